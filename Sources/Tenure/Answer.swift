@@ -54,18 +54,6 @@ extension Tenure {
             /// With `Tenure.register(…)`, the app registered the entitlement only for other versions and dates.
             case notRegistered
         }
-
-        init(
-            entitlement: String, outcome: Decision.Outcome, until: Date? = nil, sentence: String, reasons: [Reason],
-            nextSteps: [NextStep] = []
-        ) {
-            self.entitlement = entitlement
-            self.outcome = outcome
-            self.until = until
-            self.sentence = sentence
-            self.reasons = reasons
-            self.nextSteps = nextSteps
-        }
     }
 }
 
@@ -116,7 +104,7 @@ extension Tenure.Answer {
                     + "Please open the app while you're online and tap Restore Purchases."
             }
         return Self(
-            entitlement: entitlement, outcome: .undetermined,
+            entitlement: entitlement, outcome: .undetermined, until: nil,
             sentence: "We can't tell yet whether “\(title ?? entitlement)” is yours: \(doubt)",
             reasons: [Reason(device.rawValue, detail.map { ["detail": [$0]] } ?? [:])] + reasons,
             nextSteps: nextSteps)
@@ -130,7 +118,7 @@ extension Tenure.Answer {
         return Self(
             entitlement: entitlement, outcome: .granted, until: until,
             sentence: "“\(title ?? entitlement)” is yours\(length), as confirmed earlier.",
-            reasons: [Reason(DeviceReason.kept.rawValue)])
+            reasons: [Reason(DeviceReason.kept.rawValue)], nextSteps: [])
     }
 
     /// Returns this denial as an undetermined answer, because what an earlier start of the app read isn't enough for a

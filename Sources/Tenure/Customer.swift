@@ -4,24 +4,24 @@ extension Tenure {
     /// What is known about the customer at one instant.
     public struct Customer: Sendable, Hashable {
         /// The decisions by the names of the entitlements. Empty until something is known.
-        public let answers: [String: Answer]
+        public internal(set) var answers: [String: Answer] = [:]
         /// How the app was acquired, as the App Store signed it. Nil until it was read.
-        public let acquisition: Acquisition?
+        public internal(set) var acquisition: Acquisition?
         /// The App Store environment that signed the acquisition. Nil until it was read.
-        public let environment: AppStoreEnvironment?
+        public internal(set) var environment: AppStoreEnvironment?
         /// How this copy of the app was installed. Nil until the app's own files were read, right after the start.
-        public let distribution: Tenure.Distribution?
+        public internal(set) var distribution: Tenure.Distribution?
         /// The sources that the client has read for these answers, with the result of each.
-        public let steps: [Tenure.AppStoreStep]
+        public internal(set) var steps: [Tenure.AppStoreStep] = []
         /// Whether the client is still reading the App Store and the service for the first time since the app started.
         /// Show neither a lock nor a price until this is false, after 15 seconds at most.
-        public let isResolving: Bool
+        public internal(set) var isResolving = true
         /// Why the policy can't be used. Nil if it can, or if the app has none.
-        public let policyError: Tenure.Error?
+        public internal(set) var policyError: Tenure.Error?
         /// Why an option in `Options` is invalid, such as an access group that the app doesn't have. The client ignores
         /// that option. Nil if all options are valid.
-        public let optionsError: Tenure.Error?
-        let access: Access
+        public internal(set) var optionsError: Tenure.Error?
+        var access = Access()
 
         /// Which entitlements the customer may use: the default, and the entitlements that differ from it.
         struct Access: Sendable, Hashable {
@@ -33,22 +33,6 @@ extension Tenure {
             }
         }
 
-        init(
-            answers: [String: Answer] = [:], acquisition: Acquisition? = nil, environment: AppStoreEnvironment? = nil,
-            distribution: Tenure.Distribution? = nil, steps: [Tenure.AppStoreStep] = [], isResolving: Bool = true,
-            policyError: Tenure.Error? = nil, optionsError: Tenure.Error? = nil, access: Access = Access()
-        ) {
-            self.answers = answers
-            self.acquisition = acquisition
-            self.environment = environment
-            self.distribution = distribution
-            self.steps = steps
-            self.isResolving = isResolving
-            self.policyError = policyError
-            self.optionsError = optionsError
-            self.access = access
-        }
-
         /// Returns whether the customer could use the entitlement at the time of this snapshot: because it was granted,
         /// in a trial session, or in the grace period for undetermined decisions. `Tenure.allows(_:)` returns the same,
         /// but waits while `isResolving` is true.
@@ -56,10 +40,9 @@ extension Tenure {
 
         /// Returns this customer with another `access` and `isResolving`.
         func with(access: Access, isResolving: Bool) -> Customer {
-            Customer(
-                answers: answers, acquisition: acquisition, environment: environment, distribution: distribution,
-                steps: steps, isResolving: isResolving, policyError: policyError, optionsError: optionsError,
-                access: access)
+            var customer = self
+            (customer.access, customer.isResolving) = (access, isResolving)
+            return customer
         }
     }
 }

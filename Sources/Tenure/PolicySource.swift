@@ -13,20 +13,20 @@ extension Tenure {
             let folders = Self.folders(of: bundle)
             return PolicySource { _ throws(Tenure.Error) in
                 let data = try Self.read(try Self.find(name, in: folders))
-                return LoadedPolicy(try Self.compiled(data, named: name))
+                return LoadedPolicy(policy: try Self.compiled(data, named: name))
             }
         }
 
         /// The policy in a file, as `tenure policy compile` writes it.
         public static func file(_ url: URL) -> PolicySource {
             PolicySource { _ throws(Tenure.Error) in
-                LoadedPolicy(try Self.compiled(try Self.read(url), named: url.lastPathComponent))
+                LoadedPolicy(policy: try Self.compiled(try Self.read(url), named: url.lastPathComponent))
             }
         }
 
         /// A policy that the app creates in code.
         public static func policy(_ policy: Policy) -> PolicySource {
-            PolicySource { _ throws(Tenure.Error) in LoadedPolicy(policy) }
+            PolicySource { _ throws(Tenure.Error) in LoadedPolicy(policy: policy) }
         }
     }
 
@@ -35,11 +35,6 @@ extension Tenure {
         let policy: Policy
         /// The source of newer policies. Nil if the app doesn't use one.
         var feed: SignedPolicyFeed?
-
-        init(_ policy: Policy, feed: SignedPolicyFeed? = nil) {
-            self.policy = policy
-            self.feed = feed
-        }
     }
 }
 

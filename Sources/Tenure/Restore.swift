@@ -89,6 +89,4 @@ extension Engine {
 }
 
 /// An error: the customer closed the sign-in.
-struct SignInCanceled: Error {
-    init() {}
-}
+struct SignInCanceled: Error {}

@@ -98,7 +98,7 @@ extension Setup {
             own.accessGroup = nil
             location =
                 (try? StateLocation(own, host: .current))
-                ?? StateLocation(UnavailableStateStorage(error: .accessGroup(error)))
+                ?? StateLocation(storage: UnavailableStateStorage(error: .accessGroup(error)))
             optionsError = .accessGroup(error.problem)
         }
         self.init(access: StoreKitAccess(), storage: location.storage, policy: policy)

@@ -13,7 +13,7 @@ import TenureJSON
 ///   "version":"<digest of the manifest>","installedSize":1900,"files":[{"path":"samples/c4.wav","size":1900}]}]}
 /// ```
 package struct EmbeddedContent: Sendable, Hashable {
-    package struct File: Sendable, Hashable {
+    package struct File: Sendable, Hashable, Decodable {
         /// Relative to the pack's folder; see `AssetPath`.
         package let path: String
         /// The size in bytes before Xcode converted the file.
@@ -31,29 +31,6 @@ package struct EmbeddedContent: Sendable, Hashable {
 
         /// The size of all files in bytes.
         package var installedSize: Int64 { files.reduce(0) { $0 + $1.size } }
-
-        init(
-            name: String, unlock: ContentCatalog.Unlock, isPurgeable: Bool, minimumAppVersion: AppVersion?,
-            version: ContentDigest, files: [File]
-        ) {
-            self.name = name
-            self.unlock = unlock
-            self.isPurgeable = isPurgeable
-            self.minimumAppVersion = minimumAppVersion
-            self.version = version
-            self.files = files
-        }
-
-        /// Creates a pack with the files of a manifest.
-        package init(
-            name: String, unlock: ContentCatalog.Unlock, isPurgeable: Bool, minimumAppVersion: AppVersion?,
-            manifest: PackManifest
-        ) {
-            self.init(
-                name: name, unlock: unlock, isPurgeable: isPurgeable, minimumAppVersion: minimumAppVersion,
-                version: ContentDigest(of: manifest.json),
-                files: manifest.files.map { File(path: $0.path, size: $0.size) })
-        }
     }
 
     /// The packs, sorted by name.
@@ -103,6 +80,19 @@ package struct EmbeddedContent: Sendable, Hashable {
 
 // MARK: JSON
 
+extension EmbeddedContent.Pack {
+    /// A pack with the files of a manifest.
+    package init(
+        name: String, unlock: ContentCatalog.Unlock, isPurgeable: Bool, minimumAppVersion: AppVersion?,
+        manifest: PackManifest
+    ) {
+        self.init(
+            name: name, unlock: unlock, isPurgeable: isPurgeable, minimumAppVersion: minimumAppVersion,
+            version: ContentDigest(of: manifest.json),
+            files: manifest.files.map { EmbeddedContent.File(path: $0.path, size: $0.size) })
+    }
+}
+
 extension EmbeddedContent {
     /// - Throws: `invalidEmbeddedContent` for anything that `json` doesn't write.
     package init(json: Data) throws(ContentError) {
@@ -134,8 +124,7 @@ extension EmbeddedContent {
             packs.append(
                 Pack(
                     name: pack.name, unlock: unlock, isPurgeable: pack.storage != nil,
-                    minimumAppVersion: minimum ?? nil, version: pack.version.digest,
-                    files: pack.files.map { File(path: $0.path, size: $0.size) }))
+                    minimumAppVersion: minimum ?? nil, version: pack.version.digest, files: pack.files))
         }
         try self.init(packs: packs)
     }
@@ -176,11 +165,6 @@ extension EmbeddedContent {
             let minimumAppVersion: String?
             let version: DigestText
             let files: [File]
-        }
-
-        struct File: Decodable {
-            let path: String
-            let size: Int64
         }
     }
 }

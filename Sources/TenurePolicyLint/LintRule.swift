@@ -40,14 +40,9 @@ package struct LintRule: Sendable {
 
 /// The findings of one rule.
 struct LintReport {
-    private let rule: LintRule
-    private let draft: PolicyDraft
+    let rule: LintRule
+    let draft: PolicyDraft
     private(set) var findings: [Linter.Checked] = []
-
-    init(of rule: LintRule, in draft: PolicyDraft) {
-        self.rule = rule
-        self.draft = draft
-    }
 
     /// - Parameters:
     /// - path: the part that the finding is about. Parts that couldn't be read aren't reported.

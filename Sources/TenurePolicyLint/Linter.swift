@@ -57,7 +57,7 @@ package enum Linter {
         if let subject = LintSubject(input) {
             for rule in LintRule.all {
                 guard let check = rule.check else { continue }
-                var report = LintReport(of: rule, in: input.draft)
+                var report = LintReport(rule: rule, draft: input.draft)
                 check(subject, &report)
                 found += report.findings
             }

@@ -11,13 +11,8 @@ import TenureMint
 /// artifacts of the customer's device, `POST /control/device/{kind}` for StoreKit on Linux, and
 /// `POST /control/fault` with a code and the number of requests that fail.
 struct ControlInterface: Sendable {
-    private let store: LocalAppStore
-    private let fault: Fault
-
-    init(store: LocalAppStore, fault: Fault) {
-        self.store = store
-        self.fault = fault
-    }
+    let store: LocalAppStore
+    let fault: Fault
 
     func add(to router: Router<BasicRequestContext>) {
         let control = router.group("control")
@@ -46,9 +41,7 @@ struct ControlInterface: Sendable {
 
     /// Performs operations. Accepts only JSON, because a web page could send a form here without permission.
     private func operation(_ request: Request) async throws -> Response {
-        guard request.headers[.contentType]?.lowercased().hasPrefix("application/json") == true else {
-            return Self.refusal("send `application/json`", .unsupportedMediaType)
-        }
+        guard request.isJSON else { return Self.notJSON }
         do {
             let bytes = Array(try await request.body.collect(upTo: 1 << 24).readableBytesView)
             let operations: [AppStoreOperation]
@@ -92,9 +85,7 @@ struct ControlInterface: Sendable {
     }
 
     private func answerDevice(_ request: Request, _ name: String) async throws -> Response {
-        guard request.headers[.contentType]?.lowercased().hasPrefix("application/json") == true else {
-            return Self.refusal("send `application/json`", .unsupportedMediaType)
-        }
+        guard request.isJSON else { return Self.notJSON }
         guard let kind = DeviceRequestKind(rawValue: name) else {
             return Self.refusal("there is no request `\(name)`", .notFound)
         }
@@ -111,9 +102,7 @@ struct ControlInterface: Sendable {
     }
 
     private func injectFault(_ request: Request) async throws -> Response {
-        guard request.headers[.contentType]?.lowercased().hasPrefix("application/json") == true else {
-            return Self.refusal("send `application/json`", .unsupportedMediaType)
-        }
+        guard request.isJSON else { return Self.notJSON }
         let bytes = Array(try await request.body.collect(upTo: 1 << 10).readableBytesView)
         guard case .object(let body)? = try? JSONValue(parsing: bytes), case .number(let code)? = body["code"],
             let error = Int(code).flatMap(ServerAPIError.init(rawValue:)),
@@ -156,14 +145,17 @@ struct ControlInterface: Sendable {
         }
     }
 
+    private static var notJSON: Response { refusal("send `application/json`", .unsupportedMediaType) }
     private static func refusal(_ detail: String, _ status: HTTPResponse.Status) -> Response {
         .json(["error": .string(detail)], status: status)
     }
 }
+extension Request {
+    fileprivate var isJSON: Bool { headers[.contentType]?.lowercased().hasPrefix("application/json") == true }
+}
 
 /// Accepts only requests to a name of this machine: a page on another origin could point its own name here.
 struct LoopbackOnly<Context: RequestContext>: RouterMiddleware {
-    init() {}
 
     func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response

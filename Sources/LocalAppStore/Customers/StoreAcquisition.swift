@@ -25,28 +25,6 @@ package struct StoreAcquisition: Sendable, Hashable {
     /// The date at which the app was acquired again after the last refund.
     var gotAgainAt: Date?
     /// The platform and release that the device runs.
-    var installed: (platform: Platform, release: StoreRelease) {
-        get { (installedPlatform, installedRelease) }
-        set { (installedPlatform, installedRelease) = newValue }
-    }
-    private var installedPlatform: Platform
-    private var installedRelease: StoreRelease
-
-    init(
-        index: Int, account: Int, app: Int, platform: Platform, release: StoreRelease, date: Date, way: Way,
-        price: Int64, preorderDate: Date?, licenseEnds: Date?
-    ) {
-        self.index = index
-        self.account = account
-        self.app = app
-        self.platform = platform
-        self.release = release
-        self.date = date
-        self.way = way
-        self.price = price
-        self.preorderDate = preorderDate
-        self.licenseEnds = licenseEnds
-        installedPlatform = platform
-        installedRelease = release
-    }
+    var installedPlatform: Platform
+    var installedRelease: StoreRelease
 }

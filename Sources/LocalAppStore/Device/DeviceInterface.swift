@@ -21,7 +21,7 @@ package struct DeviceInterface: Sendable {
             case .changes: try await changes(body)
             case .appTransaction: try await appTransaction(DeviceRequest(body, store))
             case .receipt: try await receipt(DeviceRequest(body, store))
-            case .products: try await products(DeviceRequest(body, store))
+            case .products: try await DeviceRequest(body, store).products(of: store.state)
             case .purchase: try await purchase(DeviceRequest(body, store))
             case .finish: try await finish(DeviceRequest(body, store))
             case .roots: ["roots": .array(try store.signer.authority.anchors.certificates.map { Self.base64($0.der) })]
@@ -72,11 +72,6 @@ package struct DeviceInterface: Sendable {
         let receipt = try store.signer.receipt(
             of: try request.acquisition(in: state), in: state, device: try request.device)
         return ["receipt": Self.base64(receipt), "environment": .string(state.environment.rawValue)]
-    }
-
-    private func products(_ request: DeviceRequest) async throws -> JSONObject {
-        let state = await store.state
-        return try request.products(of: state)
     }
 
     private func finish(_ request: DeviceRequest) async throws -> JSONObject {

@@ -55,7 +55,7 @@ struct DeviceRequest: Sendable {
             "storefront": .object(it.storefront.json),
         ]
         contents["appTransactionID"] = acquisition.map { .string(state.id(of: $0)) }
-        contents["appVersion"] = acquisition.map { .string($0.installed.release.name(on: $0.installed.platform)) }
+        contents["appVersion"] = acquisition.map { .string($0.installedRelease.name(on: $0.installedPlatform)) }
         contents["transactions"] = .array(
             try it.transactions.map { state.transactions[$0] }.filter { $0.app == app }.map { transaction in
                 .object([

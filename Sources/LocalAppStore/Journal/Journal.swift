@@ -81,15 +81,6 @@ package struct Journal: Sendable {
         }
     }
 
-    /// The number of entries, including the header.
-    var count: Int {
-        get throws {
-            try use { connection throws(StoreError) in
-                Int(try connection.row("SELECT count(*) FROM journal")?.integer(0) ?? 0)
-            }
-        }
-    }
-
     package func close() { database.withLock { $0 = nil } }
 
     private func use<Value: Sendable>(

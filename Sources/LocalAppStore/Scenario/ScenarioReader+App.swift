@@ -47,7 +47,7 @@ extension ScenarioReader {
 
     private mutating func product(_ id: String, _ part: Part) -> StoreProduct? {
         guard let fields = fields(part, .product) else { return nil }
-        let type = fields["type"].flatMap { $0.word(&reading, of: ProductWord.self) }?.type
+        let type = fields["type"].flatMap { $0.word(&reading, among: ProductType.allCases) }
         let price = amount(fields["price"])
         var prices: [String: Int64] = [:]
         if let part = fields["prices"] {
@@ -85,9 +85,11 @@ extension ScenarioReader {
 
     private mutating func offer(_ part: Part, type fixed: OfferType?) -> SubscriptionOffer? {
         guard let fields = fields(part, .offer) else { return nil }
-        let type = fixed ?? fields["type"].flatMap { $0.word(&reading, of: OfferWord.self) }?.type
+        let type =
+            fixed ?? fields["type"].flatMap { $0.word(&reading, among: [OfferType.promotional, .offerCode, .winBack]) }
         let id = fields["id"].flatMap { $0.name(&reading, example: "comeback") }
-        let discount = fields["discount"].flatMap { $0.word(&reading, of: DiscountWord.self) }?.discount
+        let discounts: [OfferDiscountType] = [.freeTrial, .payAsYouGo, .payUpFront]
+        let discount = fields["discount"].flatMap { $0.word(&reading, among: discounts) }
         let period = fields["period"].flatMap { $0.period(&reading) }
         let count = fields["count"].flatMap { $0.integer(&reading, example: "1") } ?? 1
         let price = fields["price"].flatMap { amount($0) } ?? 0
@@ -97,42 +99,5 @@ extension ScenarioReader {
         guard let type, let discount, let period else { return nil }
         return SubscriptionOffer(
             id: id, type: type, discount: discount, period: period, count: max(1, min(count, 36)), price: price)
-    }
-}
-
-private enum ProductWord: String, CaseIterable {
-    case autoRenewable, nonConsumable, consumable, nonRenewing
-
-    var type: ProductType {
-        switch self {
-        case .autoRenewable: .autoRenewable
-        case .nonConsumable: .nonConsumable
-        case .consumable: .consumable
-        case .nonRenewing: .nonRenewing
-        }
-    }
-}
-
-private enum OfferWord: String, CaseIterable {
-    case promotional, offerCode, winBack
-
-    var type: OfferType {
-        switch self {
-        case .promotional: .promotional
-        case .offerCode: .offerCode
-        case .winBack: .winBack
-        }
-    }
-}
-
-private enum DiscountWord: String, CaseIterable {
-    case freeTrial, payAsYouGo, payUpFront
-
-    var discount: OfferDiscountType {
-        switch self {
-        case .freeTrial: .freeTrial
-        case .payAsYouGo: .payAsYouGo
-        case .payUpFront: .payUpFront
-        }
     }
 }

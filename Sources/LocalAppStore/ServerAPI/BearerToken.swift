@@ -9,7 +9,7 @@ struct BearerToken {
     /// The app that the request is about.
     let bundleID: String
 
-    private static let audience = "appstoreconnect-v1"
+    static let audience = "appstoreconnect-v1"
     private static let longestLife: Int64 = 60 * 60
     private static let clockTolerance: Int64 = 60
 
@@ -49,22 +49,5 @@ struct BearerToken {
         guard case .number(let digits)? = value else { return nil }
         // Some libraries write whole seconds with a fraction.
         return Int64(digits) ?? Double(digits).flatMap { Int64(exactly: $0.rounded()) }
-    }
-
-    /// A token as a developer's server makes it, valid for `lifetime` seconds from `now`.
-    static func make(key: ServerAPIKey, bundleID: String, now: Date, lifetime: Int = 300) throws -> String {
-        func segment(_ members: [(String, JSONValue)]) -> String {
-            let object = JSONObject(members: members.map { .init(name: $0.0, value: $0.1) })
-            return String(decoding: Base64.urlSafe.encode(JSONValue.object(object).bytes), as: UTF8.self)
-        }
-        let seconds = Int64(now.timeIntervalSince1970)
-        let head = segment([("alg", .string("ES256")), ("kid", .string(key.keyID)), ("typ", .string("JWT"))])
-        let claims = segment([
-            ("iss", .string(key.issuerID)), ("iat", .number(String(seconds))),
-            ("exp", .number(String(seconds + Int64(lifetime)))), ("aud", .string(audience)),
-            ("bid", .string(bundleID)),
-        ])
-        let signature = try key.privateKey.signature(for: Array("\(head).\(claims)".utf8)).rawRepresentation
-        return "\(head).\(claims).\(String(decoding: Base64.urlSafe.encode(signature), as: UTF8.self))"
     }
 }

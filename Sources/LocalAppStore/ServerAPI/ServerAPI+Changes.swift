@@ -108,10 +108,7 @@ extension ServerAPI {
     // MARK: Transactions
 
     private func setAppAccountToken(_ request: ServerAPIRequest) async throws -> Response {
-        try request.checkForm(of: request.id, .invalidTransactionID)
-        guard let transaction = request.state.transaction(request.id), transaction.app == request.app else {
-            throw ServerAPIError.transactionIDNotFound
-        }
+        let transaction = try request.transaction(request.id)
         guard transaction.original == transaction.index else { throw ServerAPIError.notAnOriginalTransactionID }
         guard !transaction.isFamilyShared else { throw ServerAPIError.familyTransactionNotSupported }
         guard case .string(let text)? = try request.object()["appAccountToken"], UUID(uuidString: text) != nil else {

@@ -12,13 +12,13 @@ extension AppStoreState {
 
     func appTransaction(_ it: StoreAcquisition, for reader: StoreSigner.Reader) -> JSONObject {
         let app = apps[it.app]
-        let (platform, installed) = it.installed
+        let installed = it.installedRelease
         var payload = JSONObject()
         payload["receiptType"] = .string(environment.rawValue)
         if environment.isProduction { payload["appAppleId"] = .integer(app.appAppleID) }
         payload["bundleId"] = .string(app.bundleID)
         if case .device = reader {
-            payload["applicationVersion"] = .string(installed.name(on: platform))
+            payload["applicationVersion"] = .string(installed.name(on: it.installedPlatform))
             if environment.isProduction {
                 payload["versionExternalIdentifier"] = .integer(Int64(externalIdentifier(of: installed, app: it.app)))
             }
@@ -83,13 +83,10 @@ extension AppStoreState {
         payload["autoRenewStatus"] = .integer((it.autoRenews ? AutoRenewStatus.on : .off).rawValue)
         switch it.state {
         case .active, .revoked: break
-        case .gracePeriod(let end):
+        case .gracePeriod, .billingRetry:
             payload["expirationIntent"] = .integer(ExpirationIntent.billingError.rawValue)
             payload["isInBillingRetryPeriod"] = .boolean(true)
-            payload["gracePeriodExpiresDate"] = .instant(end)
-        case .billingRetry:
-            payload["expirationIntent"] = .integer(ExpirationIntent.billingError.rawValue)
-            payload["isInBillingRetryPeriod"] = .boolean(true)
+            payload["gracePeriodExpiresDate"] = it.gracePeriodEnd.map(JSONValue.instant)
         case .expired(let intent):
             payload["expirationIntent"] = .integer(intent.rawValue)
             payload["isInBillingRetryPeriod"] = .boolean(false)
@@ -138,7 +135,7 @@ extension AppStoreState {
 
     /// CFBundleVersion of the app that made the purchase.
     func bundleVersion(of transaction: StoreTransaction) -> String? {
-        acquisition(of: transaction.account, app: transaction.app)?.installed.release.build
+        acquisition(of: transaction.account, app: transaction.app)?.installedRelease.build
     }
 
     /// Apple's number for a release.

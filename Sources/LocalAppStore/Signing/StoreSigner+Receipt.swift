@@ -19,7 +19,7 @@ extension StoreSigner {
                 bundleID: app.bundleID, appAppleID: app.appAppleID, environment: state.environment,
                 deviceVerificationID: device),
             signedAt: state.now)
-        let (platform, installed) = it.installed
+        let (platform, installed) = (it.installedPlatform, it.installedRelease)
         var draft = minter.draft
         draft[.appVersion] = .text(installed.name(on: platform))
         draft[.platformCode] = .number(platform == .macOS ? 2 : 3)

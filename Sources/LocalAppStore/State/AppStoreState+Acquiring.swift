@@ -31,7 +31,8 @@ extension AppStoreState {
         acquisitions.append(
             StoreAcquisition(
                 index: index, account: account, app: app, platform: platform, release: release, date: now, way: way,
-                price: paid, preorderDate: preorderDate, licenseEnds: way == .volumePurchase ? licenseEnds : nil))
+                price: paid, preorderDate: preorderDate, licenseEnds: way == .volumePurchase ? licenseEnds : nil,
+                installedPlatform: platform, installedRelease: release))
         accounts[account].acquisitions.append(index)
         takeShares(account, app: app)
     }
@@ -61,9 +62,10 @@ extension AppStoreState {
         _ customer: String, app bundleID: String? = nil, on platform: Platform? = nil
     ) throws(AppStoreStateError) {
         let acquisition = try held(by: customer, app: bundleID)
-        let platform = platform ?? acquisition.installed.platform
+        let platform = platform ?? acquisition.installedPlatform
         let release = try self.release(of: acquisition.app, on: platform, named: nil)
-        acquisitions[acquisition.index].installed = (platform, release)
+        acquisitions[acquisition.index].installedPlatform = platform
+        acquisitions[acquisition.index].installedRelease = release
     }
 
     /// The App Store refunds the app. It sends no notification.

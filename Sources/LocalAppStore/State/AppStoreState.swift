@@ -207,12 +207,11 @@ package struct AppStoreState: Sendable {
 
     /// Adds a notification about a subscription in its current state, with its current transaction or another one.
     mutating func notify(
-        _ type: NotificationType, _ subtype: NotificationSubtype? = nil, about subscription: Int,
-        transaction: Int? = nil, reason: ConsumptionRequestReason? = nil
+        _ type: NotificationType, _ subtype: NotificationSubtype? = nil, about subscription: Int
     ) {
         let subscription = subscriptions[subscription]
-        let transaction = transactions[transaction ?? subscription.current]
-        notify(type, subtype, app: subscription.app, about: .transaction(transaction, subscription, reason))
+        let transaction = transactions[subscription.current]
+        notify(type, subtype, app: subscription.app, about: .transaction(transaction, subscription, nil))
     }
 
     /// Changes a transaction, which moves it to the end of the history.

@@ -45,7 +45,7 @@ extension LocalStore {
     ) async throws(StoreKitError) {
         let anchors: TrustAnchors?
         do throws(Rejection) {
-            anchors = try Self.anchors(roots)
+            anchors = try roots.map { roots throws(Rejection) in try TrustAnchors(roots) }
         } catch {
             throw .systemError(Failure(error.detail))
         }
@@ -55,11 +55,6 @@ extension LocalStore {
                 customer: customer, app: app, device: device, deviceVerificationID: deviceVerificationID,
                 anchors: anchors, folder: folder))
         try await install()
-    }
-
-    private static func anchors(_ roots: [UInt8]?) throws(Rejection) -> TrustAnchors? {
-        guard let roots else { return nil }
-        return try TrustAnchors(roots)
     }
 
     /// The device of the environment variables; nil if they name no store. The app counts as installed; no request is

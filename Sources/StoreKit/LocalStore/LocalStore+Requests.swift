@@ -132,19 +132,17 @@ extension LocalStore {
 
     /// Verifies an artifact, or gives it a flaw. Nil if it can't be read.
     func check<Signed: SignedValue>(_ signed: SignedText, _ flaw: Flaw?) -> VerificationResult<Signed>? {
-        guard let verifier = state.withLock({ $0.verifier }) else { return nil }
+        guard var verifier = state.withLock({ $0.verifier }) else { return nil }
+        var (jws, device) = (signed.jws, deviceVerificationID)
         switch flaw {
-        case nil: return .checking(signed.jws, by: verifier, onDevice: deviceVerificationID)
-        case .brokenSignature:
-            return .checking(signed.withBrokenSignature, by: verifier, onDevice: deviceVerificationID)
-        case .otherDevice: return .checking(signed.jws, by: verifier, onDevice: UUID())
-        case .foreignAuthority:
-            let foreign = AppStoreVerifier(app: verifier.app, trust: .appStore)
-            return .checking(signed.jws, by: foreign, onDevice: deviceVerificationID)
+        case nil: break
+        case .brokenSignature: jws = signed.withBrokenSignature
+        case .otherDevice: device = UUID()
+        case .foreignAuthority: verifier = AppStoreVerifier(app: verifier.app, trust: .appStore)
         case .otherApp:
-            let other = AppStoreVerifier(app: AppIdentity(bundleID: "com.example.another"), trust: verifier.trust)
-            return .checking(signed.jws, by: other, onDevice: deviceVerificationID)
+            verifier = AppStoreVerifier(app: AppIdentity(bundleID: "com.example.another"), trust: verifier.trust)
         }
+        return .checking(jws, by: verifier, onDevice: device)
     }
 }
 

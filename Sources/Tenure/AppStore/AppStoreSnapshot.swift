@@ -21,7 +21,7 @@ struct AppStoreSnapshot: Sendable {
     }
 
     mutating func note(_ name: Tenure.AppStoreStep.Name, _ outcome: Tenure.AppStoreStep.Outcome) {
-        let step = Tenure.AppStoreStep(name, outcome)
+        let step = Tenure.AppStoreStep(name: name, outcome: outcome)
         if let place = steps.firstIndex(where: { $0.name == name }) { steps[place] = step } else { steps.append(step) }
     }
 }

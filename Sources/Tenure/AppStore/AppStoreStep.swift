@@ -27,11 +27,6 @@ extension Tenure {
         public let name: Name
         /// Whether reading the source succeeded, failed or was skipped.
         public let outcome: Outcome
-
-        init(_ name: Name, _ outcome: Outcome) {
-            self.name = name
-            self.outcome = outcome
-        }
     }
 }
 

@@ -141,13 +141,13 @@ package struct StoreKitAccess: AppStoreAccess {
         guard let environment = AppStoreEnvironment(rawValue: app.environment.rawValue) else {
             return .unverified(reason: "StoreKit reported an unknown environment `\(app.environment.rawValue)`")
         }
-        let fields = SignedFields(app.jsonRepresentation)
+        let fields = try? JSONDecoder().decode(SignedFields.self, from: app.jsonRepresentation)
         let proof = AppProof(
             kind: .appTransaction, signedDate: app.signedDate,
-            id: fields.appTransactionID.map { .appTransaction($0) },
-            originalPlatform: fields.originalPlatform.flatMap { Platform(appStoreName: $0) },
+            id: fields?.appTransactionID.map { .appTransaction($0) },
+            originalPlatform: fields?.originalPlatform.flatMap { Platform(appStoreName: $0) },
             originalAppVersion: app.originalAppVersion, originalPurchaseDate: app.originalPurchaseDate,
-            preorderDate: app.preorderDate, revocationDate: fields.revocationDate)
+            preorderDate: app.preorderDate, revocationDate: fields?.revocationDate)
         return .verified(
             StoreAppTransaction(
                 jws: result.jwsRepresentation, bundleID: app.bundleID, environment: environment, proof: proof))
@@ -158,6 +158,7 @@ package struct StoreKitAccess: AppStoreAccess {
         guard let environment = AppStoreEnvironment(rawValue: transaction.environment.rawValue) else {
             return .unverified(reason: "StoreKit reported an unknown environment `\(transaction.environment.rawValue)`")
         }
+        let fields = try? JSONDecoder().decode(SignedFields.self, from: transaction.jsonRepresentation)
         let purchase = Purchase(
             transactionID: String(transaction.id), originalTransactionID: String(transaction.originalID),
             productID: transaction.productID, type: transaction.productType.meaning,
@@ -166,8 +167,7 @@ package struct StoreKitAccess: AppStoreAccess {
             isFamilyShared: transaction.ownershipType == .familyShared, signedDate: transaction.signedDate)
         return .verified(
             StoreTransaction(
-                jws: result.jwsRepresentation, environment: environment,
-                appTransactionID: SignedFields(transaction.jsonRepresentation).appTransactionID,
+                jws: result.jwsRepresentation, environment: environment, appTransactionID: fields?.appTransactionID,
                 subscriptionGroupID: transaction.subscriptionGroupID, purchase: purchase))
     }
 }
@@ -180,13 +180,6 @@ private struct SignedFields: Decodable {
 
     private enum CodingKeys: String, CodingKey {
         case appTransactionId, originalPlatform, revocationDate
-    }
-
-    init(_ json: Data) {
-        let fields = try? JSONDecoder().decode(SignedFields.self, from: json)
-        appTransactionID = fields?.appTransactionID
-        originalPlatform = fields?.originalPlatform
-        revocationDate = fields?.revocationDate
     }
 
     init(from decoder: any Decoder) throws {

@@ -61,7 +61,7 @@ package struct Setup: Sendable {
     /// The storage of the state. Setting it also sets the former storage and the file for the grace period to nil.
     package var storage: any StateStorage {
         get { location.storage }
-        set { location = StateLocation(newValue) }
+        set { location = StateLocation(storage: newValue) }
     }
 
     /// Whether this process may discard the state that a differently installed copy of the app stored. If an extension
@@ -70,7 +70,7 @@ package struct Setup: Sendable {
 
     package init(access: any AppStoreAccess, storage: any StateStorage, policy: Tenure.PolicySource?) {
         self.access = access
-        location = StateLocation(storage)
+        location = StateLocation(storage: storage)
         host = HostProcess.current.identified(as: access.bundleID)
         self.policy = policy
     }

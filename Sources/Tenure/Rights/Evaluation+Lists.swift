@@ -33,17 +33,17 @@ extension Tenure.Answer {
         if let version = acquisition.originalAppVersion { facts["originalAppVersion"] = [version] }
         if let date = acquisition.originalPurchaseDate { facts["originalPurchaseDate"] = [date.rfc3339] }
         return Self(
-            entitlement: entitlement, outcome: .granted,
+            entitlement: entitlement, outcome: .granted, until: nil,
             sentence: "“\(title ?? entitlement)” is yours: you got the app early enough.",
-            reasons: [Reason(DeviceReason.registeredVersion.rawValue, facts)])
+            reasons: [Reason(DeviceReason.registeredVersion.rawValue, facts)], nextSteps: [])
     }
 
     fileprivate static func notRegistered(_ entitlement: String, title: String?) -> Self {
         Self(
-            entitlement: entitlement, outcome: .denied,
+            entitlement: entitlement, outcome: .denied, until: nil,
             sentence:
                 "“\(title ?? entitlement)” isn't included with your copy of the app: it came with the app only at an earlier time. "
                 + "If this seems wrong, please contact our support team.",
-            reasons: [Reason(DeviceReason.notRegistered.rawValue)])
+            reasons: [Reason(DeviceReason.notRegistered.rawValue)], nextSteps: [])
     }
 }

@@ -8,15 +8,9 @@ package struct StateLocation: Sendable {
     var former: (any StateStorage)?
     /// Nil on platforms without device locks.
     var gracePeriod: GracePeriodFile?
+}
 
-    init(
-        _ storage: any StateStorage, former: (any StateStorage)? = nil, gracePeriod: GracePeriodFile? = nil
-    ) {
-        self.storage = storage
-        self.former = former
-        self.gracePeriod = gracePeriod
-    }
-
+extension StateLocation {
     /// Uses the storage that the options specify.
     ///
     /// - Throws: if this process can't use the access group.
@@ -40,7 +34,7 @@ package struct StateLocation: Sendable {
         private static func `private`(
             _ options: Tenure.Options, _ log: (@Sendable (String) -> Void)? = nil
         ) -> StateLocation {
-            if let folder = options.folder { return StateLocation(FileStateStorage(folder: folder)) }
+            if let folder = options.folder { return StateLocation(storage: FileStateStorage(folder: folder)) }
             return inKeychain(
                 name: AppName.ofThisApp, group: nil, folder: support(AppName.ofThisApp),
                 log ?? FallbackStateStorage.once { options.log.error($0) })
@@ -71,7 +65,7 @@ package struct StateLocation: Sendable {
                 KeychainStateStorage(name: name, group: group, folder: folder), file: FileStateStorage(folder: folder),
                 log: log)
             return StateLocation(
-                storage, gracePeriod: GracePeriodFile(url: folder.appendingPathComponent("unreadable-since")))
+                storage: storage, gracePeriod: GracePeriodFile(url: folder.appendingPathComponent("unreadable-since")))
         }
 
         /// `tenure/NAME` in Application Support.
@@ -92,13 +86,13 @@ package struct StateLocation: Sendable {
     extension StateLocation {
         private static func `private`(_ options: Tenure.Options) -> StateLocation {
             StateLocation(
-                options.folder.map { FileStateStorage(folder: $0) } ?? .standard(name: AppName.ofThisApp))
+                storage: options.folder.map { FileStateStorage(folder: $0) } ?? .standard(name: AppName.ofThisApp))
         }
 
         private static func shared(
             _ group: String, _ options: Tenure.Options, _ host: HostProcess
         ) throws(AccessGroupError) -> StateLocation {
-            StateLocation(FileStateStorage.shared(group: group), former: Self.private(options).storage)
+            StateLocation(storage: FileStateStorage.shared(group: group), former: Self.private(options).storage)
         }
     }
 #endif

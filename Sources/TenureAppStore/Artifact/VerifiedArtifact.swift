@@ -10,46 +10,24 @@ public enum VerifiedArtifact: Sendable, Hashable {
     case receipt(Verified<ReceiptPayload>)
 
     /// The environment of the App Store that signed it.
-    public var environment: AppStoreEnvironment {
-        switch self {
-        case .appTransaction(let verified): verified.environment
-        case .transaction(let verified): verified.environment
-        case .renewalInfo(let verified): verified.environment
-        case .notification(let verified): verified.notification.environment
-        case .receipt(let verified): verified.environment
-        }
-    }
+    public var environment: AppStoreEnvironment { signing.environment }
 
     /// Whether an accepted App Store authority signed it, or only Xcode on a developer's machine.
-    public var status: VerificationStatus {
-        switch self {
-        case .appTransaction(let verified): verified.status
-        case .transaction(let verified): verified.status
-        case .renewalInfo(let verified): verified.status
-        case .notification(let verified): verified.notification.status
-        case .receipt(let verified): verified.status
-        }
-    }
+    public var status: VerificationStatus { signing.status }
 
     /// The signer's chain, leaf first.
-    public var certificates: [CertificateSummary] {
-        switch self {
-        case .appTransaction(let verified): verified.certificates
-        case .transaction(let verified): verified.certificates
-        case .renewalInfo(let verified): verified.certificates
-        case .notification(let verified): verified.notification.certificates
-        case .receipt(let verified): verified.certificates
-        }
-    }
+    public var certificates: [CertificateSummary] { signing.certificates }
 
     /// See `Verified.signedContentDigest`. A notification has the digest of the notification itself.
-    package var signedContentDigest: [UInt8] {
+    package var signedContentDigest: [UInt8] { Array(signing.digest) }
+
+    private var signing: Signing {
         switch self {
-        case .appTransaction(let verified): verified.signedContentDigest
-        case .transaction(let verified): verified.signedContentDigest
-        case .renewalInfo(let verified): verified.signedContentDigest
-        case .notification(let verified): verified.notification.signedContentDigest
-        case .receipt(let verified): verified.signedContentDigest
+        case .appTransaction(let verified): verified.signing
+        case .transaction(let verified): verified.signing
+        case .renewalInfo(let verified): verified.signing
+        case .notification(let verified): verified.notification.signing
+        case .receipt(let verified): verified.signing
         }
     }
 }

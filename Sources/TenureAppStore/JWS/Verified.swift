@@ -7,21 +7,21 @@ public struct Verified<Payload: Sendable & Hashable>: Sendable, Hashable {
     /// The signed contents.
     public let payload: Payload
     /// The App Store environment in which the artifact was signed.
-    public let environment: AppStoreEnvironment
+    public var environment: AppStoreEnvironment { signing.environment }
     /// Whether an accepted App Store authority signed it, or only Xcode on a developer's machine.
-    public let status: VerificationStatus
+    public var status: VerificationStatus { signing.status }
     /// When the artifact was signed. Nil if it has no signing date. In that case, the certificates were valid at the
     /// `now` that was passed to the verifier.
     public let signedDate: Date?
     /// The signer first; one certificate for Xcode's artifacts, otherwise three.
-    public let certificates: [CertificateSummary]
+    public var certificates: [CertificateSummary] { signing.certificates }
     /// The SHA-256 digest of the signed bytes: of `header.payload` in a JWS, of the content octets in a receipt.
     ///
     /// Use it to identify artifacts. The whole bytes don't identify an artifact, because anyone can change the unsigned
     /// part without making the artifact invalid, such as an ECDSA signature (r, s) to (r, n - s).
-    package var signedContentDigest: [UInt8] { Array(digest) }
+    package var signedContentDigest: [UInt8] { Array(signing.digest) }
 
-    private let digest: SHA256Digest
+    let signing: Signing
 
     init(
         payload: Payload,
@@ -31,12 +31,19 @@ public struct Verified<Payload: Sendable & Hashable>: Sendable, Hashable {
         digest: SHA256Digest
     ) {
         self.payload = payload
-        self.environment = environment
         self.signedDate = signedDate
-        status = chain.isLocal ? .local : .verified
-        certificates = chain.certificates
-        self.digest = digest
+        signing = Signing(
+            environment: environment, status: chain.isLocal ? .local : .verified, certificates: chain.certificates,
+            digest: digest)
     }
+}
+
+/// What a verified signature proves besides the payload.
+struct Signing: Sendable, Hashable {
+    let environment: AppStoreEnvironment
+    let status: VerificationStatus
+    let certificates: [CertificateSummary]
+    let digest: SHA256Digest
 }
 
 /// The kind of signer that a verification has found.

@@ -65,7 +65,7 @@ extension ReceiptPayload {
 
     private func purchaseFields(_ range: Range<Int>) -> [ReceiptField] {
         // The attributes were already read when the receipt was parsed, so this can't fail.
-        var parser = ReceiptPayloadParser(bytes)
+        var parser = ReceiptPayloadParser(reader: BERReader(bytes))
         guard let attributes = try? parser.attributes(in: range) else { return [] }
         let reader = parser.reader
         let fields = attributes.map { raw in

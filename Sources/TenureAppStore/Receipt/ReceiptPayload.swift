@@ -32,7 +32,7 @@ public struct ReceiptPayload: Sendable, Hashable {
     public internal(set) var inAppPurchases: [InAppPurchase] = []
 
     /// The bytes of the receipt, followed by the joined contents of octet strings that are in chunks.
-    package let bytes: [UInt8]
+    package internal(set) var bytes: [UInt8] = []
     /// The range of the signed content in `bytes`.
     private let content: Range<Int>
     /// All attributes of the app's level, in the order of the receipt.
@@ -46,16 +46,16 @@ public struct ReceiptPayload: Sendable, Hashable {
     /// The environment, and whether the app was bought in volume. Nil if `receiptType` is unknown.
     public var type: ReceiptType? { ReceiptType(rawValue: receiptType) }
 
-    init(receiptType: String, bundleID: String, bytes: [UInt8], content: Range<Int>) {
+    init(receiptType: String, bundleID: String, content: Range<Int>) {
         self.receiptType = receiptType
         self.bundleID = bundleID
-        self.bytes = bytes
         self.content = content
     }
 
     /// Creates a payload without attributes, only to read single attributes.
     init(bytes: [UInt8]) {
-        self.init(receiptType: "", bundleID: "", bytes: bytes, content: bytes.indices)
+        self.init(receiptType: "", bundleID: "", content: bytes.indices)
+        self.bytes = bytes
     }
 
     /// The SHA-256 digest of the content octets. Receipts are compared by this digest, because the unsigned container

@@ -5,15 +5,6 @@ import Foundation
 struct ReceiptPayloadParser {
     private(set) var reader: BERReader
 
-    private init(reader: BERReader) {
-        self.reader = reader
-    }
-
-    /// Creates a parser for a payload that was already parsed.
-    init(_ bytes: [UInt8]) {
-        reader = BERReader(bytes)
-    }
-
     /// Parses the content at `range` of the reader's bytes.
     static func parse(_ range: Range<Int>, of reader: BERReader) throws(ReceiptFault) -> ReceiptPayload {
         var parser = ReceiptPayloadParser(reader: reader)
@@ -27,21 +18,24 @@ struct ReceiptPayloadParser {
             BERTag.set, at: range.lowerBound, before: range.upperBound, "the set of attributes"
         )
         guard set.end == range.upperBound else { throw .malformed("bytes follow the attributes") }
-        var app = AppFields()
+        var payload = ReceiptPayload(receiptType: "", bundleID: "", content: range)
         var seen: UInt64 = 0
         var position = set.contents.lowerBound
         while position < set.contents.upperBound {
             let raw = try attribute(at: &position, before: set.contents.upperBound)
-            app.attributes.append(raw)
+            payload.attributes.append(raw)
             guard let attribute = ReceiptAttribute(rawValue: raw.type), !attribute.isInApp else { continue }
             guard try isToBeRead(attribute, seen: &seen) else { continue }
             if attribute == .inAppPurchase {
-                app.inAppPurchases.append(try inAppPurchase(raw.value))
+                payload.inAppPurchases.append(try inAppPurchase(raw.value))
             } else {
-                app.set(attribute, to: try value(raw.value, of: attribute), at: raw.value)
+                payload.set(attribute, to: try value(raw.value, of: attribute), at: raw.value)
             }
         }
-        return try app.payload(bytes: reader.bytes, content: range)
+        guard !payload.receiptType.isEmpty else { throw missing(.receiptType) }
+        guard !payload.bundleID.isEmpty else { throw missing(.bundleID) }
+        payload.bytes = reader.bytes
+        return payload
     }
 
     // MARK: In-app purchases
@@ -144,30 +138,12 @@ private func missing(_ attribute: ReceiptAttribute) -> ReceiptFault {
     .malformed("attribute \(attribute.rawValue), `\(attribute.name)`, is missing")
 }
 
-/// The app's attributes that have been read so far.
-private struct AppFields {
-    private var receiptType: String?
-    private var bundleID: String?
-    private var appAppleID: UInt64?
-    private var appVersion: String?
-    private var creationDate: Date?
-    private var downloadID: UInt64?
-    private var versionExternalIdentifier: UInt64?
-    private var originalPurchaseDate: Date?
-    private var originalAppVersion: String?
-    private var preorderDate: Date?
-    private var expirationDate: Date?
-    private var opaqueValue: Range<Int>?
-    private var sha1Hash: Range<Int>?
-    private var encodedBundleID: Range<Int>?
-    var inAppPurchases: [InAppPurchase] = []
-    var attributes: [RawReceiptAttribute] = []
-
-    mutating func set(_ attribute: ReceiptAttribute, to value: ReceiptValue?, at range: Range<Int>) {
+extension ReceiptPayload {
+    fileprivate mutating func set(_ attribute: ReceiptAttribute, to value: ReceiptValue?, at range: Range<Int>) {
         switch attribute {
-        case .receiptType: receiptType = value?.text
+        case .receiptType: receiptType = value?.text ?? ""
         case .bundleID:
-            bundleID = value?.text
+            bundleID = value?.text ?? ""
             encodedBundleID = range
         case .appAppleID: appAppleID = value?.number
         case .appVersion: appVersion = value?.text
@@ -184,26 +160,6 @@ private struct AppFields {
         }
     }
 
-    func payload(bytes: [UInt8], content: Range<Int>) throws(ReceiptFault) -> ReceiptPayload {
-        guard let receiptType else { throw missing(.receiptType) }
-        guard let bundleID else { throw missing(.bundleID) }
-        var payload = ReceiptPayload(receiptType: receiptType, bundleID: bundleID, bytes: bytes, content: content)
-        payload.appAppleID = appAppleID
-        payload.appVersion = appVersion
-        payload.creationDate = creationDate
-        payload.downloadID = downloadID
-        payload.versionExternalIdentifier = versionExternalIdentifier
-        payload.originalPurchaseDate = originalPurchaseDate
-        payload.originalAppVersion = originalAppVersion
-        payload.preorderDate = preorderDate
-        payload.expirationDate = expirationDate
-        payload.opaqueValue = opaqueValue
-        payload.sha1Hash = sha1Hash
-        payload.encodedBundleID = encodedBundleID
-        payload.inAppPurchases = inAppPurchases
-        payload.attributes = attributes
-        return payload
-    }
 }
 
 extension InAppPurchase {

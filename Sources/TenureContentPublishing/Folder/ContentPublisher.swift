@@ -16,18 +16,9 @@ package struct PackSource: Sendable {
     let isPurgeable: Bool
     let minimumAppVersion: AppVersion?
     package let files: PackFiles
+}
 
-    init(
-        name: String, unlock: ContentCatalog.Unlock, isPurgeable: Bool = false, minimumAppVersion: AppVersion? = nil,
-        files: PackFiles
-    ) {
-        self.name = name
-        self.unlock = unlock
-        self.isPurgeable = isPurgeable
-        self.minimumAppVersion = minimumAppVersion
-        self.files = files
-    }
-
+extension PackSource {
     /// Scans a folder.
     ///
     /// - Throws: `rejectedFiles` for files that can't be published.

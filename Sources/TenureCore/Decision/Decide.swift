@@ -218,9 +218,9 @@ private struct Evaluator {
         nextSteps: [NextStep] = [], rights: [EraRight] = [], isPromised: Bool = false
     ) -> Decision {
         Decision(
-            entitlement: entitlement.name, title: entitlement.title, outcome: outcome, until: until,
-            findings: notes.isEmpty ? findings : findings + notes, context: context, nextSteps: nextSteps,
-            eraRights: rights, isPromised: isPromised)
+            entitlement: entitlement.name, outcome: outcome, until: until, nextSteps: nextSteps, eraRights: rights,
+            isPromised: isPromised, title: entitlement.title,
+            findings: notes.isEmpty ? findings : findings + notes, context: context)
     }
 }
 

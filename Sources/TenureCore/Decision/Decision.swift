@@ -47,21 +47,6 @@ public struct Decision: Sendable, Hashable {
     let findings: [Finding]
     let context: Reason.Context
 
-    init(
-        entitlement: String, title: Title? = nil, outcome: Outcome, until: Date?, findings: [Finding],
-        context: Reason.Context, nextSteps: [NextStep], eraRights: [EraRight], isPromised: Bool = false
-    ) {
-        self.entitlement = entitlement
-        self.outcome = outcome
-        self.until = until
-        self.findings = findings
-        self.context = context
-        self.nextSteps = nextSteps
-        self.eraRights = eraRights
-        self.title = title
-        self.isPromised = isPromised
-    }
-
     /// Records that the service has stored the decision's era rights as promises.
     package mutating func recordPromises() {
         if outcome == .granted, eraRights.contains(where: { !until.outlasts($0.until) }) { isPromised = true }

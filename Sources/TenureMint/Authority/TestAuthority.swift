@@ -19,17 +19,9 @@ package struct TestAuthority: Sendable {
     /// The self-signed RSA certificate for receipts, like Xcode's.
     let xcodeReceipts: IssuedCertificate
 
-    init(
-        jws: AuthorityChain,
-        receipts: AuthorityChain,
-        xcodeJWS: IssuedCertificate,
-        xcodeReceipts: IssuedCertificate
-    ) {
-        self.jws = jws
-        self.receipts = receipts
-        self.xcodeJWS = xcodeJWS
-        self.xcodeReceipts = xcodeReceipts
-    }
+}
+
+extension TestAuthority {
 
     /// Creates an authority with random keys.
     package init() throws {

@@ -26,31 +26,17 @@ struct CorpusLines: Sendable {
         let app = customer.appTransaction(signedAt: instant)
         func sound() throws -> [UInt8] { try signers.sound.sign(app.json) }
         switch customer.kind {
-        case .newcomerWithEverything:
-            return try object(
-                app,
-                customer.transaction(
-                    of: "everything", type: .nonConsumable, purchased: customer.date, signedAt: instant))
+        case .newcomerWithEverything: return try object(app, everything(of: customer))
         case .familyShared:
-            return try object(
-                app,
-                customer.transaction(
-                    of: "everything", type: .nonConsumable, purchased: customer.date, signedAt: instant,
-                    also: [("inAppOwnershipType", "\"FAMILY_SHARED\"")]))
+            return try object(app, everything(of: customer, also: [("inAppOwnershipType", "\"FAMILY_SHARED\"")]))
         case .refundedPurchase:
             return try object(
                 app,
-                customer.transaction(
-                    of: "everything", type: .nonConsumable, purchased: customer.date, signedAt: instant,
-                    also: [("revocationDate", at("2015-08-20")), ("revocationReason", "0")]))
+                everything(of: customer, also: [("revocationDate", at("2015-08-20")), ("revocationReason", "0")]))
         case .consumable:
             return try object(
                 app, customer.transaction(of: "coins", type: .consumable, purchased: customer.date, signedAt: instant))
-        case .purchasesOnly:
-            return try object(
-                nil,
-                customer.transaction(
-                    of: "everything", type: .nonConsumable, purchased: customer.date, signedAt: instant))
+        case .purchasesOnly: return try object(nil, everything(of: customer))
         case .subscriber: return try object(app, subscription(of: customer, until: "2016-07-01"))
         case .expiredSubscription: return try object(app, subscription(of: customer, until: "2015-08-20"))
         case .gracePeriod:
@@ -79,10 +65,7 @@ struct CorpusLines: Sendable {
         case .quotedLine: return Array("\"".utf8) + (try sound()) + Array("\"".utf8)
         case .blanksAround: return Array(" \t".utf8) + (try sound()) + Array("  \r".utf8)
         case .partlyBad:
-            let transaction = try signers.sound.sign(
-                customer.transaction(
-                    of: "everything", type: .nonConsumable, purchased: customer.date, signedAt: instant
-                ).json)
+            let transaction = try signers.sound.sign(everything(of: customer).json)
             return try line(["appTransaction": [sound()], "transactions": [Self.flipped(transaction)]])
         default: return try invalidLine(of: customer) ?? sound()
         }
@@ -117,9 +100,8 @@ struct CorpusLines: Sendable {
                 "appTransaction": [signers.sound.sign(app.json)],
                 "transactions": [
                     signers.sound.sign(
-                        customer.transaction(
-                            of: "everything", type: .nonConsumable, purchased: customer.date, signedAt: instant
-                        ).setting("appTransactionId", to: other.first { $0.name == "appTransactionId" }?.value ?? "")
+                        everything(of: customer)
+                            .setting("appTransactionId", to: other.first { $0.name == "appTransactionId" }?.value ?? "")
                             .json)
                 ],
             ])
@@ -149,6 +131,13 @@ struct CorpusLines: Sendable {
     // MARK: Parts
 
     private func at(_ text: String) -> String { CorpusCustomer.milliseconds(CorpusCustomer.date(text)) }
+
+    private func everything(
+        of customer: CorpusCustomer, also more: CorpusCustomer.Members = []
+    ) -> CorpusCustomer.Members {
+        customer.transaction(
+            of: "everything", type: .nonConsumable, purchased: customer.date, signedAt: instant, also: more)
+    }
 
     private func subscription(of customer: CorpusCustomer, until end: String) -> CorpusCustomer.Members {
         customer.transaction(

@@ -115,7 +115,8 @@ struct CaseReader {
     }
 
     private mutating func proof(_ fields: Fields, now: Date) -> AppProof {
-        let kind = fields["kind"].flatMap { $0.word(&reading, of: ProofKind.self) } ?? .appTransaction
+        let kinds: [AppProof.Kind] = [.appTransaction, .receipt, .serverAppTransaction]
+        let kind = fields["kind"].flatMap { $0.word(&reading, among: kinds) } ?? .appTransaction
         let id: AcquisitionID? =
             text(fields["appTransactionID"]).map { .appTransaction($0) }
             ?? text(fields["downloadID"]).map { .download($0) }
@@ -123,7 +124,7 @@ struct CaseReader {
         var platform: Platform? = kind == .receipt ? nil : .iOS
         if let part = fields["originalPlatform"] { platform = self.platform(part) }
         return AppProof(
-            kind: kind.proofKind,
+            kind: kind,
             signedDate: fields["signedDate"] == nil ? now : date(fields["signedDate"]),
             id: id,
             originalPlatform: platform,
@@ -291,18 +292,6 @@ struct CaseReader {
     private func overlay(_ part: Part?, on base: DocumentNode?) -> DocumentNode? {
         guard let part else { return base }
         return base?.overlaid(with: part.node) ?? part.node
-    }
-}
-
-private enum ProofKind: String, CaseIterable {
-    case appTransaction, receipt, serverAppTransaction
-
-    var proofKind: AppProof.Kind {
-        switch self {
-        case .appTransaction: .appTransaction
-        case .receipt: .receipt
-        case .serverAppTransaction: .serverAppTransaction
-        }
     }
 }
 

@@ -3,11 +3,7 @@ import TenureCore
 /// The policies of a file of cases: one document, and the overlay of each case.
 struct PolicyOverlays {
     let base: DocumentNode?
-    private var unchanged: Policy?
-
-    init(base: DocumentNode?) {
-        self.base = base
-    }
+    private(set) var unchanged: Policy?
 
     mutating func policy(
         with overlay: Part?, at position: SourcePosition, _ reading: inout Reading,

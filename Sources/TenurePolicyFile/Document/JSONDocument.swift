@@ -15,18 +15,13 @@ struct JSONDocument {
             // Accept repeated keys and NUL here: `DocumentNode.mapping` reports them with their positions.
             var document = JSONDocument(
                 tape: try JSONTape(bytes, options: [.duplicateNames, .nul]),
-                positions: SourcePositions(bytes, fileName: source.fileName))
+                positions: SourcePositions(bytes: bytes, fileName: source.fileName))
             let root = document.node(at: document.tape.root)
             return (root, document.mistakes)
         } catch {
-            var positions = SourcePositions(bytes, fileName: source.fileName)
+            var positions = SourcePositions(bytes: bytes, fileName: source.fileName)
             throw PolicyFileError(mistakes: [PolicyFileMistake(error.reason, at: positions.position(of: error.offset))])
         }
-    }
-
-    private init(tape: JSONTape, positions: SourcePositions) {
-        self.tape = tape
-        self.positions = positions
     }
 
     /// Converts a value. The recursion is as deep as the document, and `JSONTape` limits that depth.
@@ -76,16 +71,11 @@ struct JSONDocument {
 
 /// Maps byte offsets to lines and columns, for offsets in ascending order.
 private struct SourcePositions {
-    private let bytes: [UInt8]
-    private let fileName: String
-    private var offset = 0
-    private var line = 1
-    private var column = 1
-
-    init(_ bytes: [UInt8], fileName: String) {
-        self.bytes = bytes
-        self.fileName = fileName
-    }
+    let bytes: [UInt8]
+    let fileName: String
+    var offset = 0
+    var line = 1
+    var column = 1
 
     mutating func position(of target: Int) -> SourcePosition {
         while offset < min(target, bytes.count) {

@@ -41,12 +41,6 @@ package struct PolicyEdit: Sendable, Hashable {
         PolicyEdit(path: [.key(PolicyKey.releases.rawValue)], value: .text(fileName), releases: releases)
     }
 
-    private init(path: [PolicyMistake.Step], value: Value?, releases: [ListedRelease]?) {
-        self.path = path
-        self.value = value
-        self.releases = releases
-    }
-
     // Don't compare `releases`: the value already has the path of the list.
     package static func == (left: PolicyEdit, right: PolicyEdit) -> Bool {
         left.path == right.path && left.value == right.value

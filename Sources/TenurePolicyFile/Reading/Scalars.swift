@@ -25,12 +25,21 @@ extension Part {
 
     package func word<Word: RawRepresentable & CaseIterable>(_ reading: inout Reading, of _: Word.Type) -> Word?
     where Word.RawValue == String {
-        let words = Word.allCases.map(\.rawValue)
+        word(&reading, among: Array(Word.allCases)) { $0.rawValue }
+    }
+
+    /// One of the values, written as the name of its case.
+    package func word<Value>(
+        _ reading: inout Reading, among values: [Value], spelt: (Value) -> String = { "\($0)" }
+    ) -> Value? {
+        let words = values.map(spelt)
         guard let text = node.text else {
             return refuse(&reading, "\(node.kindInWords) isn't possible here; write \(Spelling.choice(of: words))")
         }
-        return Word(rawValue: text)
-            ?? refuse(&reading, "`\(text.shortened)` is unknown here; \(Spelling.advice(for: text, among: words))")
+        guard let index = words.firstIndex(of: text) else {
+            return refuse(&reading, "`\(text.shortened)` is unknown here; \(Spelling.advice(for: text, among: words))")
+        }
+        return values[index]
     }
 
     package func platform(_ reading: inout Reading) -> Platform? {

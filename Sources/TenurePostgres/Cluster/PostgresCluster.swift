@@ -1,4 +1,5 @@
 import Foundation
+import TenureCore
 import TenureStore
 
 /// The servers of one URL. Finds the primary server, which accepts writes.
@@ -6,12 +7,10 @@ import TenureStore
 /// If several servers accept writes, the one with the highest timeline is the primary: each promotion of a standby begins
 /// a higher timeline. So an old primary that comes back after a failover is never used again, even after a restart of
 /// this process.
-final class PostgresCluster: @unchecked Sendable {
-    // `@unchecked Sendable` is correct: `state` is used only in `withState`, which holds the lock.
+final class PostgresCluster: Sendable {
     let address: PostgresAddress
     private let hosts: [PostgresHost]
-    private let lock = NSLock()
-    private var state = State()
+    private let state = Locked(State())
     /// Held while one thread looks for the primary. Other threads wait for its result.
     private let search = NSLock()
     private let watch = DispatchQueue(label: "tenure.postgres.watch")
@@ -35,11 +34,11 @@ final class PostgresCluster: @unchecked Sendable {
     }
 
     /// Whether a connection was ever opened.
-    var hasConnected: Bool { withState { $0.hasConnected } }
+    var hasConnected: Bool { state.withLock { $0.hasConnected } }
 
     /// Adds a storage: servers older than its primary are refused, and it gets each newer primary.
     func use(_ storage: PrimaryStorage) {
-        let known = withState { state in
+        let known = state.withLock { state in
             if !state.storages.contains(where: { $0.name == storage.name }) { state.storages.append(storage) }
             return state.known
         }
@@ -48,25 +47,25 @@ final class PostgresCluster: @unchecked Sendable {
 
     /// Connects to the primary. If it is unknown or can't be reached, looks for the primary among all servers.
     func connect(for role: PostgresConnection.Role) throws(PostgresFailure) -> PostgresConnection {
-        if let primary = withState({ $0.primary }) {
+        if let primary = state.withLock({ $0.primary }) {
             do {
                 return try admit(try PostgresConnection(to: address, at: primary, for: role))
             } catch {
-                withState { if $0.primary === primary { $0.primary = nil } }
+                state.withLock { if $0.primary === primary { $0.primary = nil } }
                 guard hosts.count > 1 else { throw error }
             }
         }
         let began = ContinuousClock.now
         search.lock()
         defer { search.unlock() }
-        let (primary, failure) = withState { ($0.primary, $0.failure) }
+        let (primary, failure) = state.withLock { ($0.primary, $0.failure) }
         if let primary { return try admit(try PostgresConnection(to: address, at: primary, for: role)) }
         // One thread asks the servers for all waiting threads.
         if let failure, failure.at > began { throw failure.error }
         do {
             return try admit(try find(PostgresSurvey(of: hosts, at: address, for: role).answers()))
         } catch {
-            withState { $0.failure = (error, .now) }
+            state.withLock { $0.failure = (error, .now) }
             throw error
         }
     }
@@ -78,7 +77,7 @@ final class PostgresCluster: @unchecked Sendable {
         _ answers: [Result<PostgresConnection, PostgresFailure>]
     ) throws(PostgresFailure) -> PostgresConnection {
         // Checked first, because an unreadable storage would be hard to find among the failures of several servers.
-        for storage in withState({ $0.storages }) { _ = try primary(in: storage) }
+        for storage in state.withLock({ $0.storages }) { _ = try primary(in: storage) }
         var best: PostgresConnection?
         var failures: [PostgresFailure] = []
         for answer in answers {
@@ -99,7 +98,7 @@ final class PostgresCluster: @unchecked Sendable {
 
     private func check(_ connection: PostgresConnection) throws(PostgresFailure) {
         guard connection.server.takesWrites else { throw .standby(address.description) }
-        let (timeline, storages) = withState { ($0.timeline, $0.storages) }
+        let (timeline, storages) = state.withLock { ($0.timeline, $0.storages) }
         for storage in storages {
             guard let known = try primary(in: storage), known.system == connection.server.system,
                 connection.server.timeline < known.timeline
@@ -137,7 +136,7 @@ final class PostgresCluster: @unchecked Sendable {
     private func note(_ server: PostgresServerState) {
         guard let system = server.system, server.timeline > 0 else { return }
         let primary = KnownPrimary(system: system, timeline: server.timeline)
-        let storages = withState { state in
+        let storages = state.withLock { state in
             state.known = primary
             return state.storages
         }
@@ -161,7 +160,7 @@ final class PostgresCluster: @unchecked Sendable {
             connection.host.dropConnections()
             throw error
         }
-        let isNew = withState { state in
+        let isNew = state.withLock { state in
             state.timeline = max(state.timeline, connection.server.timeline)
             state.hasConnected = true
             defer { state.primary = connection.host }
@@ -191,7 +190,7 @@ final class PostgresCluster: @unchecked Sendable {
     /// Checks all servers regularly: an old primary may still answer requests although another server was promoted.
     private func beginWatching() {
         guard hosts.count > 1,
-            withState({ state in
+            state.withLock({ state in
                 defer { state.isWatched = true }
                 return !state.isWatched
             })
@@ -202,7 +201,7 @@ final class PostgresCluster: @unchecked Sendable {
     private func checkOtherServers() {
         watch.asyncAfter(deadline: .now() + Self.watchInterval) { [weak self] in
             guard let self else { return }
-            let (primary, timeline) = self.withState { ($0.primary, $0.timeline) }
+            let (primary, timeline) = self.state.withLock { ($0.primary, $0.timeline) }
             let others = self.hosts.filter { $0 !== primary }
             let answers = PostgresSurvey(of: others, at: self.address, for: .lookups).answers()
             if let found = try? self.find(answers), found.server.timeline > timeline { _ = try? self.admit(found) }
@@ -211,12 +210,6 @@ final class PostgresCluster: @unchecked Sendable {
     }
 
     private static let watchInterval = 3.0
-
-    private func withState<Value>(_ body: (inout State) -> Value) -> Value {
-        lock.lock()
-        defer { lock.unlock() }
-        return body(&state)
-    }
 }
 
 extension StoreError {

@@ -3,11 +3,6 @@ package struct KnownPrimary: Sendable, Hashable, Codable {
     /// PostgreSQL's number of the database cluster. A server, its standbys and its physical backups have the same.
     package let system: String
     package let timeline: UInt32
-
-    package init(system: String, timeline: UInt32) {
-        self.system = system
-        self.timeline = timeline
-    }
 }
 
 /// Stores which primary server a process used last, so that the process knows it after a restart.

@@ -14,11 +14,7 @@ struct StatementCache {
     private var count = 0
     private var uses = 0
     private var names = 0
-    private let limit: Int
-
-    init(limit: Int = 256) {
-        self.limit = limit
-    }
+    private static let limit = 256
 
     /// The name of the statement; nil if it isn't prepared yet. NULL fits every type.
     mutating func name(for sql: String, types: [Oid]) -> String? {
@@ -42,7 +38,7 @@ struct StatementCache {
     /// Adds a statement. Returns the name of another that must be deallocated.
     mutating func insert(_ name: String, for sql: String, types: [Oid]) -> String? {
         var evicted: String?
-        if count >= limit { evicted = removeOldest() }
+        if count >= Self.limit { evicted = removeOldest() }
         uses += 1
         count += 1
         statements[sql, default: []].append(Statement(name: name, types: types, lastUse: uses))

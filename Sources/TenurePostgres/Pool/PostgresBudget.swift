@@ -22,7 +22,7 @@ package final class PostgresBudget: Sendable {
             let key = Set(address.hosts)
             if let known = budgets[key]?.object { return known }
             let new = PostgresBudget()
-            budgets[key] = Weak(new)
+            budgets[key] = Weak(object: new)
             return new
         }
         budget.operations.raiseLimit(to: address.connections)
@@ -35,7 +35,7 @@ package final class PostgresBudget: Sendable {
             let key = Self.key(of: address)
             if let known = clusters[key]?.object { return (known, clusters.count) }
             let new = PostgresCluster(address)
-            clusters[key] = Weak(new)
+            clusters[key] = Weak(object: new)
             return (new, clusters.count)
         }
         lookups.raiseLimit(to: Self.lookups(forDatabases: count))
@@ -52,8 +52,6 @@ package final class PostgresBudget: Sendable {
 
     private struct Weak<Object: AnyObject & Sendable>: Sendable {
         weak let object: Object?
-
-        init(_ object: Object) { self.object = object }
     }
 }
 

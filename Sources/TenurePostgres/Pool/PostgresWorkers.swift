@@ -1,5 +1,5 @@
 import Dispatch
-import Foundation
+import TenureCore
 import TenureStore
 
 /// The connections to one server, for several apps with any number of databases and roles.
@@ -8,29 +8,27 @@ import TenureStore
 /// and role share connections. If all connections are in use, the app that uses the fewest gets the next one.
 ///
 /// A lane is the queue of one app's jobs.
-final class PostgresWorkers: @unchecked Sendable {
-    // `@unchecked Sendable` is correct: `state` is used only in `withState`, which holds the lock.
-    private let lock = NSLock()
-    private var state: PostgresWorkersState
+final class PostgresWorkers: Sendable {
+    private let state: Locked<PostgresWorkersState>
     private let role: PostgresConnection.Role
     private let timer = DispatchQueue(label: "tenure.postgres.deadlines")
 
     init(for role: PostgresConnection.Role, limit: Int, idleTimeout: Duration = .seconds(60)) {
         self.role = role
-        state = PostgresWorkersState(limit: limit, idleTimeout: idleTimeout)
+        state = Locked(PostgresWorkersState(limit: limit, idleTimeout: idleTimeout))
     }
 
     // MARK: Apps
 
     func addLane(to cluster: PostgresCluster, for address: PostgresAddress) -> Int {
-        withState { $0.addLane(PostgresLane(cluster: cluster, address: address)) }
+        state.withLock { $0.addLane(PostgresLane(cluster: cluster, address: address)) }
     }
 
     /// Raises the maximum number of connections to at least `limit`.
-    func raiseLimit(to limit: Int) { withState { $0.limit = max($0.limit, limit) } }
+    func raiseLimit(to limit: Int) { state.withLock { $0.limit = max($0.limit, limit) } }
 
     func use(by lane: Int) -> ConnectionPool {
-        withState { state in
+        state.withLock { state in
             let (open, waiting) = state.use(by: lane)
             return ConnectionPool(
                 role == .lookups ? .lookups : .transactions, open: open, limit: state.limit, waiting: waiting)
@@ -39,7 +37,7 @@ final class PostgresWorkers: @unchecked Sendable {
 
     func closeLane(_ lane: Int) async {
         await withCheckedContinuation { continuation in
-            withState { $0.close(lane, continuation) }
+            state.withLock { $0.close(lane, continuation) }
             wake()
             resumeClosers()
         }
@@ -47,10 +45,10 @@ final class PostgresWorkers: @unchecked Sendable {
 
     // MARK: Jobs
 
-    func newNumber() -> UInt64 { withState { $0.newNumber() } }
+    func newNumber() -> UInt64 { state.withLock { $0.newNumber() } }
 
     func submit(_ job: PostgresJob, as number: UInt64, in lane: Int) {
-        let (refusal, woken) = withState { state in
+        let (refusal, woken) = state.withLock { state in
             let refusal = state.insert(job, as: number, in: lane)
             return (refusal, refusal == nil ? state.workersToWake() : [])
         }
@@ -60,21 +58,21 @@ final class PostgresWorkers: @unchecked Sendable {
     }
 
     func cancel(_ number: UInt64, in lane: Int) {
-        withState { $0.remove(number, in: lane) }?.fail(.failed("the task was canceled"))
+        state.withLock { $0.remove(number, in: lane) }?.fail(.failed("the task was canceled"))
     }
 
     // MARK: Time
 
     /// Fails the jobs with an expired deadline. There is usually one timer, which is set again for the next deadline.
     private func expireJobs(by deadline: ContinuousClock.Instant) {
-        let isNew = withState { state in
+        let isNew = state.withLock { state in
             guard state.alarm.map({ deadline < $0 }) ?? true else { return false }
             state.alarm = deadline
             return true
         }
         guard isNew else { return }
         after(deadline) { workers in
-            let (expired, next) = workers.withState { $0.removeExpired() }
+            let (expired, next) = workers.state.withLock { $0.removeExpired() }
             for (job, error) in expired { job.fail(error) }
             if let next { workers.expireJobs(by: next) }
             workers.wake()
@@ -95,7 +93,7 @@ final class PostgresWorkers: @unchecked Sendable {
 
     /// Starts as many workers as there is work for.
     private func wake() {
-        for worker in withState({ $0.workersToWake() }) { worker.queue.async { self.work(worker) } }
+        for worker in state.withLock({ $0.workersToWake() }) { worker.queue.async { self.work(worker) } }
     }
 
     /// Runs on the worker's queue, until nothing waits.
@@ -103,7 +101,7 @@ final class PostgresWorkers: @unchecked Sendable {
         while true {
             // The server was replaced or doesn't answer, or rolling back a transaction failed.
             if worker.connection?.isIdle == false { disconnect(worker) }
-            switch withState({ $0.next(for: worker) }) {
+            switch state.withLock({ $0.next(for: worker) }) {
             case .run(let lane, let address, let number, let job): run(job, number, lane, address, worker)
             case .connect(let cluster): connect(worker, to: cluster)
             case .rest(let until):
@@ -132,24 +130,24 @@ final class PostgresWorkers: @unchecked Sendable {
         } else {
             again = true
         }
-        withState { $0.finish(again ? (number, job) : nil, in: lane) }
+        state.withLock { $0.finish(again ? (number, job) : nil, in: lane) }
         if again { expireJobs(by: job.deadline) }
         resumeClosers()
     }
 
     private func resumeClosers() {
-        for closer in withState({ $0.finishedClosers() }) { closer.resume() }
+        for closer in state.withLock({ $0.finishedClosers() }) { closer.resume() }
     }
 
     private func connect(_ worker: PostgresWorker, to cluster: PostgresCluster) {
         worker.connection = nil
         do {
             worker.connection = try cluster.connect(for: role)
-            withState { $0.connected(worker, to: cluster) }
+            state.withLock { $0.connected(worker, to: cluster) }
             // Others may try now.
             wake()
         } catch {
-            let (failed, retry) = withState { $0.failed(to: cluster, error.error) }
+            let (failed, retry) = state.withLock { $0.failed(to: cluster, error.error) }
             for job in failed { job.fail(error.error) }
             after(retry) { $0.wake() }
             resumeClosers()
@@ -158,19 +156,13 @@ final class PostgresWorkers: @unchecked Sendable {
 
     private func disconnect(_ worker: PostgresWorker) {
         worker.connection = nil
-        withState { $0.leave(worker) }
+        state.withLock { $0.leave(worker) }
         resumeClosers()
     }
 
     private func closeIdle() {
-        let (closed, next) = withState { $0.takeIdle() }
+        let (closed, next) = state.withLock { $0.takeIdle() }
         for worker in closed { worker.queue.async { self.disconnect(worker) } }
         if let next { after(next) { $0.closeIdle() } }
-    }
-
-    private func withState<Value>(_ body: (inout PostgresWorkersState) -> Value) -> Value {
-        lock.lock()
-        defer { lock.unlock() }
-        return body(&state)
     }
 }

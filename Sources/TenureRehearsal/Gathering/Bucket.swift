@@ -19,16 +19,12 @@ struct Bucket {
 
     init(_ contents: BucketContents, of stage: GatheringStage) throws(RehearsalError) {
         self.stage = stage
-        var groups: [CustomerName: CustomerGroup] = [:]
-        var targets: [CustomerName: Set<CustomerName>] = [:]
         try contents.forEach { record in
             switch record.content {
             case .entry(let entry): groups[record.name, default: CustomerGroup()].add(entry)
             case .alias(let target): targets[record.name, default: []].insert(target)
             }
         }
-        self.groups = groups
-        self.targets = targets
     }
 
     func decide(by comparison: Comparison, joins: AccountJoins) -> Outcome {

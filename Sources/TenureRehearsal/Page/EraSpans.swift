@@ -49,7 +49,7 @@ struct EraSpans {
         var text = ""
         if !beginnings.isEmpty {
             let names = [first] + beginnings.map(\.name)
-            let parts = zip(names, beginnings).map { "\($0) until \(CivilDay(of: $1.date).written)" }
+            let parts = zip(names, beginnings).map { "\($0) until \(CivilDay(of: $1.date).inWords)" }
             text = "Eras: " + parts.joined(separator: "; ") + "; \(names.last ?? "") since then."
         }
         if !undated.isEmpty {

@@ -54,8 +54,8 @@ extension HTMLReport {
                 let noun = example.platform.map { $0.versionKey == .bundleVersion ? "build" : "version" } ?? "version"
                 facts.append("\(noun) \(version)")
             }
-            if let date = example.originalPurchaseDate { facts.append("bought on \(CivilDay(of: date).written)") }
-            if let until = example.now.until { facts.append("now ends on \(CivilDay(of: until).written)") }
+            if let date = example.originalPurchaseDate { facts.append("bought on \(CivilDay(of: date).inWords)") }
+            if let until = example.now.until { facts.append("now ends on \(CivilDay(of: until).inWords)") }
             page.element("li", facts.joined(separator: ", "))
         }
         page.markup("</ul></details>")

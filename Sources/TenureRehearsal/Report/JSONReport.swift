@@ -133,8 +133,6 @@ extension RehearsalReport {
                         $0.field("count", entry.count)
                     }
                 }
-            }
-            if comparison.old != nil {
                 writer.field("losses", tally.sortedLosses) { writer, entry in
                     writer.object { writer in
                         writer.field("platform", entry.cause.platform?.rawValue ?? "none")
@@ -205,7 +203,7 @@ extension RehearsalReport {
 extension ExampleClass {
     /// All classes, the most important first.
     static let all: [ExampleClass] =
-        Change.allCases.sorted { $0.order < $1.order }.filter { $0 != .same }.map(ExampleClass.change)
+        Change.inReports.map(ExampleClass.change)
         + [Decision.Outcome.denied, .undetermined, .granted].map(ExampleClass.outcome)
 
     var name: String {

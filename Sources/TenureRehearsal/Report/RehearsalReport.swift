@@ -129,15 +129,9 @@ extension EntitlementTally {
 
 extension Change {
     /// The position in lists, the most important change first.
-    var order: Int {
-        switch self {
-        case .loses: 0
-        case .gains: 1
-        case .changesOutcome: 2
-        case .changesReason: 3
-        case .same: 4
-        }
-    }
+    /// The kinds that reports show, the weightiest first.
+    static let inReports: [Change] = [.loses, .gains, .changesOutcome, .changesReason]
+    fileprivate var order: Int { Self.inReports.firstIndex(of: self) ?? Self.inReports.count }
 }
 
 extension Cells {

@@ -39,23 +39,13 @@ extension RehearsalReport {
     }
 }
 
-extension CivilDay {
-    private static let months = [
-        "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-        "December",
-    ]
-
-    /// `June 10, 2015`.
-    var written: String { "\(Self.months[(month - 1) % 12]) \(day), \(year)" }
-}
-
 extension Date {
     /// `June 10, 2015`, or `June 10, 2015, 18:00 UTC` if the time isn't midnight.
     var written: String {
         let day = CivilDay(of: self)
         let minutes = Int((timeIntervalSince(day.midnight) / 60).rounded(.down))
-        guard minutes > 0, minutes < 24 * 60 else { return day.written }
+        guard minutes > 0, minutes < 24 * 60 else { return day.inWords }
         let (hour, minute) = (minutes / 60, minutes % 60)
-        return "\(day.written), \(hour < 10 ? "0" : "")\(hour):\(minute < 10 ? "0" : "")\(minute) UTC"
+        return "\(day.inWords), \(hour < 10 ? "0" : "")\(hour):\(minute < 10 ? "0" : "")\(minute) UTC"
     }
 }

@@ -97,7 +97,7 @@ package struct TextReport: Sendable {
             addExamples([.outcome(.denied), .outcome(.undetermined)], of: tally)
             return
         }
-        for change in [Change.loses, .gains, .changesOutcome, .changesReason] {
+        for change in Change.inReports {
             let count = tally.counts[change]
             let text = "  \(change.phrase.padded(13)) \(count.grouped.padded(left: 12))  \(share(count))"
             lines.append(change == .loses && count > 0 ? .bad(text) : .plain(text))
@@ -122,7 +122,7 @@ package struct TextReport: Sendable {
         var facts: [String] = []
         if let platform = example.platform { facts.append(platform.rawValue) }
         facts.append(example.originalAppVersion.map { "version \($0)" } ?? "no version")
-        facts.append(example.originalPurchaseDate.map { CivilDay(of: $0).written } ?? "no date")
+        facts.append(example.originalPurchaseDate.map { CivilDay(of: $0).inWords } ?? "no date")
         return "\(names[example]) (\(facts.joined(separator: ", "))): \(example.now.outcome), \(example.now.reasonName)"
     }
 

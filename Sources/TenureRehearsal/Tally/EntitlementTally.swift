@@ -28,8 +28,6 @@ package struct EntitlementTally: Sendable, Hashable {
         let now: OutcomeReason
     }
 
-    init() {}
-
     mutating func add(_ verdict: Verdict, changing change: Change?, in place: Place, times: Int) {
         counts.add(verdict, changing: change, times: times)
         reasons[OutcomeReason(verdict.now), default: 0] += times

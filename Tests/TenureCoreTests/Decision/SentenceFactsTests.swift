@@ -393,8 +393,8 @@ private enum Facts {
         let context = Reason.Context(evidence, evaluated: evidence.acquisitions, under: policy)
         func decision(until: Date? = nil, _ nextSteps: [NextStep] = [], isPromised: Bool = false) -> Decision {
             Decision(
-                entitlement: "everything", title: policy.entitlements[0].title, outcome: outcome, until: until,
-                findings: findings, context: context, nextSteps: nextSteps, eraRights: [], isPromised: isPromised)
+                entitlement: "everything", outcome: outcome, until: until, nextSteps: nextSteps, eraRights: [],
+                isPromised: isPromised, title: policy.entitlements[0].title, findings: findings, context: context)
         }
         switch outcome {
         case .denied: return [decision()]

@@ -27,10 +27,10 @@ import Testing
             [bought], transactions: [purchase], environment: .sandbox, persona: Persona(name: "Ann", proof: bought))
         let policy = try example.policy.policy()
         let decision = Decision(
-            entitlement: "everything", title: policy.entitlements[0].title, outcome: example.outcome,
-            until: example.until, findings: example.findings,
-            context: Reason.Context(evidence, evaluated: evidence.acquisitions, under: policy),
-            nextSteps: example.nextSteps, eraRights: [], isPromised: example.isPromised)
+            entitlement: "everything", outcome: example.outcome, until: example.until, nextSteps: example.nextSteps,
+            eraRights: [], isPromised: example.isPromised, title: policy.entitlements[0].title,
+            findings: example.findings,
+            context: Reason.Context(evidence, evaluated: evidence.acquisitions, under: policy))
         #expect(decision.sentence(in: ["de-AT"]) == example.sentence)
     }
 

@@ -65,7 +65,7 @@ private final class FakeWeb: PolicyFetcher {
         let web = FakeWeb(try signer.sign(policy(build: "120"), counter: 2), tag: "\"two\"")
         let tenure = try device(web).start()
         #expect(await tenure.allows("everything"))
-        #expect(await tenure.settled().steps.contains(Tenure.AppStoreStep(.policy, .done)))
+        #expect(await tenure.settled().steps.contains(Tenure.AppStoreStep(name: .policy, outcome: .done)))
 
         let offline = FakeWeb(.failure(.unreachable("no network")))
         let again = try device(offline).start()

@@ -126,7 +126,7 @@ extension Engine {
         Device(FakeStore(change), storage: `private`, policy: InventedApp.policy(trial: .sessions(5)))
     }
 
-    private func share(_ setup: inout Setup) { setup.location = StateLocation(shared, former: `private`) }
+    private func share(_ setup: inout Setup) { setup.location = StateLocation(storage: shared, former: `private`) }
 
     @Test func `A private state that becomes shared is moved, and leaves nothing behind`() async {
         let device = device { $0.app = InventedApp.owner() }
@@ -167,7 +167,7 @@ extension Engine {
         for _ in 0..<2 { _ = try await device.start().trial("everything").begin() }
         let kept = `private`.contents
         // An extension used the shared state first.
-        _ = try await device.start { $0.location = StateLocation(shared) }.trial("everything").begin()
+        _ = try await device.start { $0.location = StateLocation(storage: shared) }.trial("everything").begin()
         _ = await device.start(share).settled()
         // The private state is still there, as if it couldn't be removed.
         `private`.contents = kept
@@ -198,7 +198,7 @@ extension Engine {
         let file = file
         let storage = MemoryStateStorage()
         let device = Device(FakeStore { $0.app = InventedApp.owner() }, storage: storage) { setup in
-            setup.location = StateLocation(storage, gracePeriod: GracePeriodFile(url: file))
+            setup.location = StateLocation(storage: storage, gracePeriod: GracePeriodFile(url: file))
         }
         _ = await device.start().settled()
         device.store.change {

@@ -58,25 +58,16 @@ extension NotificationPayload {
         return nil
     }
 
-    // Use the first part that is present, in Apple's order.
-    var bundleID: String? {
-        if let data { return data.bundleID }
-        if let summary { return summary.bundleID }
-        if let externalPurchaseToken { return externalPurchaseToken.bundleID }
-        return (appData ?? unknownPart)?.bundleID
+    // The first part that is present, in Apple's order.
+    private var part: (bundleID: String?, appAppleID: Int64?, environmentName: String?) {
+        if let data { return (data.bundleID, data.appAppleID, data.environment?.rawValue) }
+        if let summary { return (summary.bundleID, summary.appAppleID, summary.environment?.rawValue) }
+        if let token = externalPurchaseToken { return (token.bundleID, token.appAppleID, token.environment.rawValue) }
+        let rest = appData ?? unknownPart
+        return (rest?.bundleID, rest?.appAppleID, rest?.environment?.rawValue)
     }
 
-    var appAppleID: Int64? {
-        if let data { return data.appAppleID }
-        if let summary { return summary.appAppleID }
-        if let externalPurchaseToken { return externalPurchaseToken.appAppleID }
-        return (appData ?? unknownPart)?.appAppleID
-    }
-
-    var environmentName: String? {
-        if let data { return data.environment?.rawValue }
-        if let summary { return summary.environment?.rawValue }
-        if let externalPurchaseToken { return externalPurchaseToken.environment.rawValue }
-        return (appData ?? unknownPart)?.environment?.rawValue
-    }
+    var bundleID: String? { part.bundleID }
+    var appAppleID: Int64? { part.appAppleID }
+    var environmentName: String? { part.environmentName }
 }

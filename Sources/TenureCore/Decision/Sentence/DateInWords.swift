@@ -3,7 +3,7 @@ import TenureJSON
 
 extension CivilDay {
     /// "June 10, 2015".
-    var inWords: String { "\(Self.monthNames[(month - 1) % 12]) \(day), \(year)" }
+    package var inWords: String { "\(Self.monthNames[(month - 1) % 12]) \(day), \(year)" }
 
     private static let monthNames = [
         "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
