@@ -42,26 +42,48 @@ package struct Comparison: Sendable {
         var verdicts: [Verdict] = []
         verdicts.reserveCapacity(entitlements.count)
         for (index, name) in entitlements.enumerated() {
-            let now = Self.answer(on: name, expectedAt: index, in: after)
             verdicts.append(
-                Verdict(entitlement: name, now: now, before: Self.answer(on: name, expectedAt: index, in: before)))
+                verdict(
+                    on: name, now: Self.decision(on: name, expectedAt: index, in: after),
+                    before: Self.decision(on: name, expectedAt: index, in: before)))
         }
         // Entitlements that are only in promises come after those of the policies.
         guard after.count > new.entitlements.count || before.count > old.entitlements.count else { return verdicts }
         let orphans = Set((after + before).map(\.entitlement)).subtracting(entitlements)
         for name in orphans.sorted() {
             verdicts.append(
-                Verdict(
-                    entitlement: name, now: Self.answer(on: name, expectedAt: 0, in: after),
-                    before: Self.answer(on: name, expectedAt: 0, in: before)))
+                verdict(
+                    on: name, now: Self.decision(on: name, expectedAt: 0, in: after),
+                    before: Self.decision(on: name, expectedAt: 0, in: before)))
         }
         return verdicts
     }
 
-    /// Returns the decision on an entitlement. A policy without the entitlement denies it.
-    private static func answer(on name: String, expectedAt index: Int, in decisions: [Decision]) -> Answer {
+    /// A policy without the entitlement denies it.
+    private func verdict(on name: String, now: Decision?, before: Decision?) -> Verdict {
+        let answers = (before: before.map(Answer.init) ?? .notInPolicy, now: now.map(Answer.init) ?? .notInPolicy)
+        let isLost = Change(from: answers.before, to: answers.now) == .loses
+        return Verdict(
+            entitlement: name, now: answers.now, before: answers.before,
+            removedProduct: isLost ? before.flatMap(removedProduct) : nil)
+    }
+
+    /// Returns the product that granted the right, if the new policy has the entitlement without it.
+    private func removedProduct(granting decision: Decision) -> String? {
+        guard let reason = decision.leadingReason, [.product, .gracePeriod].contains(reason.codeValue),
+            let entitlement = new.entitlement(named: decision.entitlement)
+        else { return nil }
+        var product: String?
+        reason.forEachFact { name, fact in
+            if name == "product", case .text(let id) = fact { product = id }
+        }
+        return product.flatMap { id in entitlement.products.contains { $0.id == id } ? nil : id }
+    }
+
+    /// Returns the decision on an entitlement; nil if the policy doesn't have it.
+    private static func decision(on name: String, expectedAt index: Int, in decisions: [Decision]) -> Decision? {
         // Versions of a policy usually have the same entitlements in the same order, so this rarely searches.
-        if decisions.indices.contains(index), decisions[index].entitlement == name { return Answer(decisions[index]) }
-        return decisions.first { $0.entitlement == name }.map(Answer.init) ?? .notInPolicy
+        if decisions.indices.contains(index), decisions[index].entitlement == name { return decisions[index] }
+        return decisions.first { $0.entitlement == name }
     }
 }

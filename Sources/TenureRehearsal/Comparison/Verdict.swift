@@ -7,6 +7,15 @@ package struct Verdict: Sendable, Hashable {
     package let now: Answer
     /// The answer under the old policy; nil without one.
     package let before: Answer?
+    /// The product that granted a lost right, if the entitlement no longer lists it.
+    package let removedProduct: String?
+
+    init(entitlement: String, now: Answer, before: Answer?, removedProduct: String? = nil) {
+        self.entitlement = entitlement
+        self.now = now
+        self.before = before
+        self.removedProduct = removedProduct
+    }
 
     /// Nil without an old policy.
     package var change: Change? { before.map { Change(from: $0, to: now) } }

@@ -83,9 +83,9 @@ struct EraSpans {
             svg +=
                 "<rect class=\"changeover\" x=\"\(x.svg)\" y=\"\((top + Self.stripHeight).svg)\" width=\"\(width.svg)\" height=\"\((bottom - top - Self.stripHeight).svg)\"><title>changeover window of \(beginning.name.htmlEscaped)</title></rect>"
         }
-        for (index, span) in spans.enumerated() where span.end > span.start {
+        for span in spans where span.end > span.start {
             svg +=
-                "<rect class=\"eraSpan\(index % 2 == 0 ? "" : " odd")\" x=\"\(span.start.svg)\" y=\"\(top.svg)\" width=\"\((span.end - span.start).svg)\" height=\"\(Self.stripHeight.svg)\"><title>\(span.name.htmlEscaped)</title></rect>"
+                "<rect class=\"eraSpan\" x=\"\(span.start.svg)\" y=\"\(top.svg)\" width=\"\((span.end - span.start).svg)\" height=\"\(Self.stripHeight.svg)\"><title>\(span.name.htmlEscaped)</title></rect>"
             if Double(span.name.count) * 6.4 + 8 <= span.end - span.start {
                 svg +=
                     "<text class=\"eraName\" text-anchor=\"middle\" x=\"\(((span.start + span.end) / 2).svg)\" y=\"\((top + 11).svg)\">\(span.name.htmlEscaped)</text>"

@@ -19,21 +19,15 @@ extension HTMLReport {
             open.insert(index)
             room -= panels[index].count
         }
-        // List the eras only once, because they are the same for all entitlements.
-        let first = open.min()
         for (index, name) in report.tally.entitlements.enumerated() {
-            write(
-                name, report.tally.byEntitlement[index], panels[index], isOpen: open.contains(index),
-                listingEras: index == first)
+            write(name, report.tally.byEntitlement[index], panels[index], isOpen: open.contains(index))
         }
         for (name, tally) in report.tally.promisedOnly.sorted(by: { $0.key < $1.key }) {
-            write(name, tally, [], isOpen: true, listingEras: false)
+            write(name, tally, [], isOpen: true)
         }
     }
 
-    private mutating func write(
-        _ name: String, _ tally: EntitlementTally, _ panels: [PlatformPanel], isOpen: Bool, listingEras: Bool
-    ) {
+    private mutating func write(_ name: String, _ tally: EntitlementTally, _ panels: [PlatformPanel], isOpen: Bool) {
         page.element("h2", name)
         page.markup(tally.counts.bar(isCompared: isCompared))
         page.markup("<div class=\"legend\">")
@@ -50,7 +44,7 @@ extension HTMLReport {
         if !panels.isEmpty {
             if !isOpen { page.markup("<details><summary>By platform</summary>") }
             page.markup("<div class=\"panels\">")
-            for panel in panels { page.markup(panel.markup(listingEras: listingEras)) }
+            for panel in panels { page.markup(panel.markup) }
             page.markup("</div>")
             if !isOpen { page.markup("</details>") }
         }
@@ -64,10 +58,23 @@ extension HTMLReport {
         )
         for (key, count) in tally.sortedReasons {
             page.markup(
-                "<tr><td class=\"number\">\(count.grouped)</td><td class=\"number\">\(count.share(of: customers).htmlEscaped)</td><td>\(key.outcome.words.htmlEscaped): \(key.reason.phrase.htmlEscaped)</td></tr>"
+                "<tr><td class=\"number\">\(count.grouped)</td><td class=\"number\">\(count.share(of: customers).htmlEscaped)</td><td>\(key.outcome.words.htmlEscaped): \(key.reason.phrase.htmlEscaped)\(changes(of: key, in: tally))</td></tr>"
             )
         }
         page.markup("</tbody></table>")
+    }
+
+    /// Who of a row gains or loses it. The legend counts them as that, and the row by their outcome.
+    private func changes(of key: EntitlementTally.OutcomeReason, in tally: EntitlementTally) -> String {
+        let parts = [Change.loses, .gains].compactMap { change -> String? in
+            let count = tally.transitions.reduce(0) {
+                $1.key.now == key && $1.key.change == change ? $0 + $1.value : $0
+            }
+            guard count > 0 else { return nil }
+            let end = change == .loses && key.outcome == .granted ? ", by an earlier end" : ""
+            return "\(count.grouped) of them \(change.phrase(of: count))\(end)"
+        }
+        return parts.isEmpty ? "" : " <span class=\"soft\">(\(parts.joined(separator: "; ").htmlEscaped))</span>"
     }
 
     private mutating func writeTransitions(_ tally: EntitlementTally) {

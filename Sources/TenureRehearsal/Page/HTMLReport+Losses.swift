@@ -1,9 +1,8 @@
 import TenureCore
 
 extension HTMLReport {
-    private static let mostCauses = 10
-
-    /// Writes losses by cause, the most frequent first. The lists of customers are collapsed.
+    /// Writes losses by cause, the most frequent first. The lists of customers are collapsed. No cause is, because
+    /// paper doesn't show what is collapsed.
     mutating func writeLosses() {
         page.element("h2", "Who loses, and why")
         guard report.tally.losing > 0 else {
@@ -13,12 +12,7 @@ extension HTMLReport {
         let causes = report.entitlements
             .flatMap { entitlement in entitlement.tally.sortedLosses.map { (entitlement.name, $0.cause, $0.group) } }
             .enumerated().sorted { ($1.element.2.count, $0.offset) < ($0.element.2.count, $1.offset) }.map(\.element)
-        for (name, cause, group) in causes.prefix(Self.mostCauses) { write(name, cause, group) }
-        let rest = causes.dropFirst(Self.mostCauses)
-        guard !rest.isEmpty else { return }
-        page.markup("<details><summary>\(rest.count.grouped("smaller cause"))</summary>")
-        for (name, cause, group) in rest { write(name, cause, group) }
-        page.markup("</details>")
+        for (name, cause, group) in causes { write(name, cause, group) }
     }
 
     private mutating func write(_ entitlement: String, _ cause: LossCause, _ group: LossGroup) {
@@ -28,20 +22,22 @@ extension HTMLReport {
         if let months = group.months {
             who +=
                 months.lowerBound == months.upperBound
-                ? ", bought in \(months.lowerBound.title)"
-                : ", bought from \(months.lowerBound.title) to \(months.upperBound.title)"
+                ? ", who got the app in \(months.lowerBound.title)"
+                : ", who got the app from \(months.lowerBound.title) to \(months.upperBound.title)"
         }
         page.markup("<div class=\"cause\"><div class=\"amount\">\(group.count.grouped)</div><div>")
         page.markup("<p><b>\(who.htmlEscaped)</b></p>")
         page.markup(
-            "<p>lose <code>\(entitlement.htmlEscaped)</code>. Before: \(words(cause.before)). Now: \(words(cause.now)).</p>"
+            "<p>lose\(group.count == 1 ? "s" : "") <code>\(entitlement.htmlEscaped)</code>. Before: \(words(cause.before)). Now: \(words(cause.now, without: group.removedProducts)).</p>"
         )
         writeExamples(of: group)
         page.markup("</div></div>")
     }
 
-    private func words(_ answer: EntitlementTally.OutcomeReason) -> String {
-        "\(answer.outcome.words), \(answer.reason.phrase)".htmlEscaped
+    /// - Parameter products: the products that granted it and are no longer listed.
+    private func words(_ answer: EntitlementTally.OutcomeReason, without products: Set<String> = []) -> String {
+        let cause = products.isEmpty ? "" : "\(products.removal), and "
+        return "\(answer.outcome.words), \(cause)\(answer.reason.phrase)".htmlWithCode
     }
 
     private mutating func writeExamples(of group: LossGroup) {
@@ -54,7 +50,7 @@ extension HTMLReport {
                 let noun = example.platform.map { $0.versionKey == .bundleVersion ? "build" : "version" } ?? "version"
                 facts.append("\(noun) \(version)")
             }
-            if let date = example.originalPurchaseDate { facts.append("bought on \(CivilDay(of: date).inWords)") }
+            if let date = example.originalPurchaseDate { facts.append("got the app on \(CivilDay(of: date).inWords)") }
             if let until = example.now.until { facts.append("now ends on \(CivilDay(of: until).inWords)") }
             page.element("li", facts.joined(separator: ", "))
         }

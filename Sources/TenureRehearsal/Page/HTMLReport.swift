@@ -115,9 +115,9 @@ package struct HTMLReport {
     private mutating func write(_ finding: LintFinding) {
         let place = "\(finding.position.file.shortFileName):\(finding.position.line)"
         page.markup(
-            "<div class=\"finding\"><p><b class=\"severity \(finding.isAcknowledged ? "note" : finding.severity.rawValue)\">\(finding.severityInWords)</b> \(finding.message.htmlWithCode) <span class=\"soft\">\("\(place), \(finding.code)".htmlEscaped)</span></p>"
+            "<div class=\"finding\"><p><b class=\"severity \(finding.isAcknowledged ? "note" : finding.severity.rawValue)\">\(finding.severityInWords)</b> \(finding.message.withWrittenDates.htmlWithCode) <span class=\"soft\">\("\(place), \(finding.code)".htmlEscaped)</span></p>"
         )
-        if let fix = finding.fix { page.markup("<p class=\"soft\">To do: \(fix.htmlWithCode)</p>") }
+        if let fix = finding.fix { page.markup("<p class=\"soft\">To do: \(fix.withWrittenDates.htmlWithCode)</p>") }
         page.markup("</div>")
     }
 

@@ -1,15 +1,15 @@
 /// The style sheet of the page, for light and dark screens and for paper. The page loads no other files.
 ///
 /// Each color has one meaning. Blue: the customer has the entitlement. Green: gains it. Amber: it can't be determined.
-/// Gray: doesn't have it. Red: loses it, which should stop a release.
+/// Gray: doesn't have it. Red: loses it, which should stop a release. Eras have outlines and no color.
 enum PageStyle {
     static let css = """
         :root { color-scheme: light dark; --paper: #fff; --card: #f5f6f8; --ink: #1c2330; --soft: #5b6575;
           --line: #d9dee6; --granted: #2f6fb3; --gains: #1f8a5b; --undetermined: #e0a81f; --denied: #b4bcc8;
-          --loses: #c8322b; --stop: #b3261e; --span: #e9ecf1; --odd: #d5dae3; --changeover: #8a5cc2; }
+          --loses: #c8322b; --stop: #b3261e; --changeover: #8a5cc2; }
         @media (prefers-color-scheme: dark) { :root { --paper: #14181f; --card: #1d232d; --ink: #e8ecf2;
           --soft: #a3adbd; --line: #39424f; --granted: #5a9be0; --gains: #3fb67f; --undetermined: #d9a93a;
-          --denied: #5c6676; --loses: #f0665c; --stop: #a3261e; --span: #262e3a; --odd: #333d4c; --changeover: #b18be0; } }
+          --denied: #5c6676; --loses: #f0665c; --stop: #a3261e; --changeover: #b18be0; } }
         * { box-sizing: border-box; }
         html { -webkit-text-size-adjust: 100%; }
         body { margin: 0 auto; padding: 28px 24px 56px; max-width: 1080px; background: var(--paper); color: var(--ink);
@@ -67,7 +67,7 @@ enum PageStyle {
         svg .axisTitle { font-weight: 600; } svg .eraName { font-size: 10.5px; stroke: none; }
         .grid { stroke: var(--line); stroke-width: 1; } .axis { stroke: var(--soft); stroke-width: 1; }
         .era { stroke: var(--ink); stroke-width: 1; stroke-dasharray: 3 2; }
-        .eraSpan { fill: var(--span); } .eraSpan.odd { fill: var(--odd); }
+        .eraSpan { fill: var(--paper); stroke: var(--ink); stroke-width: 0.75; }
         rect.changeover { fill: var(--changeover); fill-opacity: 0.45; }
         rect.granted { fill: var(--granted); } rect.gains { fill: var(--gains); }
         rect.undetermined { fill: var(--undetermined); } rect.denied { fill: var(--denied); } rect.loses { fill: var(--loses); }
@@ -78,7 +78,7 @@ enum PageStyle {
           svg .tick, svg .axisTitle { font-size: 12.5px; } svg .eraName { font-size: 12px; } }
         @media print { :root { color-scheme: light; --paper: #fff; --card: #f5f6f8; --ink: #1c2330; --soft: #4b5565;
             --line: #cfd5de; --granted: #2f6fb3; --gains: #1f8a5b; --undetermined: #e0a81f; --denied: #b4bcc8;
-            --loses: #c8322b; --stop: #b3261e; --span: #e9ecf1; --odd: #d5dae3; --changeover: #8a5cc2; }
+            --loses: #c8322b; --stop: #b3261e; --changeover: #8a5cc2; }
           body { padding: 0; max-width: none; font-size: 9.5pt; line-height: 1.4; }
           * { -webkit-print-color-adjust: exact; print-color-adjust: exact; }
           h1 { font-size: 14pt; } h2 { font-size: 12pt; margin: 18px 0 6px; break-after: avoid; } h3 { break-after: avoid; }

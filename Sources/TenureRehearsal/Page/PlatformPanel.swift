@@ -78,12 +78,12 @@ struct PlatformPanel {
         }
     }
 
-    /// - Parameter listingEras: whether to also list the eras as text under the chart.
-    func markup(listingEras: Bool) -> String {
+    var markup: String {
         var markup =
             "<section class=\"panel\"><h4>\(name.htmlEscaped) <span>\(counts.total.grouped("customer"))</span></h4>"
         if let scale, !bars.isEmpty { markup += chart(scale) }
-        if listingEras, let caption = spans?.caption, !caption.isEmpty {
+        // A name that is wider than its span is only here.
+        if let caption = spans?.caption, !caption.isEmpty {
             markup += "<p class=\"note\">\(caption.htmlEscaped)</p>"
         }
         if beyond > 0 {

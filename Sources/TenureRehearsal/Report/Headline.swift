@@ -61,16 +61,28 @@ struct Headline: Sendable, Hashable {
         return (isDoubtful ? .check : .go, "Ready to ship: \(rest) for all \(customers)")
     }
 
-    /// `618 owners of builds 100–119 on iOS would lose “everything”`.
+    private static let mostEntitlements = 3
+
+    /// `618 customers of builds 100–119 on iOS would lose “everything”`, for each entitlement.
     private static func losses(in report: RehearsalReport) -> String {
-        let losing = report.tally.losing
-        guard let most = report.losses.max(by: { $0.count < $1.count }), most.count > 0 else {
-            return "\(losing.grouped("customer")) would lose something"
+        let losing = report.tally.losing.grouped("customer")
+        let entitlements = Dictionary(grouping: report.losses, by: \.entitlement)
+            .map { (name: $0.key, losses: $0.value, count: $0.value.reduce(0) { $0 + $1.count }) }
+            .sorted { ($1.count, $0.name) < ($0.count, $1.name) }
+        var parts = entitlements.prefix(mostEntitlements).map { name, losses, count -> String in
+            guard let most = losses.first else { return "" }
+            let customers = count.grouped("customer")
+            return losses.count == 1
+                ? "\(customers) \(most.place) would lose `\(name)`"
+                : "\(customers) (\(most.count.grouped) of them \(most.place)) would lose `\(name)`"
         }
-        let sentence = "\(most.owners) would lose `\(most.entitlement)`"
-        let others = losing - most.count
-        guard others > 0 else { return sentence }
-        return sentence + ", and \(others.grouped("other")) would lose something"
+        let rest = entitlements.count - parts.count
+        if rest > 0 { parts.append("others would lose \(rest.grouped("other entitlement"))") }
+        switch parts.count {
+        case 0: return "\(losing) would lose something"
+        case 1: return parts[0]
+        default: return "\(parts.listed), \(losing) in all"
+        }
     }
 
     /// Returns a clause about rejected lines, because the other numbers don't include them.
@@ -89,11 +101,11 @@ struct PlatformLoss: Sendable {
     let count: Int
     let versions: VersionRange?
 
-    /// `618 owners of builds 100–119 on iOS`.
-    var owners: String {
-        let place = platform.map { " on \($0.rawValue)" } ?? ""
-        guard let versions else { return count.grouped("customer") + place }
-        return "\(count.grouped("owner")) of \(versions.phrase(on: platform))\(place)"
+    /// `of builds 100–119 on iOS`.
+    var place: String {
+        let place = platform.map { "on \($0.rawValue)" } ?? "without a signed platform"
+        guard let versions else { return place }
+        return "of \(versions.phrase(on: platform)) \(place)"
     }
 }
 

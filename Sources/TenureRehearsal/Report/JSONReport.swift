@@ -140,6 +140,9 @@ extension RehearsalReport {
                         write(entry.cause.before, to: &writer)
                         writer.key("now")
                         write(entry.cause.now, to: &writer)
+                        if entry.cause.isOfRemovedProduct {
+                            writer.field("removedProducts", entry.group.removedProducts.sorted())
+                        }
                         writer.field("count", entry.group.count)
                         if let versions = entry.group.versions {
                             writer.field("lowestVersion", versions.lowest.description)

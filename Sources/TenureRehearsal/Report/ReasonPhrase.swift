@@ -34,6 +34,16 @@ extension Reason.Code? {
     }
 }
 
+extension Set<String> {
+    /// ``  `a` and `b` no longer grant it``, about removed products.
+    var removal: String {
+        let most = 3
+        let named = sorted().prefix(most).map { "`\($0)`" }
+        let others = count > most ? ["\((count - most).grouped("other product"))"] : []
+        return "\((named + others).listed) no longer grant\(count == 1 ? "s" : "") it"
+    }
+}
+
 extension Change {
     var phrase: String {
         switch self {

@@ -109,7 +109,7 @@ extension EntitlementTally {
     /// Causes of losses, the most frequent first.
     var sortedLosses: [(cause: LossCause, group: LossGroup)] {
         func order(_ cause: LossCause) -> String {
-            "\(cause.platform?.rawValue ?? "") \(cause.before.reason.name) \(cause.now.outcome) \(cause.now.reason.name)"
+            "\(cause.platform?.rawValue ?? "") \(cause.before.reason.name) \(cause.now.outcome) \(cause.now.reason.name) \(cause.isOfRemovedProduct)"
         }
         return losses.map { ($0.key, $0.value) }.sorted {
             ($1.group.count, order($0.cause)) < ($0.group.count, order($1.cause))

@@ -106,8 +106,17 @@ package struct TextReport: Sendable {
                 let now = "\(key.now.outcome) (\(key.now.reason.name))"
                 lines.append(.faint("    \(count.grouped.padded(left: 12))  from \(before) to \(now)"))
             }
+            if change == .loses { addRemovedProducts(tally) }
             addExamples([.change(change)], of: tally)
         }
+    }
+
+    private mutating func addRemovedProducts(_ tally: EntitlementTally) {
+        let groups = tally.losses.values.filter { !$0.removedProducts.isEmpty }
+        guard !groups.isEmpty else { return }
+        let count = groups.reduce(0) { $0 + $1.count }
+        let products = groups.reduce(into: Set<String>()) { $0.formUnion($1.removedProducts) }
+        lines.append(.faint("    \(count.grouped.padded(left: 12))  of them because \(products.removal)"))
     }
 
     private mutating func addExamples(_ kinds: [ExampleClass], of tally: EntitlementTally) {

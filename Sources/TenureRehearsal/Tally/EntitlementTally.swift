@@ -35,7 +35,7 @@ package struct EntitlementTally: Sendable, Hashable {
         let transition = Transition(change: change, before: OutcomeReason(before), now: OutcomeReason(verdict.now))
         transitions[transition, default: 0] += times
         if let cause = LossCause(verdict, on: place.platform) {
-            losses[cause, default: LossGroup()].add(place, times: times)
+            losses[cause, default: LossGroup()].add(place, removing: verdict.removedProduct, times: times)
         }
     }
 

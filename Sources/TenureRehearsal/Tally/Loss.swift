@@ -5,6 +5,8 @@ struct LossCause: Sendable, Hashable {
     let platform: Platform?
     let before: EntitlementTally.OutcomeReason
     let now: EntitlementTally.OutcomeReason
+    /// Whether the product that granted it is no longer listed.
+    let isOfRemovedProduct: Bool
 
     /// Nil if the customer doesn't lose it.
     init?(_ verdict: Verdict, on platform: Platform?) {
@@ -12,6 +14,7 @@ struct LossCause: Sendable, Hashable {
         self.platform = platform
         self.before = EntitlementTally.OutcomeReason(before)
         now = EntitlementTally.OutcomeReason(verdict.now)
+        isOfRemovedProduct = verdict.removedProduct != nil
     }
 }
 
@@ -22,12 +25,15 @@ struct LossGroup: Sendable, Hashable {
     private(set) var versions: VersionRange?
     /// The first and the last month in which these customers got the app.
     private(set) var months: ClosedRange<Month>?
+    /// The products that granted it and are no longer listed.
+    private(set) var removedProducts: Set<String> = []
     private(set) var examples = Examples(limit: Self.mostExamples)
 
     static let mostExamples = 10
 
-    mutating func add(_ place: Place, times: Int) {
+    mutating func add(_ place: Place, removing product: String?, times: Int) {
         count += times
+        if let product { removedProducts.insert(product) }
         if case .version(let text) = place.version, let version = AppVersion(text) {
             versions = VersionRange(version).joined(with: versions)
         }
@@ -42,6 +48,7 @@ struct LossGroup: Sendable, Hashable {
         count += other.count
         if let more = other.versions { versions = more.joined(with: versions) }
         if let more = other.months { months = Self.joined(more, months) }
+        removedProducts.formUnion(other.removedProducts)
         examples.add(other.examples)
     }
 

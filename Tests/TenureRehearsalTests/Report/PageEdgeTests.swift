@@ -94,14 +94,17 @@ struct PageEdgeTests {
             // They lose both entitlements, or only the cloud.
             [("110", nil, 2), ("37", "2014-05-01", 5)])
         #expect(report.tally.losing == 7)
-        #expect(report.headline.sentence == "Do not ship: 7 owners of builds 37–110 on iOS would lose `cloud`.")
+        #expect(
+            report.headline.sentence
+                == "Do not ship: 7 customers of builds 37–110 on iOS would lose `cloud` and 2 customers of build 110 on iOS would lose `everything`, 7 customers in all."
+        )
         let amounts = page(report).components(separatedBy: "<div class=\"amount\">").dropFirst().compactMap {
             $0.split(separator: "<").first.map(String.init)
         }
         #expect(amounts.count > 1 && amounts == amounts.sorted { (Int($0) ?? 0) > (Int($1) ?? 0) }, "\(amounts)")
     }
 
-    @Test func `the headline also counts customers who lose another entitlement`() throws {
+    @Test func `the headline names each entitlement that customers lose`() throws {
         let change = Population.date("2015-01-01")
         func policy(_ honors: [Honor], _ others: [Honor]) throws -> Policy {
             let plain = try Self.policy(build: "120")
@@ -119,7 +122,7 @@ struct PageEdgeTests {
         #expect(report.tally.losing == 8)
         #expect(
             report.headline.sentence
-                == "Do not ship: 5 owners of build 37 on iOS would lose `everything`, and 3 others would lose something."
+                == "Do not ship: 5 customers of build 37 on iOS would lose `everything` and 3 customers of build 90 on iOS would lose `cloud`, 8 customers in all."
         )
     }
 

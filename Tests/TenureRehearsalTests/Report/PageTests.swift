@@ -108,15 +108,15 @@ struct PageTests {
         let cause = try #require(causes.first)
         #expect(cause.hasPrefix("<div class=\"amount\">5</div>"))
         #expect(
-            cause.contains("<b>customers on iOS, builds 104–110, bought from Feb 2015 to Mar 2015</b>"))
+            cause.contains("<b>customers on iOS, builds 104–110, who got the app from Feb 2015 to Mar 2015</b>"))
         #expect(cause.contains("lose <code>everything</code>. Before: granted, "))
         #expect(cause.contains(" Now: denied, "))
         let folded = try #require(between("<details>", "</details>", in: cause).first)
         #expect(folded.hasPrefix("<summary>5 examples</summary><ul>"))
         let examples = between("<li>", "</li>", in: folded)
         #expect(examples.count == 5)
-        #expect(examples.filter { $0.hasSuffix("build 104, bought on February 20, 2015") }.count == 2)
-        #expect(examples.filter { $0.hasSuffix("build 110, bought on March 10, 2015") }.count == 3)
+        #expect(examples.filter { $0.hasSuffix("build 104, got the app on February 20, 2015") }.count == 2)
+        #expect(examples.filter { $0.hasSuffix("build 110, got the app on March 10, 2015") }.count == 3)
         #expect(!cause.components(separatedBy: "<details>")[0].contains("<li>"))
     }
 

@@ -1,0 +1,35 @@
+import Foundation
+import TenureCore
+
+extension String {
+    /// The text with its days and instants as people write them, except in code.
+    ///
+    /// The linter's dates include the tolerance of two seconds, which means nothing to readers: they become the nearest
+    /// minute, as the page shows minutes.
+    var withWrittenDates: String {
+        let parts = components(separatedBy: "`")
+        guard parts.count % 2 == 1 else { return self }
+        return parts.enumerated().map { $0 % 2 == 0 ? $1.replacingDates : $1 }.joined(separator: "`")
+    }
+
+    private var replacingDates: String {
+        let instant = #/\b\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d+)?Z)?\b/#.wordBoundaryKind(.simple)
+        let range = #/from (\S+Z) until (\S+Z)/#
+        // A range of the tolerance alone is one instant.
+        let shorter = replacing(range) { match in
+            guard let from = String(match.1).writtenToTheMinute, let until = String(match.2).writtenToTheMinute else {
+                return String(match.0)
+            }
+            return from == until ? "around \(from)" : "from \(from) until \(until)"
+        }
+        return shorter.replacing(instant) { match in
+            String(match.0).writtenToTheMinute ?? String(match.0)
+        }
+    }
+
+    private var writtenToTheMinute: String? {
+        Date(written: self).map {
+            Date(timeIntervalSince1970: ($0.timeIntervalSince1970 / 60).rounded() * 60).written
+        }
+    }
+}
