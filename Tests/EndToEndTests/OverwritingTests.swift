@@ -95,6 +95,58 @@ import Testing
         #expect(attributes[.type] as? FileAttributeType == .typeCharacterSpecial)
     }
 
+    @Test func `the configuration and the files that it names are never replaced, under any name`() async throws {
+        let testBed = try await RehearsalTestBed()
+        let policy = try testBed.write(RehearsalTestBed.policy(), to: "new.yaml")
+        let database = testBed.folder.url("data/tenure.sqlite").path
+        try FileManager.default.createDirectory(
+            at: testBed.folder.url("data"), withIntermediateDirectories: true)
+        try await createDatabase(database)
+        let named = [
+            try testBed.write(RehearsalTestBed.policy() + "\nreleases: releases.csv\n", to: "policy.yaml"),
+            try testBed.write("platform,build,date\niOS,37,2014-01-01\n", to: "releases.csv"),
+            try testBed.folder.writeSecret("whsec_0123456789abcdef0123456789abcdef", to: "hook"),
+            try testBed.folder.writeSecret("key", to: "admin"), try testBed.folder.writeSecret("key", to: "tls.key"),
+            try testBed.write("certificate", to: "tls.pem"), try testBed.folder.writeSecret("key", to: "appstore.p8"),
+            try testBed.folder.writeSecret("keys", to: "data/signing-key.json"),
+            try testBed.folder.writeSecret("secret", to: "data/access-token.secret"),
+            testBed.authority + "/roots.pem",
+        ]
+        let file = try testBed.folder.writeSecret(
+            """
+            policy: policy.yaml
+            database: data/tenure.sqlite
+            trust: [authority]
+            adminKeyFile: admin
+            tls: { certificate: tls.pem, key: tls.key }
+            appStore: { privateKeyFile: appstore.p8 }
+            webhooks: [{ name: shop, url: "https://shop.example.com/", secretFile: hook }]
+            """, to: "tenure.yaml")
+        let (hard, soft) = (testBed.folder.url("hard").path, testBed.folder.url("soft").path)
+        try #require(link(file, hard) == 0 && symlink(file, soft) == 0)
+        for output in [file, hard, soft] + named {
+            let before = try contents(output)
+            let rehearse = ["rehearse", "--policy", policy, "--report", output, "--force"]
+            let commands: [(arguments: [String], environment: [String: String])] = [
+                (rehearse + ["--config", file], [:]),
+                (rehearse + ["--database", database], ["TENURE_CONFIG": file]),
+                (["database", "backup", "--config", file, output, "--force"], [:]),
+                (["database", "backup", output, "--force"], ["TENURE_CONFIG": file]),
+                (["database", "restore", "--config", file, "--database", output, database], [:]),
+            ]
+            for (arguments, environment) in commands {
+                let result = try await Command.run(arguments, environment: environment)
+                #expect(
+                    result.status == 1 && result.errors.contains("which this command reads"), "\(arguments) \(result)")
+                #expect(try contents(output) == before)
+            }
+        }
+        // Another file in the same folder is replaced.
+        let old = try testBed.write("old", to: "data/copy.sqlite")
+        let backup = try await Command.run("database", "backup", "--config", file, old, "--force")
+        #expect(try backup.status == 0 && contents(old) != Data("old".utf8), "\(backup.errors)")
+    }
+
     @Test func `no other command overwrites its inputs or existing files`() async throws {
         let testBed = try await RehearsalTestBed()
         let policy = try testBed.write(RehearsalTestBed.policy() + "\nreleases: releases.csv\n", to: "policy.yaml")

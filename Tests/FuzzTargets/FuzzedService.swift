@@ -100,7 +100,9 @@ import TenureJSON
         @discardableResult
         private func decode<Body: AdminRequest>(_ type: Body.Type, _ input: [UInt8]) async -> Body? {
             let request = Request(
-                head: HTTPRequest(method: .post, scheme: nil, authority: nil, path: "/"),
+                head: HTTPRequest(
+                    method: .post, scheme: nil, authority: nil, path: "/",
+                    headerFields: [.contentType: "application/json"]),
                 body: RequestBody(buffer: ByteBuffer(bytes: input)))
             let context = ServiceContext(
                 source: ApplicationRequestContextSource(

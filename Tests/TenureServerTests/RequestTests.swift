@@ -49,21 +49,36 @@ import Testing
         }
     }
 
-    @Test func `requests of another media type are refused`() async throws {
+    @Test(arguments: [
+        "text/plain", "application/jsonx", "application/json-patch+json", "application/json,text/plain", "json", "",
+        nil,
+    ])
+    func `requests of another media type are refused`(type: String?) async throws {
         try await withService { client in
-            let response = try await client.post("{}", headers: [.contentType: "text/plain"])
+            var headers = HTTPFields()
+            headers[.contentType] = type
+            let response = try await client.post("{}", headers: headers)
             #expect(try client.problem(response).code == .unsupportedMediaType)
+        }
+    }
+
+    @Test(arguments: ["application/json", "Application/JSON", "application/json ; charset=utf-8", "application/json;"])
+    func `requests of JSON are accepted, with any parameters of the media type`(type: String) async throws {
+        try await withService { client in
+            let response = try await client.post("{}", headers: [.contentType: type])
+            #expect(try client.problem(response).code == .nothingVerified)
         }
     }
 
     @Test(arguments: ["gzip", "GZIP", "deflate, gzip"])
     func `compressed requests are refused`(encoding: String) async throws {
         try await withService { client in
-            let response = try await client.post("{}", headers: [.contentEncoding: encoding])
-            let problem = try client.problem(response)
+            var headers: HTTPFields = [.contentType: "application/json", .contentEncoding: encoding]
+            let problem = try client.problem(try await client.post("{}", headers: headers))
             #expect(problem.code == .unsupportedMediaType)
             #expect(problem.detail.contains("compressed"), "\(problem.detail)")
-            let plain = try await client.post("{}", headers: [.contentEncoding: "identity"])
+            headers[.contentEncoding] = "identity"
+            let plain = try await client.post("{}", headers: headers)
             #expect(try client.problem(plain).code == .nothingVerified)
         }
     }

@@ -26,7 +26,8 @@ struct DatabaseBackupCommand: AsyncParsableCommand {
     var force = false
 
     func run() async throws {
-        let database = try options.selection().database
+        let selection = try options.selection()
+        let database = selection.database
         guard !database.isPostgres else {
             throw CommandError(
                 """
@@ -37,6 +38,7 @@ struct DatabaseBackupCommand: AsyncParsableCommand {
         var plan = FilePlan()
         // The backup itself checks that the file isn't the database under another name.
         for name in ["-wal", "-shm", "-journal"] { plan.reads(database.text + name) }
+        plan.readsFiles(of: selection)
         plan.writes(file)
         try plan.check(replacing: true)
         let receipt = try SQLiteBackup(of: database.text, to: file).run(replacing: force)

@@ -142,7 +142,11 @@ struct RehearseCommand: AsyncParsableCommand {
         plan.reads(PolicyOnDisk(path: policy))
         if let against { plan.reads(PolicyOnDisk(path: against)) }
         plan.reads(evidence)
-        if let database = try database { plan.reads(database) }
+        if evidence == nil {
+            let selection = try databaseOption.selection()
+            plan.reads(selection.database)
+            plan.readsFiles(of: selection)
+        }
         for path in trust.paths { plan.reads(filesAt: path) }
         plan.writes(report)
         plan.writes(rejected)

@@ -54,6 +54,7 @@ struct ServiceFile {
             if name == Setting.webhooks.name {
                 let reading = WebhookReading(node, place: place, beside: beside)
                 values.webhooks = reading.webhooks
+                values.secretFilesOfWebhooks = reading.secretFiles
                 reading.mistakes.forEach { values.note($0) }
             } else if name == Setting.apps.name, settings.contains(where: { $0.name == name }) {
                 // `readApps` reads the apps after the other settings.

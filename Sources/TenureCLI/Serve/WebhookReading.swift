@@ -5,6 +5,7 @@ import Yams
 /// Reads `webhooks` in a configuration file. Reports all mistakes with their positions.
 struct WebhookReading {
     private(set) var webhooks: [Webhook] = []
+    private(set) var secretFiles: [String] = []
     private(set) var mistakes: [String] = []
 
     private static let keys = ["name", "url", "secretFile", "events", "eachCustomer", "allowPrivate"]
@@ -36,6 +37,7 @@ struct WebhookReading {
             }
             var webhook = Webhook(name: required("name"), url: required("url"), secrets: [])
             let secretFile = required("secretFile")
+            secretFiles.append(beside(secretFile))
             if let events = mapping["events"] {
                 let names = events.sequence?.compactMap(\.string) ?? []
                 if let sequence = events.sequence, names.count == sequence.count {

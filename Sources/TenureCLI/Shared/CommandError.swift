@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import TenureCore
 import TenurePolicyFile
 
 /// The message of a command that fails: one line, or one for each mistake.
@@ -17,7 +18,7 @@ func refusingMistakes<Result>(_ work: () throws -> Result) throws -> Result {
     do {
         return try work()
     } catch let error as PolicyFileError {
-        for mistake in error.mistakes { Terminal.standardError.write(mistake.description) }
+        for mistake in error.mistakes { Terminal.standardError.write(mistake.description.hidingCredentials) }
         throw ExitCode.refused
     }
 }

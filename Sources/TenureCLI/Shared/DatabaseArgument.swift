@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import TenureCore
 import TenurePostgres
+import TenureServer
 import TenureStore
 
 /// The database that a command uses: the path of an SQLite file, or the URL of a PostgreSQL database.
@@ -23,9 +24,10 @@ struct DatabaseArgument: ExpressibleByArgument, Sendable, Hashable {
     /// Whether it's a URL, but not one of PostgreSQL.
     private var isUnknownURL: Bool { !isPostgres && text.contains("://") }
 
-    /// The database, unless it's a URL of an unknown kind. The error doesn't repeat the URL, which may contain a
-    /// password.
+    /// The database, unless it's a URL of an unknown kind or a list of options. The error doesn't repeat the text, which
+    /// may contain a password.
     func checked() throws -> DatabaseArgument {
+        guard !ConnectionString.matches(text) else { throw CommandError(ConnectionString.objection) }
         guard isUnknownURL else { return self }
         throw CommandError(
             "the database is a URL of an unknown kind; write `postgres://…`, or the path of an SQLite file")
@@ -33,7 +35,7 @@ struct DatabaseArgument: ExpressibleByArgument, Sendable, Hashable {
 
     /// The name to show, without the password that a URL may contain.
     var name: String {
-        guard isPostgres else { return isUnknownURL ? "the database" : text }
+        guard isPostgres else { return isUnknownURL || ConnectionString.matches(text) ? "the database" : text }
         return (try? PostgresAddress(text))?.description ?? "the PostgreSQL database"
     }
 

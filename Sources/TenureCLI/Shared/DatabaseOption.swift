@@ -41,6 +41,11 @@ struct DatabaseSelection {
     /// The bundle ID that the database must have. Nil if no policy is configured. In that case, any app's database is
     /// accepted.
     let bundleID: String?
+    /// The configuration file, and the files that it, the environment and its policies name, without the selected
+    /// database.
+    let files: [String]
+    /// The files and folders with certificates that the configuration trusts.
+    let anchors: [String]
     private let values: SettingValues
 
     init(database: DatabaseArgument?, config: String?, app: String?, environment: [String: String]) throws {
@@ -50,6 +55,7 @@ struct DatabaseSelection {
             file.read(into: &values)
         }
         _ = values.read(environment: environment)
+        let all = [values] + values.apps.map(\.values)
         if let app {
             guard let found = values.apps.first(where: { $0.name == app }) else {
                 let names = values.apps.map(\.name).joined(separator: ", ")
@@ -68,6 +74,21 @@ struct DatabaseSelection {
         self.database = try (database ?? text ?? .standard).checked()
         bundleID = try values.text(.policy).map { try ServiceConfiguration.readPolicy(at: $0).app.bundleID }
         self.values = values
+        files = [config].compactMap(\.self) + Self.files(all, beside: self.database)
+        anchors = all.flatMap { values in
+            var options = TrustOptions()
+            options.trust = values.list(.trust) ?? []
+            return options.paths
+        }
+    }
+
+    private static func files(_ all: [SettingValues], beside database: DatabaseArgument) -> [String] {
+        let policies = all.compactMap { $0.text(.policy) }.flatMap { PolicyOnDisk(path: $0).files }
+        let primary = all.compactMap { $0.text(.keys) }.map { "\($0)/\(PrimaryFile.name)" }
+        let databases = all.compactMap { $0.text(.database) }.filter {
+            !DatabaseArgument(argument: $0).isSame(as: database)
+        }
+        return all.flatMap(\.files) + policies + primary + databases
     }
 
     /// The trusted signers: those of the options, or else those of the configuration.

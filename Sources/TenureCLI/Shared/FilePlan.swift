@@ -38,6 +38,12 @@ struct FilePlan {
         inputs += ["", "-wal", "-shm", "-journal"].map { database.text + $0 }
     }
 
+    /// Adds the configuration file of a service as an input, and the files that it names.
+    mutating func readsFiles(of selection: DatabaseSelection) {
+        inputs += selection.files
+        for path in selection.anchors { reads(filesAt: path) }
+    }
+
     /// Adds an output; nil adds nothing.
     mutating func writes(_ path: String?) {
         if let path { outputs.append(path) }

@@ -1,9 +1,19 @@
 extension String {
-    /// The text with `<redacted>` in place of each recognized credential: the user and password of a URL, an admin key,
-    /// a private key in PEM.
+    /// The text with `<redacted>` in place of each recognized credential: the user and password of a URL, a `password=`,
+    /// an admin key, a webhook's secret, and a private key in PEM.
     ///
     /// Use it in messages about an operator's input, which may contain a password or a key by mistake.
-    package var hidingCredentials: String { hidingPrivateKeys.hidingAdminKeys.hidingURLCredentials }
+    package var hidingCredentials: String {
+        hidingPrivateKeys.hidingAdminKeys.hidingWebhookSecrets.hidingURLCredentials.hidingPasswords
+    }
+
+    /// Hides `password=…` up to the next white space, `&` or backtick.
+    private var hidingPasswords: String {
+        replacing("password=") { rest in
+            let value = rest.prefix { !$0.isWhitespace && $0 != "&" && $0 != "`" }
+            return (value.isEmpty ? "" : "<redacted>", rest[value.endIndex...])
+        }
+    }
 
     private var hidingURLCredentials: String {
         replacing("://") { rest in
@@ -21,6 +31,12 @@ extension String {
     private var hidingAdminKeys: String {
         replacing("tenure_key_") { rest in
             ("<redacted>", rest.drop { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") })
+        }
+    }
+
+    private var hidingWebhookSecrets: String {
+        replacing("whsec_") { rest in
+            ("<redacted>", rest.drop { $0.isASCII && ($0.isLetter || $0.isNumber || "+/=-_".contains($0)) })
         }
     }
 

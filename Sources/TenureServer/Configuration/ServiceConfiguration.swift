@@ -207,7 +207,9 @@ public struct ServiceConfiguration: Sendable {
     }
 
     /// Nil if the database isn't a file.
-    package var databaseFile: String? { databasePath.contains("://") ? nil : databasePath }
+    package var databaseFile: String? {
+        databasePath.contains("://") || ConnectionString.matches(databasePath) ? nil : databasePath
+    }
 
     /// The maximum number of connections. A download needs an open file in addition to its connection.
     var connectionLimit: Int { min(limits.connections, OpenFiles.available * 2 / 3) }
@@ -227,7 +229,9 @@ public struct ServiceConfiguration: Sendable {
         if let mistake = mistakeOfWebhooks { mistakes.append(mistake) }
         if let mistake = appStore?.mistake { mistakes.append(mistake) }
         mistakes += content?.mistakes ?? []
-        if databaseFile == nil, !["postgres://", "postgresql://"].contains(where: databasePath.hasPrefix) {
+        if ConnectionString.matches(databasePath) {
+            mistakes.append(.database(ConnectionString.objection))
+        } else if databaseFile == nil, !["postgres://", "postgresql://"].contains(where: databasePath.hasPrefix) {
             // The URL may contain a password.
             mistakes.append(
                 .database(

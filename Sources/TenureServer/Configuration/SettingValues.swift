@@ -8,6 +8,7 @@ package struct SettingValues: Sendable {
 
     /// The webhook endpoints.
     package var webhooks: [Webhook] = []
+    package var secretFilesOfWebhooks: [String] = []
     /// Several apps in one service, in the order of the file, each with its own settings.
     package var apps: [(name: String, values: SettingValues)] = []
 

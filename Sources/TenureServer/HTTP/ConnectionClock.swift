@@ -81,7 +81,7 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         let channel = context.channel
-        connection = connections.open(from: NetworkAddress(channel.remoteAddress)) { channel.close(promise: nil) }
+        connection = connections.open(from: NetworkAddress(channel.remoteAddress)) { channel.closeTransport() }
         if connections.shouldScheduleRetry() { Self.makeRoom(connections, on: context.eventLoop) }
         readingUntil = (.now() + .seconds(Int64(timeouts.head)), .head)
         arm(context)

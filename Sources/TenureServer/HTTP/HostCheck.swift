@@ -14,7 +14,9 @@ final class HostCheck: ChannelInboundHandler, RemovableChannelHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         // Ignores everything after a rejected request.
         guard !isRefused else { return }
-        if case .head(let head) = unwrapInboundIn(data), !Self.isSound(head) || !Self.isTarget(head.uri) {
+        if case .head(let head) = unwrapInboundIn(data),
+            !Self.isSound(head) || !Self.isTarget(head.uri, of: head.method)
+        {
             isRefused = true
             // The server answers with 400 after the responses to earlier requests, and closes the connection.
             return context.fireErrorCaught(HTTPParserError.invalidHeaderToken)
@@ -28,9 +30,10 @@ final class HostCheck: ChannelInboundHandler, RemovableChannelHandler {
         return hosts.count == 1 && host.utf8.allSatisfy(isAllowed)
     }
 
-    /// Whether a server can have the target: a path, `*`, or a URL of HTTP with a host (RFC 9112, section 3.2).
-    private static func isTarget(_ target: String) -> Bool {
-        if target.hasPrefix("/") || target == "*" { return true }
+    /// Whether a server can have the target: a path, a URL of HTTP with a host, or for OPTIONS `*` (RFC 9112, section
+    /// 3.2).
+    private static func isTarget(_ target: String, of method: HTTPMethod) -> Bool {
+        if target.hasPrefix("/") || target == "*" && method == .OPTIONS { return true }
         // Schemes are compared without case (RFC 9110, section 4.2.3).
         let lowercased = target.prefix(8).lowercased()
         guard let scheme = ["http://", "https://"].first(where: lowercased.hasPrefix) else { return false }

@@ -13,20 +13,26 @@ extension Request {
     /// Throws a problem if the body has another media type, is too large, isn't such JSON, or is too slow while bodies
     /// take too much memory.
     func json(upTo limit: Int, in context: ServiceContext, isNotification: Bool = false) async throws -> Data {
-        if let type = headers[.contentType], !type.lowercased().hasPrefix("application/json") {
-            throw Problem(.unsupportedMediaType, "the media type isn't supported; send `application/json`")
+        guard headers.saysJSON(isLenient: isNotification) else {
+            throw Problem(
+                .unsupportedMediaType, "the media type isn't supported; send `Content-Type: application/json`")
         }
         // The limits count the bytes as they come, so none are decompressed.
         if let encoding = headers[.contentEncoding], encoding.lowercased() != "identity" {
             throw Problem(.unsupportedMediaType, "the body is compressed; send it without `Content-Encoding`")
         }
+        if let coding = headers[.transferEncoding], coding.lowercased() != "chunked" {
+            throw Problem(
+                .unsupportedMediaType,
+                "the body may be compressed; send it with `Transfer-Encoding: chunked`, or without that header")
+        }
         let tooLarge = Problem(.tooLarge, "the body is too large; send at most \(limit) bytes")
         // If the length is known in advance, the client doesn't have to send the body.
-        if let length = headers[.contentLength].flatMap({ Int($0) }), length > limit { throw tooLarge }
+        if let length = headers[.contentLength].flatMap({ UInt64($0) }), length > limit { throw tooLarge }
         var buffer = ByteBuffer()
         let (budget, channel) = (context.bodies, context.channel)
         let held = budget.open(for: context.peer?.address?.ofClient, isNotification: isNotification) {
-            channel.close(promise: nil)
+            channel.closeTransport()
         }
         defer { budget.close(held) }
         for try await chunk in body {
@@ -69,6 +75,18 @@ extension Request {
         } catch {
             throw Problem(.malformedRequest, "the body must be a JSON object")
         }
+    }
+}
+
+extension HTTPFields {
+    /// Whether the body's media type is JSON, with any parameters (RFC 9110, section 8.3).
+    ///
+    /// - Parameter isLenient: Also accept a missing type and those that begin alike. The App Store chooses the type of
+    ///   its notifications, and one that is refused may be lost.
+    fileprivate func saysJSON(isLenient: Bool) -> Bool {
+        guard let field = self[.contentType] else { return isLenient }
+        let type = field.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
+        return type == "application/json" || isLenient && type.hasPrefix("application/json")
     }
 }
 

@@ -45,6 +45,9 @@ import Testing
         ("https://ada@host https://b:c@d", "https://<redacted>@host https://<redacted>@d"),
         ("postgres://host/name?password=x&a=b", "postgres://host/name?password=<redacted>&a=b"),
         ("no file `tenure_key_AbC-_9`", "no file `tenure_key_<redacted>`"),
+        ("found `whsec_Ab+c/9==`", "found `whsec_<redacted>`"),
+        ("at `user=ada password=x/y host=db`", "at `user=ada password=<redacted> host=db`"),
+        ("there is no option `password=x`; see", "there is no option `password=<redacted>`; see"),
         (
             "-----BEGIN PRIVATE KEY-----\nMIG\n-----END PRIVATE KEY-----\nrest",
             "-----BEGIN <redacted>-----END PRIVATE KEY-----\nrest"

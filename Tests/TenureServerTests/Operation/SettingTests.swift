@@ -103,6 +103,17 @@ import Testing
         #expect(Setting.trust.kind.resolved("sandbox=roots.pem", in: "etc") == "sandbox=etc/roots.pem")
         #expect(Setting.host.kind.resolved("localhost", in: "etc") == "localhost")
     }
+
+    @Test func `a list of PostgreSQL's options isn't taken for a path or a URL`() {
+        for options in [
+            "host=db user=ada password=x", "password = 'x'", "/etc/tenure/user=ada password=x", "dbname=shop",
+            "host=/run/postgresql user=ada", "HOST=db",
+        ] { #expect(ConnectionString.matches(options), "\(options)") }
+        for other in [
+            "tenure.sqlite", "/data/user=1/tenure.sqlite", "a=b.sqlite", "", "=", "postgres://ada@db/shop?password=x",
+            "postgresql://db/shop?sslmode=require",
+        ] { #expect(!ConnectionString.matches(other), "\(other)") }
+    }
 }
 
 extension Setting {

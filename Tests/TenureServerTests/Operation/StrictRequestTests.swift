@@ -62,7 +62,7 @@ import Testing
     @Test(arguments: [
         "ftp://localhost/v1/products", "file:///v1/products", "httpx://localhost/v1/products", "http:/v1/products",
         "http:///v1/products", "http://user@localhost/v1/products", "ws://localhost/v1/products",
-        "javascript:/v1/products", "localhost/v1/products", "localhost:80",
+        "javascript:/v1/products", "localhost/v1/products", "localhost:80", "*",
     ])
     func `a request for something that isn't a URL of HTTP is refused`(target: String) async throws {
         try await withLiveService { _, port in
@@ -199,6 +199,34 @@ import Testing
             }
             let sound = try await post(Array(#"{"receipt":"a","later":"\u00e4 \\u0000"}"#.utf8), port: port)
             #expect(sound.hasPrefix("HTTP/1.1 422 "), "\(sound)")
+        }
+    }
+
+    @Test(arguments: ["gzip, chunked", "gzip\r\nTransfer-Encoding: chunked", "identity, chunked"])
+    func `a body with another transfer coding than chunked is refused`(coding: String) async throws {
+        try await withLiveService { _, port in
+            let connection = try RawConnection(port: port)
+            connection.send(
+                "POST /v1/sync HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+                    + "Transfer-Encoding: \(coding)\r\n\r\n2\r\n{}\r\n0\r\n\r\n")
+            let answer = try #require(await connection.received(until: "}"))
+            #expect(answer.hasPrefix("HTTP/1.1 415 ") && answer.contains("compressed"), "\(answer)")
+            let chunked = try await self.answer(
+                "POST /v1/sync HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nConnection: close\r\n"
+                    + "Transfer-Encoding: Chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", port: port)
+            #expect(chunked.hasPrefix("HTTP/1.1 422 "), "\(chunked)")
+        }
+    }
+
+    @Test(arguments: ["9223372036854775807", "9223372036854775808", "18446744073709551614"])
+    func `a body of an enormous announced length is refused at once`(length: String) async throws {
+        try await withLiveService { _, port in
+            let connection = try RawConnection(port: port)
+            connection.send(
+                "POST /v1/sync HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: \(length)\r\n\r\n{"
+            )
+            let answer = try #require(await connection.received(until: "\r\n\r\n"))
+            #expect(answer.hasPrefix("HTTP/1.1 413 "), "\(answer)")
         }
     }
 

@@ -197,6 +197,44 @@ import Testing
         #expect(configuration.findings.count == 1)
     }
 
+    #if os(Linux)
+        @Test func `connections that make room for others are closed although their clients ignore the end of TLS`()
+            async throws
+        {
+            let folder = try Folder()
+            let files = try files(folder.path)
+            let policy = try folder.write(
+                """
+                app: { bundleID: com.example.calculator, appleID: 828838134 }
+                eras: [{ name: free, model: free }]
+                entitlements: { everything: { products: [com.example.calculator.everything] } }
+                """, to: "policy.yaml")
+            let service = try RunningCommand([
+                "serve", "--policy", policy, "--database", folder.url("tenure.sqlite").path, "--port", "0",
+                "--tls-certificate", files.certificate, "--tls-key", files.key, "--limits-connections", "8",
+            ])
+            let port = try #require(try await service.port(), "\(service.errors)")
+            let opened = "/proc/\(service.identifier)/fd"
+            func sockets() throws -> Int {
+                try FileManager.default.contentsOfDirectory(atPath: opened).count { name in
+                    let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(opened)/\(name)")
+                    return target?.hasPrefix("socket:") == true
+                }
+            }
+            let before = try sockets()
+            var clients: [any Channel] = []
+            for _ in 0..<40 {
+                let request = "GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n"
+                clients.append(try await DeafClient.connect(port: port, sending: request))
+                // Others are closed before the response. Event loops may be a few connections behind.
+                #expect(try sockets() - before <= 12)
+            }
+            try await clients[0].closeFuture.get()
+            for client in clients { client.close(promise: nil) }
+            #expect(await service.end(by: SIGTERM) == 0)
+        }
+    #endif
+
     private func withServer(
         _ folder: String, _ files: CertificateFiles, _ body: @Sendable @escaping (Int) async throws -> Void
     ) async throws {
