@@ -43,6 +43,21 @@ import Testing
         }
     }
 
+    @Test func `a report never replaces the database that is rehearsed, or a file beside it`() async throws {
+        let testBed = try await RehearsalTestBed()
+        let policy = try testBed.write(RehearsalTestBed.policy(), to: "policy.yaml")
+        let database = testBed.folder.url("tenure.sqlite").path
+        try await createDatabase(database)
+        for end in ["", "-wal", "-shm", "-journal"] {
+            if !end.isEmpty { _ = try testBed.write("log", to: "tenure.sqlite\(end)") }
+            let before = try contents(database + end)
+            let result = try await testBed.rehearse(
+                policy, "--database", database, "--report", database + end, "--force")
+            #expect(result.status == 1 && result.errors.contains("which this command reads"), "\(end) \(result)")
+            #expect(try contents(database + end) == before)
+        }
+    }
+
     @Test func `an existing file is replaced only with --force, and that is checked first`() async throws {
         let testBed = try await RehearsalTestBed()
         let policy = try testBed.write(RehearsalTestBed.policy(), to: "policy.yaml")
@@ -79,6 +94,9 @@ import Testing
             let name = (try result.json()["input"] as? [String: Any])?["rejectedFile"] as? String
             #expect(name == file + ".rejected-\(number).ndjson")
             #expect(try contents(try #require(name)).count > 20)
+            // Only the owner may read what customers bought.
+            let mode = try FileManager.default.attributesOfItem(atPath: try #require(name))[.posixPermissions]
+            #expect(mode as? Int == 0o600)
         }
         #expect(try contents(usual) == Data("notes".utf8))
     }

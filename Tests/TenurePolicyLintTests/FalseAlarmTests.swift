@@ -175,6 +175,28 @@ import Testing
         #expect(try codes(undated).contains("boundary-without-date"))
     }
 
+    /// A year counts from the end of the era, so it ends at another time in each of them.
+    @Test func `one length in two eras doesn't hide that it matters in which of them someone came`() throws {
+        let undated = [
+            ("honors: [paid]", "honors: [{ era: paid, for: P1Y }, { era: freemium, for: P1Y }]"),
+            (", at: 2015-06-10T18:00:00Z", ""), ("    changeover: { from: -24h, until: +48h }\n", ""),
+        ]
+        #expect(try codes(undated).contains("boundary-without-date"))
+    }
+
+    @Test func `a build below an earlier paid one is reported, even if the last paid build is lower still`() throws {
+        let list = """
+            iOS,1.0,100,2014-01-01,paid
+            iOS,1.1,110,2014-05-01,paid
+            iOS,1.2,105,2015-01-01,paid
+            iOS,2.0,120,2015-06-10T18:00:00Z,free
+            iOS,2.1,108,2015-08-01,free
+
+            """
+        let found = try findings(list: list).filter { $0.code == "build-not-above-paid" }
+        #expect(found.count == 1 && found.first?.message.contains("below build 110 of `paid`") == true, "\(found)")
+    }
+
     @Test(arguments: [("5", "4", true), ("5", "5", false), ("5", "6", false)])
     func `a trial that becomes shorter is reported`(_ before: String, _ after: String, _ isReported: Bool) throws {
         for unit in ["sessions", "days"] {
@@ -211,6 +233,23 @@ import Testing
                 == "the window of `freemium` is 14 days and 1s wide, more than 14 days: anyone who installed the app until 2015-06-23T18:00:01Z gets `premium` for nothing"
         )
         #expect(try found("-1209601s", "0s").map(\.code) == ["changeover-wide"])
+    }
+
+    /// `paid` ends, and `freemium` begins, with the changeover window.
+    @Test func `dates of an honor at the very end or beginning of its era are reported`() throws {
+        let (begin, end) = ("2015-06-09T18:00:00Z", "2015-06-12T18:00:00Z")
+        let cases = [
+            ("{ era: paid, boughtSince: \(end) }", true),
+            ("{ era: paid, boughtSince: 2015-06-12T17:59:59Z }", false),
+            ("paid, { era: freemium, boughtBefore: \(begin) }", true),
+            ("paid, { era: freemium, boughtBefore: 2015-06-09T18:00:01Z }", false),
+            ("paid, { era: freemium, until: \(begin) }", true),
+            ("paid, { era: freemium, until: 2015-06-09T18:00:01Z }", false),
+        ]
+        for (honors, isReported) in cases {
+            let found = try codes([("[paid]", "[\(honors)]")], at: .distantFuture)
+            #expect(found.contains("honor-window-outside-era") == isReported, "\(honors): \(found)")
+        }
     }
 
     @Test func `a removed Apple ID is reported`() throws {

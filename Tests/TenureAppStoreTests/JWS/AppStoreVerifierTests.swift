@@ -65,6 +65,24 @@ import Testing
         }
     }
 
+    @Test func `an artifact that claims an end is rejected from then on, whenever it was signed`() throws {
+        let end = Minted.instant.addingTimeInterval(60)
+        let jws = try Minted.minter.mint(
+            .transaction, setting: ["exp": .integer(Int64(end.timeIntervalSince1970))])
+        let verifier = try Minted.verifier()
+        #expect(throws: Never.self) { try verifier.verifyTransaction(jws, now: end.addingTimeInterval(-1)) }
+        #expect(rejection { try verifier.verifyTransaction(jws, now: end) }?.code == .outsideValidityPeriod)
+    }
+
+    @Test func `a notification's parts are from its own environment, even if the other one is accepted too`() throws {
+        let anchors = try Minted.authority.anchors
+        let verifier = AppStoreVerifier(
+            app: Minted.app, trust: try TrustConfiguration(anchors: [.production: anchors, .sandbox: anchors]))
+        let mixed = try Minted.minter.mint(.notification, with: .nestedOtherEnvironment)
+        #expect(
+            rejection { try verifier.verifyNotification(mixed, now: Minted.instant) }?.code == .wrongEnvironment)
+    }
+
     @Test(arguments: ChainDefect.allCases)
     func `each defect of a JWS's certificate chain has its own reason`(defect: ChainDefect) throws {
         for kind in AppStoreVerifier.kinds where kind != .notification {

@@ -110,18 +110,30 @@ import Testing
         #expect(result.appTransaction == nil)
     }
 
-    @Test func `a notification of a withdrawn consent gives the server's app transaction`() throws {
+    /// `appData` of a notification, with an app transaction.
+    private func appData(bundleID: String = "com.example.calculator") throws -> JSONValue {
         let app = try minter.mint(payload: minter.payload(of: .appTransaction).serverVariant)
+        var data = JSONObject()
+        data["appAppleId"] = .integer(828_838_134)
+        data["bundleId"] = .string(bundleID)
+        data["environment"] = .string("Production")
+        data["signedAppTransactionInfo"] = .string(String(decoding: app, as: UTF8.self))
+        return .object(data)
+    }
+
+    @Test func `the app transaction of a notification counts only if no other part is present`() throws {
+        let both = try verifier.verifyNotification(
+            minter.mint(.notification, setting: ["appData": appData()]), now: nil)
+        #expect(both.appTransaction == nil && both.transaction != nil)
+    }
+
+    @Test func `a notification of a withdrawn consent gives the server's app transaction`() throws {
         func notification(bundleID: String) throws -> [UInt8] {
-            var data = JSONObject()
-            data["appAppleId"] = .integer(828_838_134)
-            data["bundleId"] = .string(bundleID)
-            data["environment"] = .string("Production")
-            data["signedAppTransactionInfo"] = .string(String(decoding: app, as: UTF8.self))
-            return try minter.mint(
+            try minter.mint(
                 .notification,
                 setting: [
-                    "notificationType": .string("RESCIND_CONSENT"), "data": .null, "appData": .object(data),
+                    "notificationType": .string("RESCIND_CONSENT"), "data": .null,
+                    "appData": appData(bundleID: bundleID),
                 ])
         }
         let result = try verifier.verifyNotification(notification(bundleID: "com.example.calculator"), now: nil)

@@ -154,6 +154,19 @@ import Testing
             }?.code == .unsupportedAlgorithm)
     }
 
+    @Test func `an intermediate that is signed with SHA-1 and known from receipts issues no signer of JWS`() throws {
+        let old = try Minted.authority.chain(
+            for: .receipt, signedAt: Minted.instant, signatureAlgorithm: .sha1WithRSAEncryption)
+        let anchors = try TrustAnchors(der: [old.root.der])
+        let cache = ChainCache(trust: try TrustConfiguration(anchors: [.production: anchors]))
+        _ = try cache.chain(leaf: old.leaf.der, intermediate: old.intermediate.der, purpose: .receipt)
+        let signer = try AuthorityRole.leaf.recipe(for: .jws)
+            .issue(for: Minted.authority.jws.leaf.key, by: old.intermediate)
+        #expect(
+            rejection { try cache.chain(leaf: signer.der, intermediate: old.intermediate.der, purpose: .jws) }?.code
+                == .unsupportedAlgorithm)
+    }
+
     @Test func `a known chain is checked for its validity at each artifact's signing date`() throws {
         let verifier = try Minted.verifier()
         _ = try verifier.verifyTransaction(Minted.minter.mint(.transaction), now: Minted.instant)

@@ -68,6 +68,49 @@ struct ComparisonTests {
         }
     }
 
+    @Test func `a rollback keeps what a promise that it restores gives, in addition to other promises`() throws {
+        func promise(of entitlement: String) throws -> Promise {
+            Promise(
+                entitlement: entitlement,
+                acquisition: AcquisitionKey(appTransactionID: "1", downloadID: nil, originalPurchaseDate: nil),
+                policy: try Population.policy(freeFrom: "120", alsoNames: "themes"), until: nil)
+        }
+        // The policy in effect gives both, and the one to which it is rolled back gives neither.
+        let comparison = Comparison(
+            of: try Population.policy(freeFrom: "100", alsoNames: "themes"),
+            against: try Population.policy(freeFrom: "120", alsoNames: "themes"), at: Population.now)
+        func losses(restoring restored: [Promise]) throws -> [String] {
+            try comparison.judgment(
+                on: buyer(build: "110"), promises: [promise(of: "everything")], restored: restored
+            ).kept.filter { $0.change == .loses }.map(\.entitlement)
+        }
+        #expect(try losses(restoring: []) == ["themes"])
+        #expect(try losses(restoring: [promise(of: "themes")]) == [])
+    }
+
+    @Test func `proofs of a test environment don't contradict each other, because no era depends on them`() throws {
+        let policy = try Policy(
+            app: .init(bundleID: "com.example.calculator", appleID: 828_838_134),
+            eras: [
+                Era(name: "paid", model: .paid),
+                Era(
+                    name: "free", model: .free,
+                    begins: [.iOS: .at(version: AppVersion("120"), date: Population.date("2015-06-10"))],
+                    changeover: .window(from: -86_400, until: 2 * 86_400)),
+            ],
+            buildNumbers: .increasing,
+            entitlements: [Entitlement(name: "everything", honors: [Honor(era: "paid")])])
+        let comparison = Comparison(of: policy, at: Population.now)
+        let late = AppProof(
+            kind: .appTransaction, signedDate: Population.now, id: .appTransaction("1"), originalPlatform: .iOS,
+            originalAppVersion: "37", originalPurchaseDate: Population.date("2015-12-01"))
+        for (environment, count) in [(AppStoreEnvironment.production, 1), (.sandbox, 0), (.xcode, 0)] {
+            var tally = Tally(for: comparison)
+            comparison.count(Evidence(environment: environment, app: [late]), id: "1", in: &tally)
+            #expect(tally.contradicting == count, "\(environment)")
+        }
+    }
+
     @Test(arguments: [
         (Answer(.granted, reason: .eraHonored), Answer(.undetermined, reason: .inDoubt), Change.loses),
         (Answer(.undetermined, reason: .inDoubt), Answer(.granted, reason: .eraHonored), .gains),

@@ -82,6 +82,35 @@ struct FailConditionTests {
         #expect(single.verdicts.first?.entitlement != comparison.entitlements.first)
     }
 
+    @Test func `a condition on an entitlement with periods in its name measures that entitlement`() throws {
+        let comparison = Comparison(
+            of: try Population.policy(freeFrom: "100", alsoNames: "pro.cloud"), at: Population.now)
+        let report = RehearsalReport(
+            policyName: "new.yaml", oldPolicyName: nil, comparison: comparison,
+            input: .database(name: "database", skipped: 0), tally: Tally(for: comparison),
+            conditions: [try FailCondition("pro.cloud.denied>=0", of: comparison)])
+        #expect(report.verdicts.map(\.entitlement) == ["pro.cloud"])
+    }
+
+    @Test func `a customer about whom a policy becomes unsure counts as changed, and neither gains nor loses`() throws {
+        let comparison = Comparison(
+            of: try Population.policy(freeFrom: "120"), against: try Population.policy(freeFrom: "120", honors: false),
+            at: Population.now)
+        // Without a version and a date, the customer may be an owner.
+        let proof = AppProof(
+            kind: .appTransaction, signedDate: Population.now, id: .appTransaction("1"), originalPlatform: .iOS)
+        var tally = Tally(for: comparison)
+        comparison.count(
+            Evidence(environment: .production, app: [proof], purchasesAreComplete: true), id: "1", in: &tally)
+        #expect(tally.byEntitlement.map(\.counts.undetermined) == [1, 1])
+        #expect(tally.gaining == 0 && tally.losing == 0)
+        let report = RehearsalReport(
+            policyName: "new.yaml", oldPolicyName: "old.yaml", comparison: comparison,
+            input: .database(name: "database", skipped: 0), tally: tally,
+            conditions: try ["changed>0", "changesOutcome>0"].map { try FailCondition($0, of: comparison) })
+        #expect(report.verdicts.map(\.fails) == [true, true])
+    }
+
     @Test func `a rehearsal without customers fails`() throws {
         let comparison = Comparison(of: try Population.policy(freeFrom: "100"), at: Population.now)
         let empty = RehearsalReport(

@@ -5,6 +5,7 @@ import Logging
 import ServiceLifecycle
 import StoreContract
 import TenureAPI
+import TenureAppStore
 import TenureCore
 import TenureMint
 import TenureStore
@@ -105,6 +106,43 @@ import Testing
                     let token = try #require(try await client.sync(local.sync).accessToken?.value)
                     #expect(try await client.customer(token).entitlements["everything"]?.outcome == .granted)
                     await jobs?.notifications.fetch(in: .production)
+                    #expect(try await client.customer(token).entitlements["everything"]?.outcome != .granted)
+                }
+            }
+        }
+    }
+
+    @Test func `App Store jobs fetch notifications again that came from too many unknown signers`()
+        async throws
+    {
+        try await LocalStoreTestBed.run { local in
+            try await local.operation(.buy)
+            try await withFolder { folder in
+                try await local.service(in: folder, key: local.key) { client, jobs in
+                    _ = try await client.sync(local.sync)
+                    #expect(await jobs?.histories.step() == true)
+                    await jobs?.notifications.fetch(in: .production)
+                }
+                try await local.pass(2 * 86_400)
+                try await local.operation(.refund)
+                try await local.pass(3600)
+                try await local.service(in: folder, key: local.key) { client, jobs in
+                    let token = try #require(try await client.sync(local.sync).accessToken?.value)
+                    let sound = try #require(jobs).notifications
+                    let known = sound.notifications
+                    // Unknown signers have used up what may be verified in a short time.
+                    let busy = NotificationService(
+                        verifier: AppStoreVerifier(
+                            app: known.verifier.app,
+                            cache: ChainCache(trust: known.verifier.trust, budget: .init(burst: 0, perSecond: 0))),
+                        store: known.store, policies: known.policies, webhookScheduler: nil, metrics: known.metrics)
+                    let failure = await MissedNotifications(
+                        client: sound.client, store: sound.store, notifications: busy, logger: sound.logger,
+                        now: sound.now
+                    ).fetch(in: .production)
+                    #expect((failure as? Problem)?.code == .tooManyUnknownSigners)
+                    #expect(try await client.customer(token).entitlements["everything"]?.outcome == .granted)
+                    await sound.fetch(in: .production)
                     #expect(try await client.customer(token).entitlements["everything"]?.outcome != .granted)
                 }
             }

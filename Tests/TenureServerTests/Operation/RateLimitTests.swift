@@ -65,6 +65,13 @@ import Testing
         try await withService({ $0.rateLimits.perToken = .init(perSecond: 0.001, burst: 2) }) { client in
             for _ in 0..<2 { #expect(try await client.get("/v1/customer", token: "a").status == .unauthorized) }
             #expect(try await client.get("/v1/customer", token: "a").status == .tooManyRequests)
+            // The scheme's name may be written in any case, and doesn't make it another token.
+            for scheme in ["bearer", "BEARER"] {
+                let status = try await client.http.execute(
+                    uri: "/v1/customer", method: .get, headers: [.authorization: "\(scheme) a"]
+                ) { $0.status }
+                #expect(status == .tooManyRequests)
+            }
             #expect(try await client.get("/v1/customer", token: "b").status == .unauthorized)
             let without = try await client.get("/v1/customer")
             #expect(without.status == .unauthorized)

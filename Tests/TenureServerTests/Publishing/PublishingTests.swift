@@ -241,6 +241,23 @@ import Testing
         }
     }
 
+    @Test func `a rollback without a version returns to the policy before the present one, not to the first`()
+        async throws
+    {
+        try await withAdminClient { admin, _ in
+            let policies = [
+                try Calculator.policy(inDoubt: .undetermined), try Calculator.policy(testEnvironments: .undetermined),
+            ]
+            for policy in policies {
+                let published = try await admin.publish(policy)
+                #expect(published.status == .ok, "\(published.text)")
+            }
+            #expect(try await admin.rollBack().number("version") == 2)
+            // The one before is now the one that was rolled back.
+            #expect(try await admin.rollBack().number("version") == 3)
+        }
+    }
+
     @Test func `a rollback of a generous policy takes the rights back, and needs the number of customers`() async throws
     {
         try await withAdminClient { admin, _ in

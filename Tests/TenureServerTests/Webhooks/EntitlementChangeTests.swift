@@ -109,6 +109,11 @@ import Testing
             #expect(try await types() == [])
             hooks.clock.advance(by: 1)
             #expect(try await types() == ["entitlement.expiring"])
+            // The next comparison is due at the end.
+            let due = try await hooks.service.store.database.read { session throws(StoreError) in
+                try session.row("SELECT min(next_comparison) FROM customers", [])?.integer(0)
+            }
+            #expect(due == end.millisecondsSince1970)
             // A sync in the last week sends no message.
             _ = try await client.sync(try subscription(until: end))
             #expect(try await types() == ["entitlement.expiring"])

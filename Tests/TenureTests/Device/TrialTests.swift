@@ -96,6 +96,26 @@ import Testing
         }
     }
 
+    @Test func `sessions that were used before the account was known, and after, are counted together`() async throws {
+        let policy = try Policy(
+            app: Policy.App(bundleID: InventedApp.bundleID, appleID: 828_838_134),
+            eras: [Era(name: "always", model: .free)],
+            entitlements: [
+                Entitlement(name: "cloud", products: [.init(id: InventedApp.yearly)], trial: .sessions(2))
+            ])
+        let device = Device(FakeStore(), policy: policy)
+        let first = device.start()
+        _ = await first.settled()
+        #expect(try await first.trial("cloud").begin().sessionsLeft == 1)
+        device.store.change { $0.app = InventedApp.newcomer() }
+        let second = device.start()
+        _ = await second.settled()
+        #expect(try await second.trial("cloud").begin().sessionsLeft == 0)
+        await #expect(throws: Tenure.Error.trialOver(entitlement: "cloud")) {
+            try await second.trial("cloud").begin()
+        }
+    }
+
     @Test func `owners get no trial`() async throws {
         let device = Device(FakeStore { $0.app = InventedApp.owner() })
         let tenure = device.start()

@@ -58,6 +58,20 @@ import Testing
         }
     }
 
+    @Test func `a policy that StoreKit shows to be another app's grants nothing`() async throws {
+        let other = try Policy(
+            app: Policy.App(bundleID: "com.example.other"), eras: [Era(name: "paid", model: .paid)],
+            entitlements: [Entitlement(name: "everything", honors: [Honor(era: "paid")])])
+        let device = Device(FakeStore { $0.app = InventedApp.owner() }, policy: other)
+        let tenure = device.start { $0.options.whileUndetermined = .deny }
+        let customer = await tenure.settled()
+        #expect(
+            customer.policyError
+                == .policy(.otherApp(bundleID: "com.example.other", appBundleID: InventedApp.bundleID)))
+        #expect(!customer.has("everything"))
+        #expect(await !tenure.allows("everything"))
+    }
+
     @Test func `an app with an unusable policy starts, and only a stored grant counts`() async throws {
         try await ServedStore.run { served in
             let missing = Tenure.PolicySource.file(served.folder.appendingPathComponent("none.json"))

@@ -104,6 +104,26 @@ private struct HangingTransport: Transport {
         }
     }
 
+    @Test func `an outage at the first start refuses no entitlement that is newer than the bundled policy`()
+        async throws
+    {
+        try await RealService.run { service in
+            service.line.condition = .down
+            let device = service.device(try .owner()) {
+                $0.policy = .policy(InventedApp.policy())
+                $0.options.whileUndetermined = .allow(3600)
+            }
+            let tenure = device.start()
+            _ = await tenure.settled()
+            #expect(await tenure.allows("scanner"))
+            #expect(await tenure.decision(for: "scanner").reasons.first?.code == "notAnswered")
+            // Only the service knows all names.
+            service.line.condition = .up
+            await tenure.engine.searchAgain()
+            #expect(await !tenure.allows("scanner"))
+        }
+    }
+
     @Test func `during an outage a new purchase extends a right that was signed with an earlier end`() async throws {
         try await RealService.run { service in
             let account = "704000000000000002"

@@ -142,6 +142,30 @@ import Testing
         }
     }
 
+    @Test func `a right that the service granted until an instant ends then, also if the service is down`() async throws
+    {
+        try await RealService.run { service in
+            let store = try FakeStore.newcomer()
+            let end = InventedApp.now.addingTimeInterval(600)
+            let subscription = try InventedApp.signed(InventedApp.subscription(until: end), of: "704000000000000002")
+            store.change { $0.transactions = [subscription] }
+            let device = service.device(store) { $0.options.whileUndetermined = .deny }
+            let tenure = device.start()
+            #expect(await tenure.settled().has("cloud"))
+            service.line.condition = .down
+            device.time.now = end
+            for tenure in [tenure, device.start()] {
+                await tenure.engine.searchAgain()
+                let customer = await tenure.settled()
+                let decision = await tenure.decision(for: "cloud")
+                #expect(decision.outcome == .undetermined && !customer.has("cloud"), "\(decision)")
+                // Not that the service's response lacks a signature.
+                #expect(decision.reasons.first?.code == "notAnswered", "\(decision.reasons)")
+                #expect(await !tenure.allows("cloud"))
+            }
+        }
+    }
+
     @Test func `the service gets one-time purchases before old periods of subscriptions`() {
         let bought = InventedApp.purchase(id: "1", bought: InventedApp.now - 3000 * InventedApp.day)
         let periods = (0..<2000).map { day in

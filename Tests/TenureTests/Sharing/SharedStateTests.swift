@@ -227,6 +227,21 @@ extension Engine {
         #expect(await !device.start().allows("everything"))
     }
 
+    @Test func `a locked keychain's grace period ends although the file about it has a beginning in the future`()
+        async throws
+    {
+        let device = await lockedDevice()
+        defer { try? FileManager.default.removeItem(at: file) }
+        let now = device.time.now.timeIntervalSinceReferenceDate
+        let dates: [String: Any] = [
+            "floor": now, "lastClock": now, "firstSeen": now + 365 * InventedApp.day, "beginnings": [String: Double](),
+        ]
+        try JSONSerialization.data(withJSONObject: dates).write(to: file)
+        #expect(await device.start().allows("everything"))
+        device.time.now += 73 * 3600
+        #expect(await !device.start().allows("everything"))
+    }
+
     @Test func `a keychain is read again once the device is unlocked, and ends the grace period`() async throws {
         let device = await lockedDevice()
         let (events, occur) = AsyncStream.makeStream(of: DeviceEvent.self)

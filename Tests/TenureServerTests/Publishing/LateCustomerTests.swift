@@ -1,0 +1,70 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import StoreContract
+import TenureAPI
+import TenureCore
+import TenureStore
+import Testing
+
+@testable import TenureServer
+
+/// Customers who come while a policy is being published.
+@Suite struct `customers who come during a publication` {
+    /// Runs a service on a database that can run code before a transaction.
+    private func withCounts(
+        _ body: @escaping @Sendable (AdminClient, CountedDatabase.Counts) async throws -> Void
+    ) async throws {
+        try await withFolder { folder in
+            let store = Store(CountedDatabase(try SQLiteDatabase(path: folder + "/record.sqlite")))
+            var configuration = try Calculator.configuration(folder)
+            configuration.adminKey = AdminClient.adminKey
+            let service = try await TenureService(configuration, store: store)
+            let application = try service.application(logger: Calculator.logger) { _ in }
+            try await application.test(.router) {
+                try await body(AdminClient(client: Client(http: $0), key: AdminClient.adminKey), store.counts)
+            }
+            try? await store.close()
+        }
+    }
+
+    // Of the transactions that write, the first one begins the rehearsal, the second one reads who came since, and the
+    // third one publishes.
+    @Test(arguments: [2, 3])
+    func `a customer who would lose something, and comes after all others were rehearsed, stops the publication`(
+        _ transaction: Int
+    ) async throws {
+        try await withCounts { admin, counts in
+            let harsh = try Policy.harsh(acknowledging: try await admin.lostRights(in: try .harsh()))
+            let late = Locked<CustomerResponse?>(nil)
+            counts.reset {
+                guard $0 == transaction else { return }
+                let owner = try await admin.owner()
+                late.withLock { $0 = owner }
+            }
+            let refused = try await admin.publish(harsh)
+            #expect(refused.reason == "takesRights", "\(refused.text)")
+            let owner = try #require(late.withLock { $0 })
+            #expect(try await admin.outcome(of: owner) == ["granted", "eraHonored"])
+        }
+    }
+
+    @Test(arguments: [2, 3])
+    func `a customer who would gain something, and comes after all others were rehearsed, stops the publication`(
+        _ transaction: Int
+    ) async throws {
+        try await withCounts { admin, counts in
+            let late = Locked<CustomerResponse?>(nil)
+            counts.reset {
+                guard $0 == transaction else { return }
+                let newcomer = try await admin.newcomer()
+                late.withLock { $0 = newcomer }
+            }
+            let refused = try await admin.publish(try .generous())
+            #expect(refused.reason == "givesRights", "\(refused.text)")
+            let newcomer = try #require(late.withLock { $0 })
+            #expect(try await admin.outcome(of: newcomer)[0] == "denied")
+        }
+    }
+}
