@@ -33,7 +33,7 @@ import Testing
         for (arguments, environment) in commands {
             let result = try await Command.run(arguments, environment: environment)
             #expect(result.status == 1, "\(arguments)")
-            #expect(result.errors.contains("postgresql://user@host/name"), "\(arguments): \(result.errors)")
+            #expect(result.errors.contains("postgresql://…"), "\(arguments): \(result.errors)")
             #expect(!(result.output + result.errors).contains("canary"), "\(arguments): \(result)")
         }
         // Without quotes, the shell makes several arguments of it.
@@ -47,7 +47,7 @@ import Testing
         let file = try folder.writeSecret("whsec_canary+Y2FuYXJ5/canary==\n", to: "webhook.secret")
         for arguments in [
             ["serve", "--policy", file, "--check"], ["serve", "--policy", file], ["policy", "compile", file],
-            ["policy", "test", file], ["policy", "check", file],
+            ["policy", "test", file, file],
             ["rehearse", "--policy", file, "--evidence", "/dev/null"],
         ] {
             let result = try await Command.run(arguments)

@@ -3,7 +3,7 @@
 package enum ConnectionString {
     /// Doesn't repeat the text, which may contain a password.
     package static let objection =
-        "the database is a list of options; write a URL such as `postgresql://user@host/name`"
+        "the database is a list of options; write a URL such as `postgresql://…`"
 
     /// The first options of libpq's connection strings, as far as people write them first.
     private static let options: Set<String> = [
