@@ -2,6 +2,7 @@ import Foundation
 import TenureCore
 import TenureMint
 import Testing
+import X509
 
 @testable import TenureAppStore
 
