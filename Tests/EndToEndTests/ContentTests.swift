@@ -143,7 +143,7 @@ import Testing
     }
 
     @Test func `published content has links to a bucket signed with the new secrets after SIGHUP`() async throws {
-        let secret = try folder.writeSecret("old secret", to: "s3-secret")
+        let secret = try folder.writeSecret("first-secret", to: "s3-secret")
         let session = try folder.writeSecret("old-session", to: "s3-session")
         let (service, port) = try await testBed.start([
             "--content-folder", published, "--content-s3-region", "eu-west-2", "--content-s3-bucket", "published",
@@ -157,7 +157,7 @@ import Testing
             return link.queryItems?.first { $0.name == "X-Amz-Security-Token" }?.value
         }
         #expect(try await sessionInLink() == "old-session")
-        try folder.writeSecret("new secret", to: "s3-secret")
+        try folder.writeSecret("second-secret", to: "s3-secret")
         try folder.writeSecret("new-session", to: "s3-session")
         #expect(try await sessionInLink() == "old-session")
         service.signal(SIGHUP)
@@ -169,7 +169,7 @@ import Testing
         #expect(try await sessionInLink() == "new-session")
         #expect(await service.end(by: SIGTERM) == 0)
         let log = service.output + service.errors
-        for secret in ["old secret", "new secret", "old-session", "new-session", "X-Amz"] {
+        for secret in ["first-secret", "second-secret", "old-session", "new-session", "X-Amz"] {
             #expect(!log.contains(secret))
         }
     }

@@ -66,7 +66,7 @@ import Testing
         let generous = try await output(honoring: "[paid, freemium]")
         #expect(generous.contains("is in effect as version 2"))
         #expect(denials(generous) < denials(first.output))
-        let harsh = try await output(honoring: "[]")
+        let harsh = try await output(honoring: "[{ era: paid, until: 2020-01-01 }]")
         #expect(harsh.contains("wasn't published: ") && harsh.contains("would lose something"))
         #expect(denials(harsh) == denials(generous))
     }

@@ -160,26 +160,6 @@ import Testing
         #expect(await service.end(by: SIGTERM) == 0)
     }
 
-    @Test func `a publication that keeps promises asks for the number of those who lose even so`() async throws {
-        let testBed = try await PublishingTestBed()
-        let (service, port) = try await testBed.start(policy: PublishingTestBed.policy() + "\ntestEnvironments: owner")
-        // Only the customer in production has a promise.
-        for (id, environment) in [(Self.between, "production"), (Self.late, "sandbox")] {
-            let appTransaction = try await testBed.appTransaction(of: id, version: "110", environment: environment)
-            #expect(try await testBed.sync(appTransaction, to: port).outcome == "granted")
-        }
-        let policy = try await testBed.acknowledgingLosses(PublishingTestBed.policy(boundary: "100"), on: port)
-        let publish =
-            ["policy", "publish", try testBed.write(policy), "--reason", "r", "--keep-promises"] + testBed.options(port)
-        let refused = try await Command.run(publish)
-        #expect(refused.status == 2 && refused.output.contains("2 lose, 1 of whom were promised"), "\(refused)")
-        #expect(refused.errors.contains("`--keep-promises --take-from 1 --rehearsal reh_"), "\(refused.errors)")
-        let id = try #require(refused.errors.components(separatedBy: "--rehearsal ").last?.split(separator: "`").first)
-        let published = try await Command.run(publish + ["--take-from", "1", "--rehearsal", String(id)])
-        #expect(published.status == 0 && published.output.contains("1 customer lost something"), "\(published)")
-        #expect(await service.end(by: SIGTERM) == 0)
-    }
-
     @Test func `a rehearsal without customers doesn't allow a publication`() async throws {
         let testBed = try await PublishingTestBed()
         let (service, port) = try await testBed.start()

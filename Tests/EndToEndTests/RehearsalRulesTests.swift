@@ -211,7 +211,7 @@ import Testing
         #expect(result.status == 2)
         #expect(try result.customers("losing") == 1 && result.customers("gaining") == 1)
         #expect(try result.customers("changed") == 1 && result.customers("unchanged") == 0)
-        #expect(try result.sentence.hasPrefix("Do not ship: 1 owner of build 37 on iOS would lose `printing`"))
+        #expect(try result.sentence.hasPrefix("Do not ship: 1 customer of build 37 on iOS would lose `printing`"))
     }
 
     @Test func `lost and changed count customers over all entitlements`() async throws {
