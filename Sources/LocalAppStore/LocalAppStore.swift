@@ -132,7 +132,10 @@ package actor LocalAppStore {
     package func perform<Result: Sendable>(
         width: Int, losing: Int = 0, random: SeededRandom, _ body: @Sendable (inout AppStoreState) throws -> Result
     ) async throws -> Result {
-        guard journal == nil else { throw JournalError("it stores single operations, and a population has none") }
+        guard journal == nil else {
+            throw JournalError(
+                "it records operations, and `perform` changes the state without one; use a store without a journal")
+        }
         await enter()
         defer { leave() }
         defer { notifyWatchers() }

@@ -202,7 +202,7 @@ import Testing
             without: known)
     }
 
-    @Test func `no trace output of a service that the database refuses shows its password`() async throws {
+    @Test func `no trace output shows the password of a database that refuses the connection`() async throws {
         let server = try PostgresServer(access: ["host all guarded 127.0.0.1/32 scram-sha-256"])
         let url = server.url(user: "guarded:\(Self.password)").replacingOccurrences(of: "~", with: "%7E")
         for arguments in [

@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `a transaction without an ID counts only if it was signed for the same device`() async throws {
+    @Test func `a transaction without an app transaction ID counts only for the device in it`() async throws {
         let minter = Calculator.minter()
         let request = SyncRequest(
             appTransaction: try minter.newcomer(),

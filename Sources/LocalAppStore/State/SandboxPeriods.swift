@@ -11,12 +11,14 @@ package struct SandboxPeriods: Codable, Sendable, Hashable {
     var weeks: TimeInterval = 3 * 60
     /// Each month of a period; a year has twelve.
     var month: TimeInterval = 5 * 60
-    /// Each day of a grace period or of billing retry. Apple doesn't document it; it is as much shorter as a month.
+    /// Each day of a grace period or of billing retry. Apple doesn't document it, so it is a thirtieth of the default
+    /// `month`.
     var waitingDay: TimeInterval = 5 * 60 / 30
     /// How often a subscription renews by itself before it ends.
     var renewals = 12
 
-    /// A renewal is charged half a minute before a period ends.
+    /// The shortest allowed period. It must be longer than `AppStoreState.renewalLead`, because a renewal is charged that
+    /// long before the period ends.
     static let shortestPeriod: TimeInterval = 60
 
     package init() {}

@@ -55,13 +55,14 @@ struct Evaluation {
         }
         var answers = deviceAnswers
         guard setup.service != nil else { return answers }
-        let unanswered = grants(by: account.unanswered)
+        let grantsByNewPurchases = grants(by: account.unanswered)
         let confirmed = grantsByConfirmedPurchases
         let names = Set(answers.keys).union(account.serviceAnswers.keys).union(facts.fresh?.keys.map { $0 } ?? [])
-            .union(facts.claims?.rights.keys.map { $0 } ?? []).union(unanswered.keys)
+            .union(facts.claims?.rights.keys.map { $0 } ?? []).union(grantsByNewPurchases.keys)
         for name in names {
             answers[name] = serviceAnswer(
-                on: name, device: answers[name], newPurchase: unanswered[name], confirmedPurchase: confirmed[name])
+                on: name, device: answers[name], newPurchase: grantsByNewPurchases[name],
+                confirmedPurchase: confirmed[name])
         }
         return answers
     }

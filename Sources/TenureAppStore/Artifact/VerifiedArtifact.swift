@@ -51,7 +51,7 @@ extension AppStoreVerifier {
             case .realtime, nil:
                 throw Rejection(
                     .wrongKind,
-                    "its keys aren't those of an app transaction, a transaction, renewal info or a notification")
+                    "its fields aren't those of an app transaction, a transaction, renewal info or a notification")
             }
         }
     }

@@ -88,7 +88,7 @@ public struct AppStoreVerifier: Sendable {
         case .transaction: return .transaction(try verified(signed, now: now))
         case .renewalInfo: return .renewalInfo(try verified(signed, now: now))
         case .notification, .realtime, nil:
-            throw Rejection(.wrongKind, "its keys aren't those of an app transaction, a transaction or renewal info")
+            throw Rejection(.wrongKind, "its fields aren't those of an app transaction, a transaction or renewal info")
         }
     }
 

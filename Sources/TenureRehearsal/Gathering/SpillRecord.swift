@@ -14,7 +14,7 @@ struct SpillRecord {
 
     enum Content {
         case entry(Entry)
-        /// Lines with only this record's name belong to the customer with the name in this case.
+        /// The stronger name of the customer to whom lines with only this name belong.
         case alias(CustomerName)
     }
 

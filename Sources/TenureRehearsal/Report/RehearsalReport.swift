@@ -128,9 +128,9 @@ extension EntitlementTally {
 }
 
 extension Change {
-    /// The position in lists, the most important change first.
-    /// The kinds that reports show, the weightiest first.
+    /// The kinds of change that reports show, the most important one first.
     static let inReports: [Change] = [.loses, .gains, .changesOutcome, .changesReason]
+    /// The position in lists.
     fileprivate var order: Int { Self.inReports.firstIndex(of: self) ?? Self.inReports.count }
 }
 

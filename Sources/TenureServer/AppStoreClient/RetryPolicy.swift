@@ -10,8 +10,8 @@ struct RetryPolicy: Sendable, Hashable {
     /// The longest time from the first attempt to the start of the last.
     var deadline: TimeInterval = 120
 
-    /// Returns the wait after `failures` attempts: a random part of the longest one, so that processes that failed
-    /// together don't repeat together.
+    /// Returns the wait after `failures` failed attempts: a random part of the doubled wait, which is at most
+    /// `longestWait`. So processes that failed together don't repeat together.
     func wait(after failures: Int, random: Double) -> TimeInterval {
         let exponent = Double(min(max(failures - 1, 0), 30))
         return min(longestWait, firstWait * pow(2, exponent)) * random

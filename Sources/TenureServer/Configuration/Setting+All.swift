@@ -108,13 +108,17 @@ extension Setting {
         certificateKey,
         behindProxy,
         Setting(
-            "testAnchorsBeyondLoopback", \.allowsTestAnchorsBeyondLoopback, "trust test anchors beyond loopback too"),
+            "testAnchorsBeyondLoopback", \.allowsTestAnchorsBeyondLoopback,
+            "accept test authorities in `trust` although other machines can reach the service; who has their private key can get every entitlement"
+        ),
         Setting(
             "transfer", \.transfer, isOfApp: true,
-            "what happens when an acquisition that belongs to one user is linked to another"),
+            "what a link to a second user does with an acquisition: `never` refuses it, `newest` moves the acquisition, `share` makes both users one customer"
+        ),
         Setting(
             "deviceLimit", 1...1_000_000, \.deviceLimit, isOfApp: true,
-            "devices of one acquisition, beyond which an event is stored"),
+            "the number of devices of one acquisition above which the event `manyDevices` is stored; no sync is refused"
+        ),
         issuerID,
         keyID,
         privateKeyFile,
@@ -168,7 +172,8 @@ extension Setting {
             "connections at once, never more than the process may open; beyond it, the longest idle one is closed"),
         Setting(
             "limits.connectionsPerAddress", 1...1_000_000, \.limits.connectionsPerAddress,
-            "connections at once from one address (IPv6: from one /64); behind a proxy, requests"),
+            "connections at once from one address (IPv6: from one /64); for a client behind a proxy, its requests in progress"
+        ),
         Setting("timeouts.head", 1...3600, \.timeouts.head, "seconds until a new connection's first request has begun"),
         Setting("timeouts.body", 1...3600, \.timeouts.body, "seconds over which `limits.bodyRate` is measured"),
         Setting(

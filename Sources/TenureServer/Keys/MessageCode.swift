@@ -33,7 +33,6 @@ struct MessageCode: Sendable {
         return hash.finalize()
     }
 
-    /// Whether `code` is the message's code. The time it takes doesn't reveal how many bytes are right.
     /// The message and its code in Base64.
     func text(of message: [UInt8]) -> String {
         var bytes = message
@@ -52,6 +51,7 @@ struct MessageCode: Sendable {
         return isOurs ? bytes : nil
     }
 
+    /// Whether `code` is the message's code. The time it takes doesn't reveal how many bytes are right.
     func isValid(_ code: UnsafeRawBufferPointer, of message: UnsafeRawBufferPointer) -> Bool {
         self.code(of: message).withUnsafeBytes { right in
             guard right.count == code.count else { return false }

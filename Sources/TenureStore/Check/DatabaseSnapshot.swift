@@ -49,6 +49,6 @@ package struct DatabaseSnapshot {
 }
 
 extension CustomerRows {
-    /// Whether the customer has as many artifacts as the database keeps. Their facts may then rest on more artifacts.
+    /// Whether the customer has the maximum number of artifacts. The database then stores only the facts of further ones.
     package var isFull: Bool { artifacts.count >= DatabaseTransaction.artifactsPerCustomer }
 }

@@ -35,8 +35,8 @@ final class SQLiteOpenFiles {
     private let files: [(path: String, identity: FileIdentity)]
     /// The start of the header, which doesn't change while the database is open.
     private let start: ArraySlice<UInt8>
-    /// The accepted values of `user_version` in the file: the current one, and the one that the file has until the log
-    /// is written into it.
+    /// The accepted copy numbers (`user_version`) in the file: the current one, and the one in the file until a
+    /// checkpoint writes the log into it.
     private var numbers: Set<UInt32>
     /// The largest size of the file in bytes so far.
     private var size: sqlite3_int64 = 0
@@ -163,7 +163,7 @@ final class SQLiteOpenFiles {
     private static let indexSalt = 32..<40
     private static let logSalt = 16..<24
 
-    /// Whether the log has all the frames that the index names, and the salt that each frame has.
+    /// Whether the log is long enough for the number of frames in the index, and its header has the index's salt.
     private func isLogComplete() -> Bool {
         guard let index = indexHeader() else { return true }
         let frames = Self.number(at: Self.lastFrame, in: index)

@@ -39,7 +39,7 @@ import Testing
         signed(["2015-01-05", "2015-02-05"]) + [refund]
         + signed(["2015-05-20", "2015-05-21", "2015-07-11", "2015-07-20", "2015-07-21", "2015-07-22"])
 
-    @Test func `buying the app again restores the right of its date, however often it is signed later`()
+    @Test func `buying the app again after a refund restores the era's right, which later artifacts keep`()
         async throws
     {
         let device = Device(FakeStore(), policy: try Self.policy())

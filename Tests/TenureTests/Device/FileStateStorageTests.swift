@@ -24,7 +24,7 @@ import Testing
         try storage.update(device: nil) { _ in state }
     }
 
-    @Test func `The folder of the local state returns the stored state, and only its owner may read it`() async throws {
+    @Test func `the folder of the local state returns the stored state, and only its owner may read it`() async throws {
         try await withFolder { folder in
             let storage = FileStateStorage(folder: folder)
             guard case .missing = storage.load(device: nil) else { throw Unexpected() }
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `The folder of the local state with a state from another device is ignored`() async throws {
+    @Test func `the folder of the local state with a state from another device is ignored`() async throws {
         try await withFolder { first in
             try await withFolder { second in
                 try store(state(), in: FileStateStorage(folder: first))
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `The folder of the local state with a truncated secret starts again`() async throws {
+    @Test func `a local state with a truncated secret is rejected, and a new one can be stored`() async throws {
         try await withFolder { folder in
             let storage = FileStateStorage(folder: folder)
             try store(state(), in: storage)
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func `The folder of the local state that can't be written doesn't prevent answers`() async throws {
+    @Test func `the folder of the local state that can't be written doesn't prevent answers`() async throws {
         try await withFolder { folder in
             // A file is in place of the folder.
             try Data().write(to: folder)
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func `The folder of the local state has a name that never leads out of its parent folder`() {
+    @Test func `the folder of the local state has a name that never leads out of its parent folder`() {
         let storage = FileStateStorage.standard(name: "../../etc/passwd com.example")
         #expect(storage.folder.lastPathComponent == ".._.._etc_passwd_com.example")
         for name in ["", ".", ".."] { #expect(FileStateStorage.standard(name: name).folder.lastPathComponent == "app") }
