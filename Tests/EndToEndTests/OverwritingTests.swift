@@ -58,6 +58,33 @@ import Testing
         }
     }
 
+    @Test func `a report never replaces the signing key beside the selected database`() async throws {
+        let testBed = try await RehearsalTestBed()
+        let policy = try testBed.write(RehearsalTestBed.policy(), to: "policy.yaml")
+        let database = testBed.folder.url("tenure.sqlite").path
+        try await createDatabase(database)
+        let key = try testBed.folder.writeSecret("keys", to: "signing-key.json")
+        let result = try await testBed.rehearse(policy, "--database", database, "--report", key, "--force")
+        #expect(result.status == 1 && result.errors.contains("which this command reads"), "\(result)")
+        #expect(try contents(key) == Data("keys".utf8))
+    }
+
+    @Test func `a backup in the current folder is replaced again with --force`() async throws {
+        let testBed = try await RehearsalTestBed()
+        try FileManager.default.createDirectory(at: testBed.folder.url("data"), withIntermediateDirectories: true)
+        let database = testBed.folder.url("data/tenure.sqlite").path
+        try await createDatabase(database)
+        for _ in 0..<2 {
+            let result = try Tool.run(
+                "/bin/sh",
+                [
+                    "-c", "cd \"$1\" && \"$2\" database backup --database \"$3\" tenure.sqlite --force", "sh",
+                    testBed.folder.path, Command.executable.path, database,
+                ])
+            #expect(result.status == 0, "\(result.errors)")
+        }
+    }
+
     @Test func `an existing file is replaced only with --force, and that is checked first`() async throws {
         let testBed = try await RehearsalTestBed()
         let policy = try testBed.write(RehearsalTestBed.policy(), to: "policy.yaml")

@@ -85,10 +85,13 @@ struct DatabaseSelection {
     private static func files(_ all: [SettingValues], beside database: DatabaseArgument) -> [String] {
         let policies = all.compactMap { $0.text(.policy) }.flatMap { PolicyOnDisk(path: $0).files }
         let primary = all.compactMap { $0.text(.keys) }.map { "\($0)/\(PrimaryFile.name)" }
-        let databases = all.compactMap { $0.text(.database) }.filter {
-            !DatabaseArgument(argument: $0).isSame(as: database)
-        }
-        return all.flatMap(\.files) + policies + primary + databases
+        // The default database isn't in use unless it is selected.
+        let others = all.filter { $0.isSet(.database) }.compactMap { $0.text(.database) }
+            .filter { !DatabaseArgument(argument: $0).isSame(as: database) }
+            .flatMap { path in ["", "-wal", "-shm", "-journal"].map { path + $0 } }
+        let folder = (database.text as NSString).deletingLastPathComponent
+        let keys = database.isPostgres ? [] : SettingValues.keys(in: folder)
+        return all.flatMap(\.files) + policies + primary + others + keys
     }
 
     /// The trusted signers: those of the options, or else those of the configuration.

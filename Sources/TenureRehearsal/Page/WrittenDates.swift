@@ -27,9 +27,11 @@ extension String {
         }
     }
 
+    /// Nil if another number of seconds is more than the tolerance.
     private var writtenToTheMinute: String? {
-        Date(written: self).map {
-            Date(timeIntervalSince1970: ($0.timeIntervalSince1970 / 60).rounded() * 60).written
+        Date(written: self).flatMap { date in
+            let minute = Date(timeIntervalSince1970: (date.timeIntervalSince1970 / 60).rounded() * 60)
+            return abs(minute.timeIntervalSince(date)) <= 3 ? minute.written : nil
         }
     }
 }

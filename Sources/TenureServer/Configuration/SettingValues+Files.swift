@@ -5,8 +5,13 @@ extension SettingValues {
     /// and the certificates to trust, which may be in folders.
     package var files: [String] {
         let named = Setting.all.filter { $0.kind == .path && $0.name != Setting.database.name }.compactMap { text($0) }
-        let folder = text(.keys) ?? ((text(.database) ?? "") as NSString).deletingLastPathComponent
-        let keys = [SigningKeyStore.fileName, AccessTokenKey.fileName].map { folder.isEmpty ? $0 : "\(folder)/\($0)" }
-        return named + keys + secretFilesOfWebhooks
+        let database = isSet(.database) ? text(.database) : nil
+        let folder = text(.keys) ?? database.map { ($0 as NSString).deletingLastPathComponent }
+        return named + (folder.map { Self.keys(in: $0) } ?? []) + secretFilesOfWebhooks
+    }
+
+    /// The keys that a service makes in a folder.
+    package static func keys(in folder: String) -> [String] {
+        [SigningKeyStore.fileName, AccessTokenKey.fileName].map { folder.isEmpty ? $0 : "\(folder)/\($0)" }
     }
 }

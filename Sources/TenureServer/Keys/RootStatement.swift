@@ -37,19 +37,25 @@ struct RootStatement: Sendable {
 }
 
 /// The offline root's list of revoked keys. The list with the highest counter counts.
-struct RootRevocations: Decodable, Sendable {
+struct RootRevocations: Sendable {
     let counter: Int64
     let revoked: [String]
+
+    /// The JSON of a list. A separate type, so that only `init(_:by:)` creates a list.
+    private struct Payload: Decodable {
+        let counter: Int64
+        let revoked: [String]
+    }
 
     /// Verifies and reads a list; nil if the root didn't sign it.
     init?(_ text: String, by root: P256.Signing.PublicKey) {
         guard
             let bytes = root.statement(
                 text, type: SignedType.revocations, most: SigningKeyBounds.largestRevocations),
-            let payload = try? JSONDecoder().decode(Self.self, from: bytes), payload.counter > 0,
+            let payload = try? JSONDecoder().decode(Payload.self, from: bytes), payload.counter > 0,
             payload.revoked.count <= SigningKeyBounds.mostRevocations
         else { return nil }
-        self = payload
+        (counter, revoked) = (payload.counter, payload.revoked)
     }
 
     static func sign(

@@ -206,6 +206,7 @@ struct PageCauseTests {
         ("from 2015-05-01T17:59:58Z until 2015-05-01T18:00:02Z", "around May 1, 2015, 18:00 UTC"),
         ("`at: 2015-05-01T18:00:00Z` since 2015-05-01", "`at: 2015-05-01T18:00:00Z` since May 1, 2015"),
         ("an odd ` and 2015-05-01", "an odd ` and 2015-05-01"),
+        ("at 2015-05-01T18:00:30Z", "at 2015-05-01T18:00:30Z"),
         ("build 12015-05-011 or 2015-13-45", "build 12015-05-011 or 2015-13-45"),
     ])
     func `dates in sentences are written, and code stays as it is`(text: String, written: String) {
