@@ -60,7 +60,7 @@ package struct ContentCatalog: Sendable, Hashable {
             self.versions = versions
         }
 
-        /// Returns the version for an app: of those that the app can use, the one with the highest `minimumAppVersion`.
+        /// Returns the version with the highest `minimumAppVersion` that the app can use.
         /// Nil if the app is too old for all of them.
         ///
         /// - Parameter appVersion: the `CFBundleShortVersionString`. Nil if it is missing or unreadable. It is then

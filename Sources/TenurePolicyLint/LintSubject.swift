@@ -60,7 +60,7 @@ struct LintSubject: Sendable {
         }
     }
 
-    /// The changes that are written in the file, without those that a platform inherits from iOS.
+    /// The changes that the file states. Changes that a platform inherits from iOS aren't included.
     var writtenChanges: [EraChange] { changes.filter { eras[$0.index].begins[$0.platform.platform] != nil } }
 
     func name(_ era: Int) -> String { eras.indices.contains(era) ? "`\(eras[era].name.shortened)`" : "no era" }

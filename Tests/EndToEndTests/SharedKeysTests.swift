@@ -172,7 +172,8 @@ import Testing
     @Test func `a key that the same offline root signed is accepted`() async throws {
         let (first, second) = try testBeds()
         let (service, _) = try await first.start()
-        // Another service creates a key that isn't related to the first service's key. Keys have a date in seconds.
+        // Another service creates a key that isn't related to the first service's key. The newer
+        // key must be a second newer, because keys are dated in whole seconds.
         try await Task.sleep(for: .seconds(1))
         let stranger = try SoakTestBed()
         let (other, _) = try await stranger.start()
@@ -199,7 +200,7 @@ import Testing
         // The first service has the older key now.
         #expect(try await service.says("another process has a newer signing key"), "\(service.errors)")
         for service in [service, successor] { #expect(await service.end(by: SIGTERM) == 0) }
-        // Although the same root signed it, it doesn't replace the newer one at a start either.
+        // Although the same root signed it, the first service's older key is refused at its next start, too.
         #expect(try await refusal(first).contains("aren't those of the database's other processes"))
     }
 

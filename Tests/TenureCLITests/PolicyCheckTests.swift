@@ -159,7 +159,7 @@ import Testing
         }
     }
 
-    /// The members of objects in OASIS's schema (sarif-schema-2.1.0.json): first those that it requires, then the
+    /// The members of objects in OASIS's schema (sarif-schema-2.1.0.json): first the required ones, then the
     /// optional ones. The schema allows no others.
     private static let sarifMembers: [String: (required: Set<String>, others: Set<String>)] = [
         "": (["version", "runs"], ["$schema"]),

@@ -49,7 +49,7 @@ struct ReceiptAssembly {
     var signer: ParsedCertificate
     var key: AuthorityKey
     var style: ReceiptStyle
-    /// The algorithms of digest and signature to write, if they differ from those that are used.
+    /// The algorithms that the receipt names, if they differ from the algorithms that compute its digest and signature.
     var digestOID: [UInt8]?
     var signatureOID: [UInt8]?
     var hasNullParameters = true

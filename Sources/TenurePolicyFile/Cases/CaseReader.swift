@@ -275,8 +275,7 @@ struct CaseReader {
         }
     }
 
-    /// Reads reason codes. Unknown codes are mistakes: a misspelled code among those that must not occur would never be
-    /// noticed.
+    /// Reads reason codes, and reports unknown ones. A case that forbids a misspelled code would always pass.
     private mutating func codes(_ part: Part?) -> [String] {
         guard let part else { return [] }
         if part.node.text != nil { return [part.word(&reading, of: Reason.Code.self)].compactMap { $0?.rawValue } }

@@ -5,7 +5,7 @@ import TenurePolicyFile
 
 /// What the honors of a paid era leave out: purchase dates, and the time after their end.
 extension LintSubject {
-    /// - Parameter honoring: the entitlements that honor the era, of those that are sold.
+    /// - Parameter honoring: the sold entitlements that honor the era; if none is sold, all that honor it.
     func reportLimits(
         of honoring: [Entitlement], in era: Int, isAllThatIsSold: Bool, to report: inout LintReport
     ) {

@@ -27,7 +27,7 @@ extension String {
         }
     }
 
-    /// Nil if another number of seconds is more than the tolerance.
+    /// Nil if the time is more than 3 seconds from a whole minute: the tolerance, and the second that a limit may add.
     private var writtenToTheMinute: String? {
         Date(written: self).flatMap { date in
             let minute = Date(timeIntervalSince1970: (date.timeIntervalSince1970 / 60).rounded() * 60)

@@ -5,7 +5,7 @@ package enum ConnectionString {
     package static let objection =
         "the database is a list of options; write a URL such as `postgresql://…`"
 
-    /// The first options of libpq's connection strings, as far as people write them first.
+    /// Options of libpq with which a list usually begins.
     private static let options: Set<String> = [
         "host", "hostaddr", "port", "dbname", "user", "password", "passfile", "service", "sslmode", "connect_timeout",
         "application_name", "options", "target_session_attrs",

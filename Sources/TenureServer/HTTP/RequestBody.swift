@@ -81,8 +81,8 @@ extension Request {
 extension HTTPFields {
     /// Whether the body's media type is JSON, with any parameters (RFC 9110, section 8.3).
     ///
-    /// - Parameter isLenient: Also accept a missing type and those that begin alike. The App Store chooses the type of
-    ///   its notifications, and one that is refused may be lost.
+    /// - Parameter isLenient: Also accept a missing type, and types that begin with `application/json`. The App Store
+    ///   chooses the type of its notifications, and a refused notification may be lost.
     fileprivate func saysJSON(isLenient: Bool) -> Bool {
         guard let field = self[.contentType] else { return isLenient }
         let type = field.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()

@@ -56,7 +56,7 @@ extension DatabaseTransaction {
 
     /// Writes what an update adds besides the facts and the identities.
     ///
-    /// - Parameter artifacts: those that no earlier piece wrote; nil for all artifacts of the update.
+    /// - Parameter artifacts: the artifacts that earlier transactions of the update haven't written; nil for all.
     func record(
         _ update: CustomerUpdate, of customer: Customer, instead former: Customer?, artifacts: [Artifact]? = nil
     ) throws(StoreError) {

@@ -87,16 +87,8 @@ import Testing
 
     @Test func `App Store jobs fetch a notification again that was refused because of a wrong setting`() async throws {
         try await LocalStoreTestBed.run { local in
-            try await local.operation(.buy)
             try await withFolder { folder in
-                try await local.service(in: folder, key: local.key) { client, jobs in
-                    _ = try await client.sync(local.sync)
-                    #expect(await jobs?.histories.step() == true)
-                    await jobs?.notifications.fetch(in: .production)
-                }
-                try await local.pass(2 * 86_400)
-                try await local.operation(.refund)
-                try await local.pass(3600)
+                try await local.refundWhileStopped(in: folder)
                 // This policy has another app's Apple ID.
                 let wrong = try Calculator.policy(appleID: 1)
                 try await local.service(in: folder, key: local.key, policy: wrong) { _, jobs in
@@ -116,16 +108,8 @@ import Testing
         async throws
     {
         try await LocalStoreTestBed.run { local in
-            try await local.operation(.buy)
             try await withFolder { folder in
-                try await local.service(in: folder, key: local.key) { client, jobs in
-                    _ = try await client.sync(local.sync)
-                    #expect(await jobs?.histories.step() == true)
-                    await jobs?.notifications.fetch(in: .production)
-                }
-                try await local.pass(2 * 86_400)
-                try await local.operation(.refund)
-                try await local.pass(3600)
+                try await local.refundWhileStopped(in: folder)
                 try await local.service(in: folder, key: local.key) { client, jobs in
                     let token = try #require(try await client.sync(local.sync).accessToken?.value)
                     let sound = try #require(jobs).notifications
@@ -319,5 +303,20 @@ import Testing
             _ = try idle.application(logger: Calculator.logger) { _ in }
             try await idle.store.close()
         }
+    }
+}
+
+extension LocalStoreTestBed {
+    /// Buys, lets a service learn of the purchase, and refunds it while no service runs.
+    fileprivate func refundWhileStopped(in folder: String) async throws {
+        try await operation(.buy)
+        try await service(in: folder, key: key) { client, jobs in
+            _ = try await client.sync(sync)
+            #expect(await jobs?.histories.step() == true)
+            await jobs?.notifications.fetch(in: .production)
+        }
+        try await pass(2 * 86_400)
+        try await operation(.refund)
+        try await pass(3600)
     }
 }
