@@ -124,6 +124,8 @@ package final class RunningCommand {
     /// The process ID.
     package var identifier: Int32 { process.processIdentifier }
 
+    package var isRunning: Bool { process.isRunning }
+
     /// The resident memory in bytes, on Linux; nil elsewhere.
     package var residentMemory: Int? { memory("VmRSS:") }
 

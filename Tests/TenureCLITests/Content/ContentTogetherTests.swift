@@ -9,19 +9,16 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct `tenure content in several processes` {
     @Test func `the second of two publications fails, and the first one is complete`() async throws {
         let testBed = try await ContentTestBed()
-        try testBed.write(Data(repeating: 7, count: 256 << 20), to: "piano/large.bin")
-        let first = try RunningCommand([
-            "content", "publish", testBed.folder.url("content.yaml").path, "--key", testBed.key, "--to",
-            testBed.published,
-        ])
-        for _ in 0..<3000 {
-            let names = (try? testBed.names()) ?? []
-            if names.contains(where: { $0.hasPrefix(".unfinished-") }) { break }
-            try await Task.sleep(for: .milliseconds(2))
+        let (first, second) = try await Self.runTogether(testBed) {
+            try RunningCommand([
+                "content", "publish", testBed.folder.url("content.yaml").path, "--key", testBed.key, "--to",
+                testBed.published,
+            ])
+        } isWriting: {
+            ((try? testBed.names()) ?? []).contains { $0.hasPrefix(".unfinished-") }
+        } second: {
+            try await testBed.publish()
         }
-        // Otherwise it can finish before a busy machine has started the other two commands.
-        first.signal(SIGSTOP)
-        let second = try await testBed.publish()
         #expect(second.status == 1 && second.errors.contains("another `tenure content` command"), "\(second.errors)")
         let pruned = try await Command.run("content", "prune", testBed.published)
         #expect(pruned.status == 1)
@@ -34,12 +31,15 @@ import Testing
     @Test func `the second of two embeds fails, and the first one is complete`() async throws {
         let testBed = try await ContentTestBed()
         let out = testBed.folder.url("embedded").path
-        try testBed.write(Data(repeating: 7, count: 256 << 20), to: "piano/large.bin")
-        let first = try RunningCommand(["content", "embed", testBed.folder.url("content.yaml").path, "--to", out])
-        for _ in 0..<3000 where try !Self.hasUnfinished(testBed) { try await Task.sleep(for: .milliseconds(2)) }
-        try await Task.sleep(for: .milliseconds(20))
-        first.signal(SIGSTOP)
-        let second = try await testBed.run("embed", "--to", out)
+        let (first, second) = try await Self.runTogether(testBed) {
+            try RunningCommand(["content", "embed", testBed.folder.url("content.yaml").path, "--to", out])
+        } isWriting: {
+            try Self.unfinished(testBed).contains { name in
+                (try? FileManager.default.contentsOfDirectory(atPath: testBed.folder.url(name).path)) ?? [] != []
+            }
+        } second: {
+            try await testBed.run("embed", "--to", out)
+        }
         #expect(second.status == 1 && second.errors.contains("another `tenure content` command"), "\(second.errors)")
         first.signal(SIGCONT)
         #expect(await first.ended() == 0, "\(first.errors)")
@@ -96,6 +96,25 @@ import Testing
         try Self.expectWhole(out)
     }
 
+    /// Publishes or embeds a large file twice at the same time: the second command runs while the first one, which has
+    /// begun to write, is stopped. If a busy machine ended the first one before the test could stop it, this tries
+    /// again, with another file.
+    private static func runTogether(
+        _ testBed: ContentTestBed, first start: () throws -> RunningCommand, isWriting: () throws -> Bool,
+        second: () async throws -> Command.Result
+    ) async throws -> (first: RunningCommand, second: Command.Result) {
+        var attempt: UInt8 = 0
+        while true {
+            attempt += 1
+            try testBed.write(Data(repeating: attempt, count: 256 << 20), to: "piano/large.bin")
+            let first = try start()
+            for _ in 0..<3000 where try first.isRunning && !isWriting() { try await Task.sleep(for: .milliseconds(2)) }
+            first.signal(SIGSTOP)
+            let result = try await second()
+            if first.isRunning || attempt == 10 { return (first, result) }
+        }
+    }
+
     /// Each file that `content.json` names is there, with its size.
     private static func expectWhole(_ folder: String) throws {
         let json = try Data(contentsOf: URL(fileURLWithPath: folder + "/content.json"))
@@ -108,10 +127,10 @@ import Testing
         }
     }
 
-    private static func hasUnfinished(_ testBed: ContentTestBed) throws -> Bool {
-        try FileManager.default.contentsOfDirectory(atPath: testBed.folder.path).contains {
-            $0.contains(".unfinished-")
-        }
+    private static func hasUnfinished(_ testBed: ContentTestBed) throws -> Bool { try !unfinished(testBed).isEmpty }
+
+    private static func unfinished(_ testBed: ContentTestBed) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: testBed.folder.path).filter { $0.contains(".unfinished-") }
     }
 
     /// Watches on a separate thread whether a file exists.

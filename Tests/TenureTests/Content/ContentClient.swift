@@ -55,7 +55,7 @@ final class ContentClient {
     /// Waits for a matching line, beginning with line number `start`, and returns it.
     @discardableResult
     func reaches(
-        _ what: String, from start: Int = 0, seconds: Double = 60, _ isWanted: (String) -> Bool
+        _ what: String, from start: Int = 0, seconds: Double = 120, _ isWanted: (String) -> Bool
     ) async throws -> String {
         let end = Date().addingTimeInterval(seconds)
         while Date() < end {
@@ -66,17 +66,18 @@ final class ContentClient {
     }
 
     @discardableResult
-    func reaches(line: String, from start: Int = 0, seconds: Double = 60) async throws -> String {
+    func reaches(line: String, from start: Int = 0, seconds: Double = 120) async throws -> String {
         try await reaches("`\(line)`", from: start, seconds: seconds) { $0 == line }
     }
 
     @discardableResult
-    func reaches(prefix: String, from start: Int = 0, seconds: Double = 60) async throws -> String {
+    func reaches(prefix: String, from start: Int = 0, seconds: Double = 120) async throws -> String {
         try await reaches("`\(prefix)`", from: start, seconds: seconds) { $0.hasPrefix(prefix) }
     }
 
     func reaches(bytes: Int64) async throws {
-        try await reaches("\(bytes) bytes") { _ in self.bytes >= bytes }
+        // Several failures in a row, each with its wait, can come before the next bytes.
+        try await reaches("\(bytes) bytes", seconds: 180) { _ in self.bytes >= bytes }
     }
 
     /// Compares the installed pack with a folder, and returns the difference.
