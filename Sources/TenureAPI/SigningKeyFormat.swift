@@ -14,13 +14,13 @@ package enum SignedType {
 /// The limits of statements about signing keys. The service and the client apply the same ones.
 package enum SigningKeyBounds {
     /// The maximum number of keys in a chain, from the oldest one that an app may have pinned to the one in use.
-    package static let longestChain = 16
+    package static let maximumChainLength = 16
     /// The maximum size of one statement about a key, in bytes.
-    package static let largestStatement = 1024
+    package static let maximumStatementSize = 1024
     /// The maximum number of revoked keys in one list.
-    package static let mostRevocations = 200
+    package static let maximumRevocations = 200
     /// The maximum size of a list of revoked keys, in bytes.
-    package static let largestRevocations = 16 * 1024
+    package static let maximumRevocationsSize = 16 * 1024
 }
 
 /// The statements that vouch for the key that signed an entitlement token. They are separate from the token, because it

@@ -2,7 +2,7 @@ package import Foundation
 
 extension SyncRequest {
     /// The maximum size of a nonce, in bytes of UTF-8.
-    private static let longestNonce = 64
+    private static let maximumNonceLength = 64
 
     /// Reads a body. Unknown fields are ignored. Throws a problem that names a field with a wrong type, or a list with
     /// more than `most` entries.
@@ -24,9 +24,9 @@ extension SyncRequest {
             throw Problem(
                 .tooLarge, "`renewalInfos` has \(count) entries; send at most \(most.renewalInfos)")
         }
-        if let nonce, nonce.utf8.count > Self.longestNonce {
+        if let nonce, nonce.utf8.count > Self.maximumNonceLength {
             throw Problem(
-                .malformedRequest, "`nonce` has \(nonce.utf8.count) bytes; send at most \(Self.longestNonce)")
+                .malformedRequest, "`nonce` has \(nonce.utf8.count) bytes; send at most \(Self.maximumNonceLength)")
         }
     }
 }

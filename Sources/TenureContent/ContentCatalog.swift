@@ -77,14 +77,14 @@ package struct ContentCatalog: Sendable, Hashable {
     /// The packs, sorted by name.
     package let packs: [Pack]
 
-    package static let mostPacks = 100
-    private static let mostVersions = 100
+    package static let maximumPacks = 100
+    private static let maximumVersions = 100
 
     /// - Throws: `invalidCatalog` for a catalog that no client would read.
     package init(bundleID: String, packs: [Pack]) throws(ContentError) {
         guard !bundleID.isEmpty else { throw .invalidCatalog("its bundle ID is empty") }
-        guard packs.count <= Self.mostPacks else {
-            throw .invalidCatalog("it has \(packs.count) packs; an app has at most \(Self.mostPacks)")
+        guard packs.count <= Self.maximumPacks else {
+            throw .invalidCatalog("it has \(packs.count) packs; an app has at most \(Self.maximumPacks)")
         }
         for pack in packs {
             guard Self.isName(pack.name) else {
@@ -92,17 +92,17 @@ package struct ContentCatalog: Sendable, Hashable {
                     "`\(pack.name.escapedForDisplay)` isn't a valid name of a pack: 1 to 64 of the characters a–z, 0–9 and `-`"
                 )
             }
-            guard !pack.versions.isEmpty, pack.versions.count <= Self.mostVersions else {
-                throw .invalidCatalog("`\(pack.name)` must have 1 to \(Self.mostVersions) versions")
+            guard !pack.versions.isEmpty, pack.versions.count <= Self.maximumVersions else {
+                throw .invalidCatalog("`\(pack.name)` must have 1 to \(Self.maximumVersions) versions")
             }
             for (earlier, later) in zip(pack.versions, pack.versions.dropFirst()) {
                 guard let minimum = later.minimumAppVersion, earlier.minimumAppVersion.map({ $0 < minimum }) ?? true
                 else { throw .invalidCatalog("the versions of `\(pack.name)` aren't in order of `minimumAppVersion`") }
             }
             for version in pack.versions {
-                guard (1...PackManifest.largestText).contains(version.manifestSize),
-                    (0...PackManifest.largestPack).contains(version.installedSize),
-                    (version.installedSize...PackManifest.largestArchive).contains(version.archiveSize)
+                guard (1...PackManifest.maximumTextSize).contains(version.manifestSize),
+                    (0...PackManifest.maximumPackSize).contains(version.installedSize),
+                    (version.installedSize...PackManifest.maximumArchiveSize).contains(version.archiveSize)
                 else { throw .invalidCatalog("`\(pack.name)` has a size that is out of range") }
             }
         }

@@ -43,27 +43,28 @@ package struct EmbeddedContent: Sendable, Hashable {
 
     /// - Throws: `invalidEmbeddedContent` for packs that can't be in one bundle.
     package init(packs: [Pack]) throws(ContentError) {
-        guard packs.count <= ContentCatalog.mostPacks else {
-            throw .invalidEmbeddedContent("it has \(packs.count) packs; an app has at most \(ContentCatalog.mostPacks)")
+        guard packs.count <= ContentCatalog.maximumPacks else {
+            throw .invalidEmbeddedContent(
+                "it has \(packs.count) packs; an app has at most \(ContentCatalog.maximumPacks)")
         }
         for pack in packs {
             guard ContentCatalog.isName(pack.name) else {
                 throw .invalidEmbeddedContent("`\(pack.name.escapedForDisplay)` isn't a valid name of a pack")
             }
-            guard pack.files.count <= PackManifest.mostFiles else {
-                throw .invalidEmbeddedContent("`\(pack.name)` has more than \(PackManifest.mostFiles) files")
+            guard pack.files.count <= PackManifest.maximumFiles else {
+                throw .invalidEmbeddedContent("`\(pack.name)` has more than \(PackManifest.maximumFiles) files")
             }
             var total: Int64 = 0
             for file in pack.files {
                 if let mistake = AssetPath.mistake(in: file.path) {
                     throw .invalidEmbeddedContent("the path `\(file.path.escapedForDisplay)` \(mistake)")
                 }
-                guard (0...PackManifest.largestFile).contains(file.size) else {
+                guard (0...PackManifest.maximumFileSize).contains(file.size) else {
                     throw .invalidEmbeddedContent("`\(file.path)` has a size that is out of range")
                 }
                 total += file.size
             }
-            guard total <= PackManifest.largestPack else {
+            guard total <= PackManifest.maximumPackSize else {
                 throw .invalidEmbeddedContent("`\(pack.name)` has more than 64 GB")
             }
             if let (first, second) = AssetPath.conflict(among: pack.files.lazy.map(\.path)) {

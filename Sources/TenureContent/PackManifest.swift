@@ -49,16 +49,16 @@ package struct PackManifest: Sendable, Hashable {
     package let files: [File]
 
     package static let chunkSize: Int64 = 4 << 20
-    package static let mostFiles = 10_000
+    package static let maximumFiles = 10_000
     /// The maximum size of all files of a pack together, in bytes.
-    package static let largestPack: Int64 = 64_000_000_000
-    /// The maximum size of an archive in bytes: the largest pack, with a header and padding for each of `mostFiles`
+    package static let maximumPackSize: Int64 = 64_000_000_000
+    /// The maximum size of an archive in bytes: the largest pack, with a header and padding for each of `maximumFiles`
     /// files.
-    static let largestArchive = largestPack + Int64(mostFiles) * 1024 + 1024
+    static let maximumArchiveSize = maximumPackSize + Int64(maximumFiles) * 1024 + 1024
     /// The maximum size of a file in bytes. ustar's size field has eleven octal digits.
-    package static let largestFile: Int64 = (8 << 30) - 1
+    package static let maximumFileSize: Int64 = (8 << 30) - 1
     /// The maximum size of the JSON in bytes. 10,000 files with the longest paths and 16,000 chunks need less.
-    package static let largestText = 8 << 20
+    package static let maximumTextSize = 8 << 20
 
     /// The size of all files in bytes.
     package var installedSize: Int64 { files.reduce(0) { $0 + $1.size } }
@@ -66,8 +66,8 @@ package struct PackManifest: Sendable, Hashable {
     /// - Parameter files: the files, with offsets from `offset(after:)`.
     /// - Throws: `invalidManifest` if clients would reject the manifest.
     package init(files: [File], archive: ContentDigest, archiveSize: Int64) throws(ContentError) {
-        guard files.count <= Self.mostFiles else {
-            throw .invalidManifest("it has \(files.count) files; a pack has at most \(Self.mostFiles)")
+        guard files.count <= Self.maximumFiles else {
+            throw .invalidManifest("it has \(files.count) files; a pack has at most \(Self.maximumFiles)")
         }
         var end: Int64 = 0
         var total: Int64 = 0
@@ -75,11 +75,11 @@ package struct PackManifest: Sendable, Hashable {
             if let mistake = AssetPath.mistake(in: file.path) {
                 throw .invalidManifest("the path `\(file.path.escapedForDisplay)` \(mistake)")
             }
-            guard (0...Self.largestFile).contains(file.size) else {
+            guard (0...Self.maximumFileSize).contains(file.size) else {
                 throw .invalidManifest("`\(file.path)` is larger than 8 GiB")
             }
             total += file.size
-            guard total <= Self.largestPack else { throw .invalidManifest("its files have more than 64 GB") }
+            guard total <= Self.maximumPackSize else { throw .invalidManifest("its files have more than 64 GB") }
             guard file.offset == end + Self.blockSize else {
                 throw .invalidManifest(
                     "`\(file.path)` has the wrong `offset`; it must follow the file before it in the archive")
@@ -128,8 +128,8 @@ extension PackManifest {
     ///
     /// - Throws: `invalidManifest` for anything that `json` doesn't write.
     package init(json: Data) throws(ContentError) {
-        guard json.count <= Self.largestText else {
-            throw .invalidManifest("it has \(json.count) bytes; a manifest has at most \(Self.largestText)")
+        guard json.count <= Self.maximumTextSize else {
+            throw .invalidManifest("it has \(json.count) bytes; a manifest has at most \(Self.maximumTextSize)")
         }
         let text: Text
         do {

@@ -25,8 +25,8 @@ package struct SignedCatalog: Sendable, Hashable {
 
     static let type = "tenure-content+jwt"
     /// The maximum size of the payload in bytes. 100 packs with 20 versions each need less.
-    package static let largestPayload = 1 << 20
-    package static let largestText = largestPayload / 3 * 4 + 1024
+    package static let maximumPayloadSize = 1 << 20
+    package static let maximumTextSize = maximumPayloadSize / 3 * 4 + 1024
     /// The name of the catalog's file, which is in the same folder as the manifests and archives.
     package static let fileName = "catalog.jws"
 
@@ -40,7 +40,7 @@ package struct SignedCatalog: Sendable, Hashable {
     ) throws(ContentError) -> SignedCatalog {
         let signed: SignedPayload
         do throws(SignedPayloadError) {
-            signed = try SignedPayload(text, type: type, keys: keys, most: largestText)
+            signed = try SignedPayload(text, type: type, keys: keys, most: maximumTextSize)
         } catch {
             throw ContentError(error)
         }
@@ -55,7 +55,7 @@ package struct SignedCatalog: Sendable, Hashable {
     ) throws(ContentError) -> SignedCatalog {
         let read: SignedPayload
         do throws(SignedPayloadError) {
-            read = try SignedPayload(unverified: text, type: type, most: largestText)
+            read = try SignedPayload(unverified: text, type: type, most: maximumTextSize)
         } catch {
             throw ContentError(error)
         }
@@ -91,8 +91,8 @@ package struct SignedCatalog: Sendable, Hashable {
             } catch {
                 throw .invalidCatalog("its payload can't be read")
             }
-            guard (1...SignedPolicy.largestCounter).contains(claims.counter),
-                (0...SignedPolicy.largestCounter).contains(claims.iat)
+            guard (1...SignedPolicy.maximumCounter).contains(claims.counter),
+                (0...SignedPolicy.maximumCounter).contains(claims.iat)
             else { throw .invalidCatalog("its counter or its time is out of range") }
             catalog = try ContentCatalog(content)
             counter = claims.counter
@@ -117,8 +117,8 @@ package struct SignedCatalog: Sendable, Hashable {
             json.field("iat", seconds)
             catalog.write(to: &json)
         }
-        guard json.count <= Self.largestPayload else {
-            throw .invalidCatalog("it has more than \(Self.largestPayload) bytes")
+        guard json.count <= Self.maximumPayloadSize else {
+            throw .invalidCatalog("it has more than \(Self.maximumPayloadSize) bytes")
         }
         let text: String
         do throws(SignedPayloadError) {

@@ -33,11 +33,11 @@ final class CustomerLookups: @unchecked Sendable {
     }
 
     private static let connections = 2
-    private static let largestGroup = 64
+    private static let maximumGroupSize = 64
     /// How long one app keeps a connection.
     private static let turn = Duration.milliseconds(20)
     /// The longest chain of merges. The limit ends a damaged chain that runs in a circle.
-    private static let longestChain = 100
+    private static let maximumChainLength = 100
 
     init(_ pool: PostgresPool, under requirements: DatabaseRequirements, waitTimeout: Duration) {
         self.pool = pool
@@ -50,7 +50,7 @@ final class CustomerLookups: @unchecked Sendable {
         _ id: Int64, settled: (Int64) async throws(StoreError) -> Customer?
     ) async throws(StoreError) -> Customer? {
         var id = id
-        for _ in 0..<Self.longestChain {
+        for _ in 0..<Self.maximumChainLength {
             switch try await find(id) {
             case .notFound: return nil
             case .customer(let customer): return customer
@@ -98,7 +98,7 @@ final class CustomerLookups: @unchecked Sendable {
     private func next() -> [Lookup] {
         lock.lock()
         defer { lock.unlock() }
-        let group = Array(waiting.prefix(Self.largestGroup))
+        let group = Array(waiting.prefix(Self.maximumGroupSize))
         waiting.removeFirst(group.count)
         if group.isEmpty { rounds -= 1 }
         return group

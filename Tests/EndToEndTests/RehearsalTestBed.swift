@@ -14,7 +14,7 @@ struct RehearsalTestBed {
     }
 
     /// Returns a policy under which builds below this boundary were sold, and the app before June 10, 2015.
-    static func policy(boundary: String = "120", entitlements: String = usualEntitlements) -> String {
+    static func policy(boundary: String = "120", entitlements: String = defaultEntitlements) -> String {
         """
         app: { bundleID: com.example.calculator, appleID: 828838134 }
         eras:
@@ -29,7 +29,7 @@ struct RehearsalTestBed {
         """
     }
 
-    static let usualEntitlements = """
+    static let defaultEntitlements = """
           everything:
             products: [com.example.calculator.everything]
             honors: [paid]

@@ -38,10 +38,10 @@
         }
 
         /// Short, so that inputs have lines that are longer.
-        private static let longestLine = 3072
+        private static let maximumLineLength = 3072
 
         private static func lines(of chunks: [[UInt8]]) -> [Line] {
-            var splitter = LineSplitter(longestLine: longestLine)
+            var splitter = LineSplitter(maximumLineLength: maximumLineLength)
             var batches = chunks.flatMap { splitter.batches(adding: $0) }
             if let last = splitter.end() { batches.append(last) }
             var lines: [Line] = []

@@ -61,9 +61,9 @@ package struct ScenarioReader {
             }
             return max(seconds, shortest)
         }
-        periods.days = length("days", atLeast: SandboxPeriods.shortestPeriod, "1m") ?? periods.days
-        periods.weeks = length("weeks", atLeast: SandboxPeriods.shortestPeriod, "1m") ?? periods.weeks
-        periods.month = length("month", atLeast: SandboxPeriods.shortestPeriod, "1m") ?? periods.month
+        periods.days = length("days", atLeast: SandboxPeriods.minimumPeriod, "1m") ?? periods.days
+        periods.weeks = length("weeks", atLeast: SandboxPeriods.minimumPeriod, "1m") ?? periods.weeks
+        periods.month = length("month", atLeast: SandboxPeriods.minimumPeriod, "1m") ?? periods.month
         periods.waitingDay = length("waitingDay", atLeast: 1, "1s") ?? periods.waitingDay
         if let part = fields["renewals"], let renewals = part.integer(&reading, example: "12") {
             if !(0...1000).contains(renewals) {

@@ -10,7 +10,7 @@ struct BearerToken {
     let bundleID: String
 
     static let audience = "appstoreconnect-v1"
-    private static let longestLife: Int64 = 60 * 60
+    private static let maximumLifetime: Int64 = 60 * 60
     private static let clockTolerance: Int64 = 60
 
     /// Verifies a token; nil if it is invalid in any way. The App Store answers 401 without a reason.
@@ -32,7 +32,7 @@ struct BearerToken {
         let begins = claims["iat"] == nil ? seconds : Self.number(claims["iat"])
         // Bounded before they are subtracted: a token may have any number.
         guard let begins, (0...1 << 40).contains(begins), (0...1 << 40).contains(ends),
-            ends - begins <= Self.longestLife,
+            ends - begins <= Self.maximumLifetime,
             begins <= seconds + Self.clockTolerance, ends > seconds
         else { return nil }
         self.bundleID = bundleID

@@ -60,12 +60,12 @@ extension Engine {
         let ends = answers.compactMap { $0.outcome == .granted ? $0.until : nil }
         let next = ends.filter { $0 > now }.min().map { $0.timeIntervalSince(now) + 1 }
         let longest =
-            setup.service != nil && !setup.isListening && lacksEntitlement ? 3600 : Self.longestWait
+            setup.service != nil && !setup.isListening && lacksEntitlement ? 3600 : Self.maximumWait
         let wait = next.map { min($0, Self.clockSaveInterval) } ?? longest
         return service.retryWait.map { min($0, wait) } ?? wait
     }
 
-    private static let longestWait: Double = 86_400
+    private static let maximumWait: Double = 86_400
     /// How often the time is stored while there is a right with an end, in seconds. If the clock is set back between
     /// two starts, the right is extended by no more than this.
     private static let clockSaveInterval: Double = 900

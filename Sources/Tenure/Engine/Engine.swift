@@ -71,14 +71,14 @@ actor Engine {
     /// Searches again because of a denial, at most once in ten seconds.
     func recheck() async {
         if running == nil, let checkedAt = device.facts.checkedAt,
-            abs(setup.clock().timeIntervalSince(checkedAt)) < Self.shortestRecheck
+            abs(setup.clock().timeIntervalSince(checkedAt)) < Self.minimumRecheckInterval
         {
             return
         }
         await search()
     }
 
-    private static let shortestRecheck: TimeInterval = 10
+    private static let minimumRecheckInterval: TimeInterval = 10
 
     /// Reads all sources that need no sign-in again, also the service and the policy's server if they aren't due.
     func refresh() async {

@@ -58,8 +58,8 @@ struct KeyRing: Sendable {
     }
 
     private func trustOfRoot(in token: SignedText, with statements: [String]) -> Trust? {
-        for statement in statements.prefix(SigningKeyBounds.longestChain) {
-            guard let root, let text = SignedText(statement, most: SigningKeyBounds.largestStatement),
+        for statement in statements.prefix(SigningKeyBounds.maximumChainLength) {
+            guard let root, let text = SignedText(statement, most: SigningKeyBounds.maximumStatementSize),
                 root.signed(text, as: SignedType.rootStatement), let about = RootStatement(text),
                 about.key.signed(token, as: SignedType.entitlementToken)
             else { continue }
@@ -71,16 +71,16 @@ struct KeyRing: Sendable {
     /// Returns the statements that a device stores with a token. It drops those beyond the number and size that a
     /// service sends.
     static func kept(of statements: [String]) -> [String] {
-        statements.prefix(SigningKeyBounds.longestChain).filter {
-            $0.utf8.count <= SigningKeyBounds.largestStatement
+        statements.prefix(SigningKeyBounds.maximumChainLength).filter {
+            $0.utf8.count <= SigningKeyBounds.maximumStatementSize
         }
     }
 
     /// Follows the chain of statements from a pinned key to the newest key.
     private func newestKey(in statements: [String]) -> Key? {
         var newest: Key?
-        for statement in statements.prefix(SigningKeyBounds.longestChain) {
-            guard let text = SignedText(statement, most: SigningKeyBounds.largestStatement) else { continue }
+        for statement in statements.prefix(SigningKeyBounds.maximumChainLength) {
+            guard let text = SignedText(statement, most: SigningKeyBounds.maximumStatementSize) else { continue }
             let signers = newest.map { [$0] } ?? []
             // Ignore statements until one is signed with a pinned key. A later statement by a pinned key begins a new
             // chain.
@@ -124,10 +124,10 @@ struct KeyRing: Sendable {
             let counter: Int64
             let revoked: [String]
         }
-        guard let root, let text = SignedText(text, most: SigningKeyBounds.largestRevocations),
+        guard let root, let text = SignedText(text, most: SigningKeyBounds.maximumRevocationsSize),
             root.signed(text, as: SignedType.revocations),
             let fields = try? JSONDecoder().decode(Fields.self, from: Data(text.payload)), fields.counter > 0,
-            fields.revoked.count <= SigningKeyBounds.mostRevocations
+            fields.revoked.count <= SigningKeyBounds.maximumRevocations
         else { return nil }
         return KeyRevocations(root: root.id, counter: fields.counter, keys: Set(fields.revoked))
     }

@@ -16,10 +16,10 @@ struct SignedText {
     private let signature: [UInt8]
 
     /// The maximum size in bytes. No entitlement token has more.
-    static let largestSize = 64 * 1024
+    static let maximumSize = 64 * 1024
 
     /// Nil if it isn't a compact JWS, or has more bytes than `most`.
-    init?(_ text: String, most: Int = Self.largestSize) {
+    init?(_ text: String, most: Int = Self.maximumSize) {
         guard text.utf8.count <= most else { return nil }
         let bytes = Array(text.utf8)
         let parts = bytes.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)

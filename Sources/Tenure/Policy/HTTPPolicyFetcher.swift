@@ -14,7 +14,7 @@ package struct HTTPPolicyFetcher: PolicyFetcher {
     }
 
     package func fetch(_ url: URL, unlessTagged tag: String?) async throws(PolicyFetchError) -> PolicyAnswer {
-        var request = TransportRequest(url, timeout: timeout, bodyLimit: SignedPolicy.largestText)
+        var request = TransportRequest(url, timeout: timeout, bodyLimit: SignedPolicy.maximumTextSize)
         if let tag { request.headers["If-None-Match"] = tag }
         let response: TransportResponse
         do throws(TransportFailure) {

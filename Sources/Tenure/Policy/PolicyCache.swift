@@ -12,7 +12,8 @@ package struct PolicyCache: Sendable {
     package func read() -> KeptPolicy? {
         guard let handle = try? FileHandle(forReadingFrom: url) else { return nil }
         defer { try? handle.close() }
-        guard let data = try? handle.read(upToCount: Self.largestFile + 1), data.count <= Self.largestFile else {
+        guard let data = try? handle.read(upToCount: Self.maximumFileSize + 1), data.count <= Self.maximumFileSize
+        else {
             return nil
         }
         return try? JSONDecoder().decode(KeptPolicy.self, from: data)
@@ -27,5 +28,5 @@ package struct PolicyCache: Sendable {
     }
 
     /// The maximum size of the file in bytes: a policy's text and its tag.
-    private static let largestFile = 2 << 20
+    private static let maximumFileSize = 2 << 20
 }

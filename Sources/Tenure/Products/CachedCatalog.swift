@@ -11,7 +11,7 @@ package struct CachedCatalog: Sendable, Hashable, Codable {
     package var fetchedAt: Date
 
     /// The maximum size in bytes, because the keychain isn't for large data.
-    static let largestText = 256 * 1024
+    static let maximumTextSize = 256 * 1024
 
     package init(text: String, tag: String? = nil, fetchedAt: Date) {
         self.text = text

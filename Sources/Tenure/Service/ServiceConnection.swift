@@ -10,7 +10,7 @@ package struct ServiceConnection: Sendable {
     private let deadline: Double
 
     /// The maximum size of a response of the service, in bytes.
-    private static let largestAnswer = 4 * 1024 * 1024
+    private static let maximumAnswerSize = 4 * 1024 * 1024
 
     /// - Parameter app: the name of the app, if the service has several.
     package init(
@@ -61,7 +61,7 @@ package struct ServiceConnection: Sendable {
         let response = try await response(to: request)
         if response.status == 304, tag != nil { return .unchanged }
         let _: ProductsResponse = try read(response)
-        guard response.body.count <= CachedCatalog.largestText,
+        guard response.body.count <= CachedCatalog.maximumTextSize,
             let text = String(bytes: response.body, encoding: .utf8)
         else {
             throw .noAnswer("its list of products is too large")
@@ -106,7 +106,7 @@ package struct ServiceConnection: Sendable {
     }
 
     private func request(_ path: String) -> TransportRequest {
-        TransportRequest(url.appendingPath(path), timeout: deadline, bodyLimit: Self.largestAnswer)
+        TransportRequest(url.appendingPath(path), timeout: deadline, bodyLimit: Self.maximumAnswerSize)
     }
 
     private func response(to request: TransportRequest) async throws(ServiceFailure) -> TransportResponse {

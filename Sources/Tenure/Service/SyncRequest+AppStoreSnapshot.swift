@@ -10,9 +10,9 @@ extension SyncRequest {
         self.init(appTransaction: snapshot.appTransaction?.jws)
         if let listed = snapshot.transactions {
             transactions = Self.mostRelevant(listed).map(\.jws)
-            renewalInfos = Array(snapshot.renewals.prefix(Self.mostRenewals)).map(\.jws)
+            renewalInfos = Array(snapshot.renewals.prefix(Self.maximumRenewals)).map(\.jws)
         }
-        if appTransaction == nil, let bytes = access.receipt, !bytes.isEmpty, bytes.count <= Self.largestReceipt {
+        if appTransaction == nil, let bytes = access.receipt, !bytes.isEmpty, bytes.count <= Self.maximumReceiptSize {
             receipt = bytes.base64EncodedString()
             // The service needs the device identifier to check the receipt's hash. It isn't sent for anything else.
             if ReceiptAttributes(bytes)?.hasDeviceHash == true { deviceIdentifier = await access.deviceIdentifier }
@@ -25,21 +25,21 @@ extension SyncRequest {
     /// old periods of subscriptions are left out.
     static func mostRelevant(_ transactions: [StoreTransaction]) -> [StoreTransaction] {
         let total = transactions.reduce(0) { $0 + $1.jws.utf8.count }
-        guard transactions.count > mostTransactions || total > largestTransactions else { return transactions }
+        guard transactions.count > maximumTransactions || total > maximumTransactionsSize else { return transactions }
         let ordered = transactions.sorted { left, right in
             let isPeriod = (left.purchase.type == .autoRenewable, right.purchase.type == .autoRenewable)
             if isPeriod.0 != isPeriod.1 { return !isPeriod.0 }
             return (left.purchase.purchaseDate ?? .distantPast) > (right.purchase.purchaseDate ?? .distantPast)
         }
         var size = 0
-        return ordered.prefix(mostTransactions).filter { transaction in
+        return ordered.prefix(maximumTransactions).filter { transaction in
             size += transaction.jws.utf8.count
-            return size <= largestTransactions
+            return size <= maximumTransactionsSize
         }
     }
 
-    private static let mostTransactions = 2000
-    private static let mostRenewals = 100
-    private static let largestTransactions = 3 * 1024 * 1024
-    private static let largestReceipt = 512 * 1024
+    private static let maximumTransactions = 2000
+    private static let maximumRenewals = 100
+    private static let maximumTransactionsSize = 3 * 1024 * 1024
+    private static let maximumReceiptSize = 512 * 1024
 }

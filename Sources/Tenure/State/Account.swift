@@ -36,8 +36,8 @@ package struct Account: Sendable, Hashable {
     var persona: String?
 
     /// The maximum number of stored purchases of one account, including periods of subscriptions.
-    private static let mostPurchases = 5000
-    private static let mostProofs = 400
+    private static let maximumPurchases = 5000
+    private static let maximumProofs = 400
 
     /// An app transaction of the device's previous account, which StoreKit still returns.
     var stale: String?
@@ -143,7 +143,7 @@ package struct Account: Sendable, Hashable {
         for renewal in news {
             if let place = renewals.firstIndex(where: { $0.originalTransactionID == renewal.originalTransactionID }) {
                 if renewal.supersedes(renewals[place]) { renewals[place] = renewal }
-            } else if renewals.count < Self.mostPurchases {
+            } else if renewals.count < Self.maximumPurchases {
                 renewals.append(renewal)
             }
         }
@@ -178,18 +178,18 @@ package struct Account: Sendable, Hashable {
     /// The purchases to store if there are too many: the oldest consumables are dropped first, then the oldest periods
     /// of subscriptions.
     private static func essential(_ purchases: [Purchase]) -> ArraySlice<Purchase> {
-        guard purchases.count > mostPurchases else { return purchases[...] }
+        guard purchases.count > maximumPurchases else { return purchases[...] }
         return purchases.sorted { first, second in
             first.storageRank == second.storageRank
                 ? first.isEarlier(than: second) : first.storageRank < second.storageRank
-        }.suffix(mostPurchases)
+        }.suffix(maximumPurchases)
     }
 
     /// Returns the proofs to store. If there are too many, it keeps the earliest, the last revoked one and the latest.
     static func essential(_ proofs: [AppProof]) -> [AppProof] {
         let proofs = condensed(proofs)
-        guard proofs.count > mostProofs else { return proofs }
-        var places = Set(proofs.indices.suffix(mostProofs - 2)).union([0])
+        guard proofs.count > maximumProofs else { return proofs }
+        var places = Set(proofs.indices.suffix(maximumProofs - 2)).union([0])
         if let revoked = proofs.lastIndex(where: { $0.revocationDate != nil }) { places.insert(revoked) }
         return places.sorted().map { proofs[$0] }
     }

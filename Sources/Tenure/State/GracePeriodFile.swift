@@ -8,7 +8,7 @@ import TenureFiles
 /// customer, so it isn't protected.
 package struct GracePeriodFile: Sendable {
     private let url: URL
-    private static let largestSize = 4096
+    private static let maximumSize = 4096
 
     package init(url: URL) {
         self.url = url
@@ -29,7 +29,7 @@ package struct GracePeriodFile: Sendable {
     }
 
     private func read() -> DeviceTime? {
-        guard let contents = try? WholeFile(path: url.path).read(most: Self.largestSize),
+        guard let contents = try? WholeFile(path: url.path).read(most: Self.maximumSize),
             let time = try? JSONDecoder().decode(DeviceTime.self, from: Data(contents.bytes)), !time.isImpossible
         else { return nil }
         return time

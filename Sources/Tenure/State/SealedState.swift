@@ -14,7 +14,7 @@ import TenureJSON
 /// another device is detected.
 package enum SealedState {
     /// The maximum size in bytes. The client never writes more.
-    static let largestSize = 8 * 1024 * 1024
+    static let maximumSize = 8 * 1024 * 1024
     private static let format = Data("tenure1\n".utf8)
     private static let sealSize = 32
 

@@ -53,7 +53,7 @@ extension StoredState {
         case .sessions(let count):
             note(sessions: trialSessions(of: entitlement) + 1, of: entitlement)
             return BegunTrial(
-                ends: now.addingTimeInterval(TenureCore.Trial.longestSession), sessions: count,
+                ends: now.addingTimeInterval(TenureCore.Trial.maximumSessionDuration), sessions: count,
                 sessionsLeft: sessionsLeft(of: trial, named: entitlement, at: clock))
         case .days(let count):
             let elapsed = trialElapsed(entitlement, at: clock)

@@ -50,8 +50,8 @@ struct ContentPublishCommand: AsyncParsableCommand {
     var replace = false
 
     func validate() throws {
-        guard counter.map({ (1...SignedPolicy.largestCounter).contains($0) }) ?? true else {
-            throw ValidationError("`--counter` must be a whole number between 1 and \(SignedPolicy.largestCounter)")
+        guard counter.map({ (1...SignedPolicy.maximumCounter).contains($0) }) ?? true else {
+            throw ValidationError("`--counter` must be a whole number between 1 and \(SignedPolicy.maximumCounter)")
         }
     }
 

@@ -16,8 +16,8 @@ final class BadLineFile {
     /// The number of bad lines that weren't listed.
     private(set) var omitted = 0
 
-    static let mostLines = 10_000
-    static let mostBytes = 16_000_000
+    static let maximumLines = 10_000
+    static let maximumBytes = 16_000_000
     /// The number of bytes that are reserved for the last line, which has the number of omitted lines.
     private static let lastLineSize = 200
 
@@ -32,7 +32,7 @@ final class BadLineFile {
     var isUsed: Bool { handle != nil }
 
     func add(_ line: BadLine) throws {
-        guard omitted == 0, written.lines < Self.mostLines else { return omitted += 1 }
+        guard omitted == 0, written.lines < Self.maximumLines else { return omitted += 1 }
         if handle == nil { try make() }
         let fields = JSONWriter.object {
             $0.field("line", line.line)
@@ -42,7 +42,7 @@ final class BadLineFile {
             $0.field("detail", line.fault.detail)
         }
         let entry = Self.line(fields)
-        guard written.bytes + entry.count <= Self.mostBytes - Self.lastLineSize else { return omitted += 1 }
+        guard written.bytes + entry.count <= Self.maximumBytes - Self.lastLineSize else { return omitted += 1 }
         append(entry)
         if buffer.count >= 1 << 16 { try flush() }
     }

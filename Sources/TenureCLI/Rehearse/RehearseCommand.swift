@@ -90,7 +90,7 @@ struct RehearseCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "The percentage of lines that may have a rejected artifact.", valueName: "percent"))
-    var allowRejected = Percentage(RehearsalReport.usualAllowedRejected)
+    var allowRejected = Percentage(RehearsalReport.defaultAllowedRejected)
 
     @OptionGroup var replacing: ReplaceOption
 

@@ -11,7 +11,7 @@ struct UstarHeader {
 
     /// Nil if the path or the size doesn't fit.
     init?(path: String, size: Int64) {
-        guard let fields = AssetPath.ustarFields(of: path), (0...PackManifest.largestFile).contains(size) else {
+        guard let fields = AssetPath.ustarFields(of: path), (0...PackManifest.maximumFileSize).contains(size) else {
             return nil
         }
         var bytes: [UInt8] = []

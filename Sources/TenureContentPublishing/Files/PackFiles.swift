@@ -64,7 +64,7 @@ private struct PackScan {
     private var mistakes: [String] = []
     private var isStopped = false
 
-    private static let mostConflicts = 20
+    private static let maximumConflicts = 20
 
     init(folder: String) { self.folder = folder }
 
@@ -74,8 +74,8 @@ private struct PackScan {
         if !isStopped {
             if sorted.isEmpty, mistakes.isEmpty { all.append("has no files; a pack has at least one") }
             let size = sorted.reduce(0) { $0 + $1.size }
-            if size > PackManifest.largestPack {
-                all.append("has \(size) bytes; a pack has at most \(PackManifest.largestPack) (64 GB)")
+            if size > PackManifest.maximumPackSize {
+                all.append("has \(size) bytes; a pack has at most \(PackManifest.maximumPackSize) (64 GB)")
             }
             all += Self.conflicts(among: sorted.map(\.path))
         }
@@ -126,13 +126,13 @@ private struct PackScan {
     }
 
     private mutating func add(_ file: PackFiles.File) {
-        guard files.count < PackManifest.mostFiles else {
+        guard files.count < PackManifest.maximumFiles else {
             isStopped = true
-            return report("", "has more than \(PackManifest.mostFiles) files; split it into several packs")
+            return report("", "has more than \(PackManifest.maximumFiles) files; split it into several packs")
         }
         files.append(file)
         if let mistake = AssetPath.mistake(in: file.path) { return report(file.path, mistake) }
-        if file.size > PackManifest.largestFile {
+        if file.size > PackManifest.maximumFileSize {
             return report(file.path, "has \(file.size) bytes; a file must be smaller than 8 GiB")
         }
         do throws(PublishingError) {
@@ -153,7 +153,7 @@ private struct PackScan {
     private static func conflicts(among paths: [String]) -> [String] {
         var paths = paths
         var conflicts: [String] = []
-        while conflicts.count < mostConflicts, let (first, second) = AssetPath.conflict(among: paths) {
+        while conflicts.count < maximumConflicts, let (first, second) = AssetPath.conflict(among: paths) {
             conflicts.append(
                 "`\(first.escapedForDisplay)` and `\(second.escapedForDisplay)` can't both exist on every file system; rename one"
             )

@@ -113,6 +113,6 @@ package struct ContentFolder: Sendable {
 
     /// Reads a catalog's file: at most one byte more than a catalog may have, so that a larger file is rejected.
     private func text(at path: String) throws(PublishingError) -> [UInt8] {
-        try OpenFile(path: path).bytes(SignedCatalog.largestText + 1, at: 0)
+        try OpenFile(path: path).bytes(SignedCatalog.maximumTextSize + 1, at: 0)
     }
 }

@@ -10,8 +10,8 @@ package struct UnverifiedCatalog: Sendable {
     package let issuedAt: Date
 
     package init(_ text: some Collection<UInt8>) throws(ContentError) {
-        guard text.count <= SignedCatalog.largestText else {
-            throw .invalidCatalog("it has \(text.count) bytes; a catalog has at most \(SignedCatalog.largestText)")
+        guard text.count <= SignedCatalog.maximumTextSize else {
+            throw .invalidCatalog("it has \(text.count) bytes; a catalog has at most \(SignedCatalog.maximumTextSize)")
         }
         let parts = Array(text).split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 3, let payload = Base64.urlSafe.decode(parts[1]) else {

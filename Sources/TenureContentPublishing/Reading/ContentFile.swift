@@ -95,9 +95,9 @@ private struct ContentFileReader {
         }
         var packs: [PackSource] = []
         for (index, entry) in entries.enumerated() {
-            if index == ContentCatalog.mostPacks {
+            if index == ContentCatalog.maximumPacks {
                 reading.report(
-                    "there are \(entries.count) packs; an app has at most \(ContentCatalog.mostPacks)",
+                    "there are \(entries.count) packs; an app has at most \(ContentCatalog.maximumPacks)",
                     at: entry.keyPosition)
             }
             if !ContentCatalog.isName(entry.key) {

@@ -102,5 +102,5 @@ public enum Trial: Sendable, Hashable {
 
     /// The longest session of a trial, in seconds. Without this limit, one session that never ends would be an endless
     /// trial.
-    package static let longestSession: TimeInterval = 86_400
+    package static let maximumSessionDuration: TimeInterval = 86_400
 }

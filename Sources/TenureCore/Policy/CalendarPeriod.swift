@@ -23,7 +23,9 @@ public struct CalendarPeriod: Sendable, Hashable {
         var unitsLeft = "YMWD".utf8[...]
         while !rest.isEmpty {
             let digits = rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-            guard (1...Self.mostDigits).contains(digits.count), let number = Int(Substring(digits)) else { return nil }
+            guard (1...Self.maximumDigits).contains(digits.count), let number = Int(Substring(digits)) else {
+                return nil
+            }
             rest = rest.dropFirst(digits.count)
             guard let unit = rest.popFirst(), let place = unitsLeft.firstIndex(of: unit) else { return nil }
             unitsLeft = unitsLeft[unitsLeft.index(after: place)...]
@@ -35,13 +37,13 @@ public struct CalendarPeriod: Sendable, Hashable {
             }
         }
         // Limit the sums, too, so that the output of `iso8601` can be read again.
-        guard months > 0 || days > 0, months / 12 <= Self.largestNumber, days <= Self.largestNumber else { return nil }
+        guard months > 0 || days > 0, months / 12 <= Self.maximumNumber, days <= Self.maximumNumber else { return nil }
         self.init(months: months, days: days)
     }
 
     /// The maximum number of digits. 99,999 years can't overflow.
-    private static let mostDigits = 5
-    private static let largestNumber = 99_999
+    private static let maximumDigits = 5
+    private static let maximumNumber = 99_999
 
     /// The period as in ISO 8601, such as `P1Y6M` or `P14D`.
     public var iso8601: String {

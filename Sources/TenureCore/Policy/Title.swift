@@ -17,7 +17,7 @@ public struct Title: Sendable, Hashable {
     public let translations: [Translation]
 
     /// The maximum number of characters, so that a sentence with the title stays readable.
-    static let longestText = 60
+    static let maximumTextLength = 60
 
     public init(_ translations: [Translation]) {
         self.translations = translations

@@ -32,8 +32,8 @@ extension Title {
         if words.contains(where: \.isEmpty) {
             return "the title has spaces at an end, or two in a row; remove them"
         }
-        if text.count > longestText {
-            return "the title has \(text.count) characters; shorten it to at most \(longestText)"
+        if text.count > maximumTextLength {
+            return "the title has \(text.count) characters; shorten it to at most \(maximumTextLength)"
         }
         return nil
     }

@@ -21,11 +21,11 @@ package struct SignedPolicy: Sendable, Hashable {
     package let text: String
 
     /// The maximum size of the text in bytes: a payload of 1 MiB in Base64, the header and the signature.
-    package static let largestText = SourceText.maximumSize / 3 * 4 + 1024
+    package static let maximumTextSize = SourceText.maximumSize / 3 * 4 + 1024
 
     static let type = "tenure-policy+jwt"
     /// The largest counter. All JSON parsers read numbers up to this one exactly.
-    package static let largestCounter: Int64 = 1 << 53
+    package static let maximumCounter: Int64 = 1 << 53
 
     /// Verifies an untrusted text.
     ///
@@ -37,7 +37,7 @@ package struct SignedPolicy: Sendable, Hashable {
     ) throws(SignedPolicyError) -> SignedPolicy {
         let signed: SignedPayload
         do throws(SignedPayloadError) {
-            signed = try SignedPayload(text, type: type, keys: keys, most: largestText)
+            signed = try SignedPayload(text, type: type, keys: keys, most: maximumTextSize)
         } catch {
             throw SignedPolicyError(error)
         }
@@ -70,7 +70,7 @@ package struct SignedPolicy: Sendable, Hashable {
         guard reading.mistakes.isEmpty, let counter, let issuedAt, let policy = fields?[Claim.policy.rawValue] else {
             throw reading.error(mainFile: "policy.json")
         }
-        guard (1...Self.largestCounter).contains(counter), (0...Self.largestCounter).contains(issuedAt) else {
+        guard (1...Self.maximumCounter).contains(counter), (0...Self.maximumCounter).contains(issuedAt) else {
             throw SignedPolicyError.notSigned("its counter or its time is out of range")
         }
         self.policy = try PolicyReader.read(policy.node, mistakes: []) { _ in throw PolicyFile.NoReleaseList() }

@@ -18,7 +18,7 @@ extension SignedPolicyError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .tooLarge(let bytes):
-            "the signed policy has \(bytes) bytes; it may have at most \(SignedPolicy.largestText); check that the URL is that of the signed policy"
+            "the signed policy has \(bytes) bytes; it may have at most \(SignedPolicy.maximumTextSize); check that the URL is that of the signed policy"
         case .notSigned(let detail): "this isn't a signed policy: \(detail); write one with `tenure policy sign`"
         case .wrongSignature:
             "none of the pinned keys signed this policy; sign it with the key that the app pins"

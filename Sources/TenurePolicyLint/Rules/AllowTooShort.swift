@@ -5,7 +5,7 @@ import TenurePolicyFile
 /// may not respond in that time, and the device may stay offline.
 extension LintRule {
     /// The shortest time in which a customer without a connection can be expected to come back online.
-    private static let shortestAllowance: Double = 24 * 3600
+    private static let minimumAllowance: Double = 24 * 3600
 
     static let allowTooShort = LintRule(
         "allow-too-short", .warning, "`whileUndetermined` that allows for less than a day",
@@ -14,7 +14,7 @@ extension LintRule {
         fix: "Allow it long enough for the App Store to respond: `{ allow: 72h }`."
     ) { subject, report in
         guard let policy = subject.policy, case .allow(let seconds) = policy.whileUndetermined,
-            seconds < shortestAllowance
+            seconds < minimumAllowance
         else { return }
         report.add(
             at: ["whileUndetermined"],

@@ -35,6 +35,6 @@ extension LintSubject {
         if draft.says(["eras", .index(change.index), "changeover"]) { return .suggestion("write \(at)", writing) }
         return .suggestion(
             "write \(at), and `changeover: { from: -24h, until: +48h }` for `\(change.after.name.shortened)`", writing,
-            .write(.usualChangeover, at: window))
+            .write(.defaultChangeover, at: window))
     }
 }

@@ -33,7 +33,7 @@ extension LintRule {
             report.add(
                 at: path,
                 "the window of `\(era.name.shortened)` is \(Duration.inDays(changeover.until - changeover.from)) wide, more than 14 days: \(consequence)",
-                fix: .suggestion("write `{ from: -24h, until: +48h }`", .write(.usualChangeover, at: path)),
+                fix: .suggestion("write `{ from: -24h, until: +48h }`", .write(.defaultChangeover, at: path)),
                 "make it as long as price and build can have disagreed")
         }
     }
@@ -50,5 +50,5 @@ extension Duration {
 
 extension PolicyEdit.Value {
     /// A day before the change and two days after it.
-    static let usualChangeover = mapping([.init("from", .plain("-24h")), .init("until", .plain("+48h"))])
+    static let defaultChangeover = mapping([.init("from", .plain("-24h")), .init("until", .plain("+48h"))])
 }

@@ -26,7 +26,7 @@ extension LintRule {
                 "`\(era.name.shortened)` doesn't state its changeover: customers who got the app as before just after \(date.rfc3339), where the store hadn't changed yet, get \(inWords(change.gained)) all the same",
                 fix: .suggestion(
                     "write `changeover: { from: -24h, until: +48h }` for `\(era.name.shortened)`",
-                    .write(.usualChangeover, at: ["eras", .index(index), "changeover"])),
+                    .write(.defaultChangeover, at: ["eras", .index(index), "changeover"])),
                 "say how long price and build can have disagreed around the change, or write `changeover: none`")
         }
     }

@@ -59,10 +59,10 @@ struct PostgresParameters {
     }
 
     /// PostgreSQL's limit for one value.
-    private static let largestValue = 0x3fff_ffff
+    private static let maximumValue = 0x3fff_ffff
 
     private mutating func append(_ type: Oid, _ value: UnsafeRawBufferPointer) throws(PostgresFailure) {
-        guard value.count < Self.largestValue - bytes.count else {
+        guard value.count < Self.maximumValue - bytes.count else {
             throw PostgresFailure(.failed("a value has \(value.count) bytes; PostgreSQL's limit is 1 GB"))
         }
         append(type, value.count) { $0.append(contentsOf: value) }

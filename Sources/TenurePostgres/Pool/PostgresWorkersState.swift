@@ -39,7 +39,7 @@ struct PostgresWorkersState {
     }
 
     /// The maximum number of waiting jobs, as many as a busy service has requests. Further ones fail immediately.
-    static let longestQueue = 10_000
+    static let maximumQueueLength = 10_000
     /// How long a worker keeps its database while apps with another database wait, because connecting takes time.
     private static let quantum = Duration.milliseconds(50)
 
@@ -101,7 +101,7 @@ extension PostgresWorkersState {
     /// Adds a job to a lane. Returns why it is refused; nil if it was added.
     mutating func insert(_ job: PostgresJob, as number: UInt64, in lane: Int) -> StoreError? {
         guard let known = lanes[lane], !known.isClosing else { return .failed("the database is closed") }
-        if known.queue.count >= Self.longestQueue { return reason(for: known.cluster) }
+        if known.queue.count >= Self.maximumQueueLength { return reason(for: known.cluster) }
         let id = ObjectIdentifier(known.cluster)
         if let outage = outages[id], !outage.error.isRetryable, !outage.backoff.isOver(),
             connections[id, default: 0] == 0

@@ -4,7 +4,7 @@
 /// memory.
 struct AccountJoins: Sendable {
     /// An `id` with more accounts than this is a placeholder such as `anonymous`, and joins no lines.
-    static let mostAccounts = 10
+    static let maximumAccounts = 10
 
     /// The number of accounts of each placeholder `id`.
     private(set) var anonymous: [CustomerName: Int] = [:]
@@ -14,7 +14,7 @@ struct AccountJoins: Sendable {
     /// Joins the accounts of all lines with an `id`.
     mutating func add(_ accounts: Set<CustomerName>, of id: CustomerName) {
         guard accounts.count > 1 else { return }
-        guard accounts.count <= Self.mostAccounts else {
+        guard accounts.count <= Self.maximumAccounts else {
             anonymous[id] = accounts.count
             return
         }

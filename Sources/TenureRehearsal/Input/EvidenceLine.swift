@@ -27,7 +27,7 @@ struct EvidenceLine {
 
     /// The maximum length of a line in bytes. It has room for the largest receipt and as many bytes of transactions.
     static let maximumSize = 8 << 20
-    private static let longestID = 256
+    private static let maximumIDLength = 256
 
     /// Parses a line. Throws if it doesn't have the format of a customer's artifacts.
     init(_ line: ArraySlice<UInt8>) throws(LineFault) {
@@ -93,8 +93,9 @@ struct EvidenceLine {
         case .number(let digits): text = digits
         default: throw LineFault(.wrongShape, "`id` must be a string or a number")
         }
-        guard text.utf8.count <= longestID else {
-            throw LineFault(.wrongShape, "`id` must have at most \(longestID) bytes; this one has \(text.utf8.count)")
+        guard text.utf8.count <= maximumIDLength else {
+            throw LineFault(
+                .wrongShape, "`id` must have at most \(maximumIDLength) bytes; this one has \(text.utf8.count)")
         }
         return text.isEmpty ? nil : text
     }

@@ -3,7 +3,7 @@
 /// Bytes are copied only for lines that continue in the next chunk.
 struct LineSplitter {
     /// The maximum length of a line in bytes. A longer line is skipped, and its number is reported.
-    let longestLine: Int
+    let maximumLineLength: Int
     /// The beginning of a line that hasn't ended yet.
     private var rest: [UInt8] = []
     private var nextLine = 1
@@ -11,11 +11,11 @@ struct LineSplitter {
     private var isFirst = true
 
     /// The maximum number of lines in a batch. A batch of many short lines would take too long.
-    private static let mostLines = 4096
+    private static let maximumLines = 4096
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-    init(longestLine: Int = EvidenceLine.maximumSize) {
-        self.longestLine = longestLine
+    init(maximumLineLength: Int = EvidenceLine.maximumSize) {
+        self.maximumLineLength = maximumLineLength
     }
 
     /// Adds bytes, and returns the batches that are now complete.
@@ -40,7 +40,7 @@ struct LineSplitter {
         let head = takeHead(from: &chunk, &batches)
         cut(&chunk, after: head, into: &batches)
         rest += chunk
-        if rest.count > longestLine {
+        if rest.count > maximumLineLength {
             skip(&batches)
             isSkipping = true
             rest = []
@@ -55,7 +55,7 @@ struct LineSplitter {
             rest = []
             chunk = chunk[(newline + 1)...]
         }
-        guard rest.count + newline - chunk.startIndex <= longestLine else {
+        guard rest.count + newline - chunk.startIndex <= maximumLineLength else {
             skip(&batches)
             return []
         }
@@ -70,7 +70,9 @@ struct LineSplitter {
         while true {
             var end = start
             var lines = head.isEmpty ? 0 : 1
-            while lines < Self.mostLines, let newline = chunk.first(.newline, from: end), newline - end <= longestLine {
+            while lines < Self.maximumLines, let newline = chunk.first(.newline, from: end),
+                newline - end <= maximumLineLength
+            {
                 end = newline + 1
                 lines += 1
             }

@@ -2,7 +2,7 @@ import TenureCore
 
 extension HTMLReport {
     /// The number of charts that are shown at first. The charts of further entitlements are collapsed.
-    private static let mostPanels = 12
+    private static let maximumPanels = 12
 
     mutating func writeEntitlements() {
         let panels = report.tally.entitlements.indices.map { PlatformPanel.all(report, entitlement: $0) }
@@ -13,7 +13,7 @@ extension HTMLReport {
             )
             return changes.0 != changes.1 ? changes.0 > changes.1 : left < right
         }
-        var room = Self.mostPanels
+        var room = Self.maximumPanels
         var open: Set<Int> = []
         for index in order where open.isEmpty || panels[index].count <= room {
             open.insert(index)

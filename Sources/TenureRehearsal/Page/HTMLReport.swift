@@ -101,7 +101,7 @@ package struct HTMLReport {
         let sorted = LintFinding.Severity.allCases.sorted(by: >).flatMap { severity in
             report.findings.filter { $0.severity == severity }
         }
-        let open = Array(sorted.unacknowledged(.warning).prefix(Self.mostFindings))
+        let open = Array(sorted.unacknowledged(.warning).prefix(Self.maximumFindings))
         for finding in open { write(finding) }
         let rest = sorted.filter { !open.contains($0) }
         guard !rest.isEmpty else { return }
@@ -110,7 +110,7 @@ package struct HTMLReport {
         page.markup("</details>")
     }
 
-    private static let mostFindings = 6
+    private static let maximumFindings = 6
 
     private mutating func write(_ finding: LintFinding) {
         let place = "\(finding.position.file.shortFileName):\(finding.position.line)"

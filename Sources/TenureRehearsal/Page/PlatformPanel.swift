@@ -17,7 +17,7 @@ struct PlatformPanel {
     private static let width = 420.0
     private static let left = 40.0
     private static let height = 92.0
-    private static let mostRows = 7
+    private static let maximumRows = 7
 
     /// Returns a panel for each platform with customers, the one with the most customers first.
     static func all(_ report: RehearsalReport, entitlement index: Int) -> [PlatformPanel] {
@@ -66,7 +66,8 @@ struct PlatformPanel {
         self.boundaries = boundaries
         entitlement = report.tally.entitlements[index]
         isCompared = report.comparison.old != nil
-        rows = VersionRows(byVersion.keys, boundaries: boundaries.map(\.version), most: Self.mostRows).rows.map { row in
+        rows = VersionRows(byVersion.keys, boundaries: boundaries.map(\.version), maximum: Self.maximumRows).rows.map {
+            row in
             (row, row.versions.reduce(into: Counts()) { $0.add(byVersion[$1] ?? Counts()) })
         }
     }

@@ -11,8 +11,8 @@ struct TimeScale {
     let left: Double
     let width: Double
 
-    private static let mostMonths = 360
-    private static let mostBars = 54
+    private static let maximumMonths = 360
+    private static let maximumBars = 54
 
     /// Covers all months with customers, and the beginnings of eras near them. Nil if no date is known.
     init?(months: some Sequence<Month>, changes: [Date], left: Double, width: Double) {
@@ -27,9 +27,9 @@ struct TimeScale {
             last = last.advanced(by: 1)
             if first.distance(to: last) < 11 { first = first.advanced(by: -1) }
         }
-        if first.distance(to: last) >= Self.mostMonths { first = last.advanced(by: 1 - Self.mostMonths) }
+        if first.distance(to: last) >= Self.maximumMonths { first = last.advanced(by: 1 - Self.maximumMonths) }
         let length = first.distance(to: last) + 1
-        unit = [1, 3, 12].first { length / $0 <= Self.mostBars } ?? 12
+        unit = [1, 3, 12].first { length / $0 <= Self.maximumBars } ?? 12
         self.first = first.advanced(by: -((first.month - 1) % unit))
         self.left = left
         self.width = width

@@ -12,7 +12,7 @@ struct VersionRows {
 
     let rows: [Row]
 
-    init(_ versions: some Sequence<Place.Version>, boundaries: [AppVersion], most: Int) {
+    init(_ versions: some Sequence<Place.Version>, boundaries: [AppVersion], maximum: Int) {
         var known: [(version: AppVersion, place: Place.Version)] = []
         var others: [Place.Version] = []
         for place in versions {
@@ -27,10 +27,10 @@ struct VersionRows {
         var rest = known[...]
         for boundary in boundaries.sorted() {
             let end = rest.firstIndex { $0.version >= boundary } ?? rest.endIndex
-            rows += Self.rows(of: rest[..<end], of: known.count, most: most)
+            rows += Self.rows(of: rest[..<end], of: known.count, maximum: maximum)
             rest = rest[end...]
         }
-        rows += Self.rows(of: rest, of: known.count, most: most)
+        rows += Self.rows(of: rest, of: known.count, maximum: maximum)
         self.rows =
             rows
             + others.sorted { $0.precedes($1) }.map { Row(title: $0.title, lowest: nil, versions: [$0]) }
@@ -38,10 +38,10 @@ struct VersionRows {
 
     /// Divides versions into rows with about the same number of versions each.
     private static func rows(
-        of part: ArraySlice<(version: AppVersion, place: Place.Version)>, of total: Int, most: Int
+        of part: ArraySlice<(version: AppVersion, place: Place.Version)>, of total: Int, maximum: Int
     ) -> [Row] {
         guard !part.isEmpty else { return [] }
-        let share = total <= most ? part.count : max(1, part.count * most / total)
+        let share = total <= maximum ? part.count : max(1, part.count * maximum / total)
         return (0..<share).compactMap { number in
             let start = part.startIndex + part.count * number / share
             let end = part.startIndex + part.count * (number + 1) / share

@@ -61,7 +61,7 @@ struct Headline: Sendable, Hashable {
         return (isDoubtful ? .check : .go, "Ready to ship: \(rest) for all \(customers)")
     }
 
-    private static let mostEntitlements = 3
+    private static let maximumEntitlements = 3
 
     /// `618 customers of builds 100–119 on iOS would lose “everything”`, for each entitlement.
     private static func losses(in report: RehearsalReport) -> String {
@@ -69,7 +69,7 @@ struct Headline: Sendable, Hashable {
         let entitlements = Dictionary(grouping: report.losses, by: \.entitlement)
             .map { (name: $0.key, losses: $0.value, count: $0.value.reduce(0) { $0 + $1.count }) }
             .sorted { ($1.count, $0.name) < ($0.count, $1.name) }
-        var parts = entitlements.prefix(mostEntitlements).map { name, losses, count -> String in
+        var parts = entitlements.prefix(maximumEntitlements).map { name, losses, count -> String in
             guard let most = losses.first else { return "" }
             let customers = count.grouped("customer")
             return losses.count == 1

@@ -31,7 +31,7 @@ package enum RehearsalFailure: Sendable, Hashable {
 
 extension RehearsalReport {
     /// The default of the allowed percentage of lines with a rejected artifact.
-    package static let usualAllowedRejected = 5.0
+    package static let defaultAllowedRejected = 5.0
 
     package var failures: [RehearsalFailure] {
         var failures: [RehearsalFailure] = []

@@ -34,7 +34,7 @@ package struct RehearsalReport: Sendable {
     package init(
         policyName: String, oldPolicyName: String?, comparison: Comparison, input: Input, tally: Tally,
         isPartial: Bool = false, problem: RehearsalError? = nil, identifies: Bool = false,
-        conditions: [FailCondition] = [], allowedRejected: Double = Self.usualAllowedRejected,
+        conditions: [FailCondition] = [], allowedRejected: Double = Self.defaultAllowedRejected,
         findings: [LintFinding] = []
     ) {
         self.policyName = policyName

@@ -12,19 +12,19 @@ extension RehearsalReport {
             )
         }
         let products = tally.productsWithoutEntitlement.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
-        for (product, count) in products.prefix(Self.mostProducts) {
+        for (product, count) in products.prefix(Self.maximumProducts) {
             let verb = count == 1 ? "has" : "have"
             remarks.append("\(count.grouped("customer")) \(verb) bought `\(product)`, which no entitlement lists")
         }
-        if products.count > Self.mostProducts {
+        if products.count > Self.maximumProducts {
             remarks.append(
-                "\((products.count - Self.mostProducts).grouped) more products are listed by no entitlement; the JSON report has them all"
+                "\((products.count - Self.maximumProducts).grouped) more products are listed by no entitlement; the JSON report has them all"
             )
         }
         return remarks
     }
 
-    private static let mostProducts = 5
+    private static let maximumProducts = 5
 
     /// A sentence about the `id`s that are placeholders, so that they don't join lines.
     func remark(on anonymous: [EvidenceRehearsal.AnonymousID]) -> String {

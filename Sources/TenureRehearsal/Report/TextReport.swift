@@ -16,8 +16,8 @@ package struct TextReport: Sendable {
     package private(set) var lines: [Line] = []
     private let report: RehearsalReport
     private let names: ExampleNames
-    private static let mostPlaces = 12
-    private static let mostExamples = 5
+    private static let maximumPlaces = 12
+    private static let maximumExamples = 5
 
     package init(_ report: RehearsalReport) {
         self.report = report
@@ -121,7 +121,7 @@ package struct TextReport: Sendable {
 
     private mutating func addExamples(_ kinds: [ExampleClass], of tally: EntitlementTally) {
         for kind in kinds {
-            for example in (tally.examples[kind]?.all ?? []).prefix(Self.mostExamples) {
+            for example in (tally.examples[kind]?.all ?? []).prefix(Self.maximumExamples) {
                 lines.append(.faint("      such as \(describe(example))"))
             }
         }
@@ -160,7 +160,7 @@ package struct TextReport: Sendable {
         guard let name = report.tally.entitlements.first, !cells.isEmpty else { return }
         lines.append(.heading("platform, version and month of purchase, and `\(name)`"))
         lines.append(.faint("  platform  version      month            granted       denied undetermined"))
-        for cell in cells.prefix(Self.mostPlaces) {
+        for cell in cells.prefix(Self.maximumPlaces) {
             let counts = cell.counts.first ?? Counts()
             let numbers = Decision.Outcome.allCases.map { counts[$0].grouped.padded(left: 12) }.joined(separator: " ")
             lines.append(
@@ -168,8 +168,8 @@ package struct TextReport: Sendable {
                     "  \(cell.place.platformName.padded(9)) \(cell.place.version.description.padded(12)) \(cell.place.month.description.padded(11)) \(numbers)"
                 ))
         }
-        if cells.count > Self.mostPlaces {
-            lines.append(.faint("  and \((cells.count - Self.mostPlaces).grouped) more; --json has them all"))
+        if cells.count > Self.maximumPlaces {
+            lines.append(.faint("  and \((cells.count - Self.maximumPlaces).grouped) more; --json has them all"))
         }
     }
 

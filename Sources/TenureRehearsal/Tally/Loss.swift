@@ -27,9 +27,9 @@ struct LossGroup: Sendable, Hashable {
     private(set) var months: ClosedRange<Month>?
     /// The products that granted it and are no longer listed.
     private(set) var removedProducts: Set<String> = []
-    private(set) var examples = Examples(limit: Self.mostExamples)
+    private(set) var examples = Examples(limit: Self.maximumExamples)
 
-    static let mostExamples = 10
+    static let maximumExamples = 10
 
     mutating func add(_ place: Place, removing product: String?, times: Int) {
         count += times

@@ -5,12 +5,12 @@ import TenureAPI
 
 /// The rules for IDs and reasons in requests to the admin API.
 enum AdminParameter {
-    private static let longestID = 256
-    private static let longestReason = 1000
+    private static let maximumIDLength = 256
+    private static let maximumReasonLength = 1000
 
     /// IDs have no control characters. PostgreSQL also rejects text with a NUL.
     static func isID(_ text: String) -> Bool {
-        !text.isEmpty && text.utf8.count <= longestID
+        !text.isEmpty && text.utf8.count <= maximumIDLength
             && text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
     }
 
@@ -18,7 +18,7 @@ enum AdminParameter {
     static func id(_ text: String, _ field: String) throws(Problem) -> String {
         guard isID(text) else {
             throw Problem(
-                .malformedRequest, "`\(field)` must have 1 to \(longestID) bytes and no control characters")
+                .malformedRequest, "`\(field)` must have 1 to \(maximumIDLength) bytes and no control characters")
         }
         return text
     }
@@ -26,14 +26,14 @@ enum AdminParameter {
     /// Returns the reason without surrounding whitespace. Throws `malformedRequest` if it's invalid.
     static func reason(_ text: String) throws(Problem) -> String {
         let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
-        guard !text.isEmpty, text.utf8.count <= longestReason,
+        guard !text.isEmpty, text.utf8.count <= maximumReasonLength,
             text.unicodeScalars.allSatisfy({
                 $0.properties.generalCategory != .control || CharacterSet.whitespacesAndNewlines.contains($0)
             })
         else {
             throw Problem(
                 .malformedRequest,
-                "`reason` must have 1 to \(longestReason) bytes and no control characters except line breaks")
+                "`reason` must have 1 to \(maximumReasonLength) bytes and no control characters except line breaks")
         }
         return text
     }

@@ -15,7 +15,7 @@ struct PersonaHandlers: Sendable {
 
     /// The seconds until a persona expires, by default and at most.
     private static let defaultLifetime: TimeInterval = 30 * 86_400
-    private static let longestLifetime: TimeInterval = 366 * 86_400
+    private static let maximumLifetime: TimeInterval = 366 * 86_400
 
     /// `GET /v1/admin/personas`: all of them, expired and revoked ones too.
     @Sendable func list(_ request: Request, _ context: ServiceContext) async throws -> Response {
@@ -87,7 +87,7 @@ struct PersonaHandlers: Sendable {
     ) async throws -> [PersonaAnswer] {
         let now = now()
         let expires = expiring ?? now.addingTimeInterval(Self.defaultLifetime)
-        guard expires > now, expires <= now.addingTimeInterval(Self.longestLifetime) else {
+        guard expires > now, expires <= now.addingTimeInterval(Self.maximumLifetime) else {
             throw Problem(.malformedRequest, "`expires` must be in the future and within 366 days")
         }
         let signingKeys = self.personas.keys.current

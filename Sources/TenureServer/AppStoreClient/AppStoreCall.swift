@@ -65,7 +65,7 @@ struct AppStoreCall: Sendable, Hashable {
     ) throws(AppStoreFailure) {
         var target = path
         if let id {
-            guard !id.isEmpty, id.utf8.count <= Self.longestID, id != ".", id != ".." else { throw .invalidID }
+            guard !id.isEmpty, id.utf8.count <= Self.maximumIDLength, id != ".", id != ".." else { throw .invalidID }
             target += id.percentEncoded()  // No ID can change the path.
         }
         let present = query.compactMap { name, value in value.map { "\(name)=\($0.percentEncoded())" } }
@@ -76,7 +76,7 @@ struct AppStoreCall: Sendable, Hashable {
     }
 
     /// The limit in bytes. Transaction IDs have up to 18, tokens of test notifications about 60.
-    private static let longestID = 256
+    private static let maximumIDLength = 256
 }
 
 /// An endpoint of the App Store Server API. Its raw value is its name in logs.

@@ -136,7 +136,7 @@ extension AppStoreRefusal {
     var isRetryable: Bool { code?.isRetryable == true || isRateLimit || (500...599).contains(status) }
 
     /// The longest wait that a server can ask for, in seconds.
-    private static let longestRetryAfter: TimeInterval = 86_400
+    private static let maximumRetryAfter: TimeInterval = 86_400
 
     /// Returns the date of a `Retry-After`. The App Store sends milliseconds since 1970. A gateway may send seconds to
     /// wait (RFC 9110, section 10.2.3). The size of the number tells them apart.
@@ -150,7 +150,7 @@ extension AppStoreRefusal {
         case 1e9...: wait = number - now.timeIntervalSince1970
         default: wait = number
         }
-        return now.addingTimeInterval(min(max(wait, 0), longestRetryAfter))
+        return now.addingTimeInterval(min(max(wait, 0), maximumRetryAfter))
     }
 
     private static func plain(_ text: String) -> String {

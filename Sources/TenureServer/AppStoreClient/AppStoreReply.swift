@@ -25,7 +25,7 @@ struct AppStoreReply: Sendable {
     }
 
     /// The most elements of a list. The App Store's pages have up to 20.
-    private static let longestList = 1000
+    private static let maximumListLength = 1000
 
     func text(_ name: String) throws(AppStoreFailure) -> String {
         guard let text = try optionalText(name) else { throw missing(name) }
@@ -82,9 +82,9 @@ struct AppStoreReply: Sendable {
         switch object[name] {
         case nil, .null?: return []
         case .array(let values)?:
-            guard values.count <= Self.longestList else {
+            guard values.count <= Self.maximumListLength else {
                 throw .unreadable(
-                    "`\(path)\(name)` has \(values.count) elements; at most \(Self.longestList) are allowed")
+                    "`\(path)\(name)` has \(values.count) elements; at most \(Self.maximumListLength) are allowed")
             }
             return values
         default: throw mistyped(name, "an array")

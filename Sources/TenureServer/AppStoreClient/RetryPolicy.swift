@@ -6,15 +6,15 @@ struct RetryPolicy: Sendable, Hashable {
     var attempts = 6
     /// The longest wait before the second attempt. It doubles with each further attempt.
     var firstWait: TimeInterval = 0.5
-    var longestWait: TimeInterval = 30
+    var maximumWait: TimeInterval = 30
     /// The longest time from the first attempt to the start of the last.
     var deadline: TimeInterval = 120
 
     /// Returns the wait after `failures` failed attempts: a random part of the doubled wait, which is at most
-    /// `longestWait`. So processes that failed together don't repeat together.
+    /// `maximumWait`. So processes that failed together don't repeat together.
     func wait(after failures: Int, random: Double) -> TimeInterval {
         let exponent = Double(min(max(failures - 1, 0), 30))
-        return min(longestWait, firstWait * pow(2, exponent)) * random
+        return min(maximumWait, firstWait * pow(2, exponent)) * random
     }
 }
 

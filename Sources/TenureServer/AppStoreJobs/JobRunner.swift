@@ -78,7 +78,7 @@ struct JobRunner<Job: Sendable>: Service {
 struct JobSchedule: Sendable, Hashable {
     /// The longest wait before the second try. It doubles with each further try.
     var firstWait: TimeInterval = 60
-    var longestWait: TimeInterval = 6 * 3600
+    var maximumWait: TimeInterval = 6 * 3600
     /// The tries until a job with a failure that only time can remedy is removed: an ID that is unknown for days is
     /// wrong. Jobs wait without a limit for the operator to correct a rejected key.
     var maximumDelayedTries = 12
@@ -95,7 +95,7 @@ struct JobSchedule: Sendable, Hashable {
             let exponent = Double(min(max(tries - 1, 0), 30))
             // The wait is random between half of this time and all of it, so that jobs that failed together aren't
             // retried together.
-            let wait = min(longestWait, firstWait * pow(2, exponent)) * (0.5 + random / 2)
+            let wait = min(maximumWait, firstWait * pow(2, exponent)) * (0.5 + random / 2)
             return max(now.addingTimeInterval(wait), failure?.retryAt ?? now)
         }
     }

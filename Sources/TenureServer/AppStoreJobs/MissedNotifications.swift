@@ -39,7 +39,7 @@ struct MissedNotifications: Service {
     private func pause(after failure: (any Error)?, failures: Int) -> TimeInterval {
         guard let failure else { return Self.pause }
         let time = client.time
-        let schedule = JobSchedule(firstWait: 15, longestWait: Self.pause)
+        let schedule = JobSchedule(firstWait: 15, maximumWait: Self.pause)
         let next = schedule.nextTry(after: failure, tries: failures, now: time.now(), random: time.random())
         return next.map { max($0.timeIntervalSince(time.now()), 1) } ?? Self.pause
     }

@@ -37,12 +37,12 @@ struct NotificationHistoryReader: Sendable {
         let now = client.time.now()
         var position = max(start, now.addingTimeInterval(-Self.kept(in: environment)))
         var summary = Summary(from: position, to: now)
-        let window = max(window, Self.shortestWindow)
+        let window = max(window, Self.minimumWindow)
         var length = window
         while position < now {
             let end = min(position.addingTimeInterval(length), now)
             // Also checks the length of the window, because the difference of two dates is rounded.
-            let isShortest = length <= Self.shortestWindow || end.timeIntervalSince(position) <= Self.shortestWindow
+            let isShortest = length <= Self.minimumWindow || end.timeIntervalSince(position) <= Self.minimumWindow
             var pages = Pages(
                 from: position, to: end, onlyFailures, most: isShortest ? maximumPagesOfASecond : maximumPages)
             var isWhole = true
@@ -57,7 +57,7 @@ struct NotificationHistoryReader: Sendable {
                 }
             } while !pages.areOver
             guard isWhole else {
-                length = max(end.timeIntervalSince(position) / 2, Self.shortestWindow)
+                length = max(end.timeIntervalSince(position) / 2, Self.minimumWindow)
                 continue
             }
             try await reached(end)
@@ -74,7 +74,7 @@ struct NotificationHistoryReader: Sendable {
     }
 
     /// The shortest window, in seconds. If it still has too many pages, its notifications are delivered in pieces.
-    private static let shortestWindow: TimeInterval = 1
+    private static let minimumWindow: TimeInterval = 1
 
     /// The position in the pages of one window.
     private struct Pages {

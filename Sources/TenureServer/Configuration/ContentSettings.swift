@@ -21,7 +21,7 @@ public struct ContentSettings: Sendable, Hashable {
         if linkLifetime < 1 { mistakes.append(.content("`content.linkLifetime` must be at least a second")) }
         if let s3 {
             mistakes += s3.mistakes.map { .content($0) }
-            if linkLifetime > S3Settings.longestLifetime {
+            if linkLifetime > S3Settings.maximumLifetime {
                 mistakes.append(
                     .content("`content.linkLifetime` is longer than 7 days, the limit of presigned URLs; shorten it"))
             }

@@ -28,7 +28,7 @@ public struct S3Settings: Sendable, Hashable {
     public var urlStyle = URLStyle.path
 
     /// The longest lifetime of a presigned URL, in seconds.
-    static let longestLifetime: TimeInterval = 7 * 86_400
+    static let maximumLifetime: TimeInterval = 7 * 86_400
 
     /// Creates settings for a bucket at AWS. Set `endpoint` for another service.
     public init(region: String, bucket: String, accessKeyID: String, secretAccessKeyFile: String) {

@@ -71,7 +71,7 @@ extension Trial {
     /// Whether a session is running.
     fileprivate func isOpen(_ sessions: BegunSessions, at now: Date) -> Bool {
         switch self {
-        case .sessions: now < sessions.latest.addingTimeInterval(Trial.longestSession)
+        case .sessions: now < sessions.latest.addingTimeInterval(Trial.maximumSessionDuration)
         case .days(let count): now < sessions.first.addingTimeInterval(Double(count) * 86_400)
         }
     }

@@ -51,7 +51,7 @@ final class ContentFolder: Sendable {
     private func read(_ file: String) -> Result<SignedCatalog, ServiceError> {
         let contents: WholeFile.Contents?
         do {
-            contents = try WholeFile(path: file).read(most: SignedCatalog.largestText)
+            contents = try WholeFile(path: file).read(most: SignedCatalog.maximumTextSize)
         } catch {
             return .failure(.content("\(error)"))
         }

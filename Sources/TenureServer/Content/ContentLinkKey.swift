@@ -8,7 +8,7 @@ struct ContentLinkKey: Sendable {
     private let code: MessageCode
 
     /// The longest token in characters. The names of packs, entitlements and products are far shorter.
-    private static let longestToken = 4096
+    private static let maximumTokenLength = 4096
 
     init(folder: String, databaseID: [UInt8]) throws(ServiceError) {
         code = try AccessTokenKey.code(for: "tenure content link", folder: folder, databaseID: databaseID)
@@ -20,7 +20,7 @@ struct ContentLinkKey: Sendable {
 
     /// The link in a token that this service made; nil for any other. It may have expired.
     func link(in token: some Collection<UInt8>) -> ContentLink? {
-        guard token.count <= Self.longestToken, let bytes = code.bytes(in: Array(token)) else { return nil }
+        guard token.count <= Self.maximumTokenLength, let bytes = code.bytes(in: Array(token)) else { return nil }
         return ContentLink(bytes.dropLast(SHA256.byteCount))
     }
 }

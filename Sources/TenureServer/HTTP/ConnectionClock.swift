@@ -58,7 +58,7 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// How long the connection stays open after an early response, so that the client can read it.
     private static let lingerTime = TimeAmount.seconds(5)
-    private static let longestResponseCheck = TimeAmount.seconds(5)
+    private static let maximumResponseCheck = TimeAmount.seconds(5)
 
     private enum Waiting {
         case part(HTTPRequestPart)
@@ -238,7 +238,7 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    private var responseCheckInterval: TimeAmount { min(.seconds(Int64(timeouts.response)), Self.longestResponseCheck) }
+    private var responseCheckInterval: TimeAmount { min(.seconds(Int64(timeouts.response)), Self.maximumResponseCheck) }
 
     /// Closes the connection if the client has read nothing of the response for too long. A slow download may take any
     /// time.

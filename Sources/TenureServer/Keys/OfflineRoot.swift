@@ -51,7 +51,7 @@ package struct OfflineRoot: Sendable {
         var contents = known
         contents.counter = max(contents.counter + 1, counter ?? 0)
         for id in ids where !contents.revoked.contains(id) { contents.revoked.append(id) }
-        guard contents.revoked.count <= SigningKeyBounds.mostRevocations else {
+        guard contents.revoked.count <= SigningKeyBounds.maximumRevocations else {
             throw SigningKeyError.tooManyRevocations
         }
         // Saved before signing, so that no counter is used twice.

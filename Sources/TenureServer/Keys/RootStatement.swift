@@ -17,7 +17,7 @@ struct RootStatement: Sendable {
     init?(_ text: String, by root: P256.Signing.PublicKey) {
         guard
             let bytes = root.statement(
-                text, type: SignedType.rootStatement, most: SigningKeyBounds.largestStatement),
+                text, type: SignedType.rootStatement, most: SigningKeyBounds.maximumStatementSize),
             let payload = try? JSONDecoder().decode(Payload.self, from: bytes), payload.key.publicKey != nil
         else { return nil }
         key = payload.key
@@ -51,9 +51,9 @@ struct RootRevocations: Sendable {
     init?(_ text: String, by root: P256.Signing.PublicKey) {
         guard
             let bytes = root.statement(
-                text, type: SignedType.revocations, most: SigningKeyBounds.largestRevocations),
+                text, type: SignedType.revocations, most: SigningKeyBounds.maximumRevocationsSize),
             let payload = try? JSONDecoder().decode(Payload.self, from: bytes), payload.counter > 0,
-            payload.revoked.count <= SigningKeyBounds.mostRevocations
+            payload.revoked.count <= SigningKeyBounds.maximumRevocations
         else { return nil }
         (counter, revoked) = (payload.counter, payload.revoked)
     }

@@ -29,7 +29,7 @@ package struct SecretFile: Sendable {
     }
 
     /// Reads the file. Throws `keyFile` if it's missing or can't be read, or if other users can read it.
-    package func existingContents(upTo limit: Int = SecretFile.largestKey) throws(ServiceError) -> [UInt8] {
+    package func existingContents(upTo limit: Int = SecretFile.maximumKeySize) throws(ServiceError) -> [UInt8] {
         guard let contents = try read(upTo: limit) else {
             throw .keyFile(path: path, detail: "there is no such file; check the path")
         }
@@ -64,7 +64,7 @@ package struct SecretFile: Sendable {
         return (contents.bytes, isOpenToOthers && !isCredential)
     }
 
-    private func read(upTo limit: Int = SecretFile.largestKey) throws(ServiceError) -> [UInt8]? {
+    private func read(upTo limit: Int = SecretFile.maximumKeySize) throws(ServiceError) -> [UInt8]? {
         guard let (bytes, isOpenToOthers) = try contentsIfAny(upTo: limit) else { return nil }
         guard !isOpenToOthers else { throw .keyFile(path: path, detail: Self.openToOthers) }
         return bytes
@@ -105,5 +105,5 @@ package struct SecretFile: Sendable {
     private var file: WholeFile { WholeFile(path: path) }
 
     /// The largest size in bytes. The signing keys of a year with daily rotations take half of it.
-    package static let largestKey = 512 * 1024
+    package static let maximumKeySize = 512 * 1024
 }

@@ -27,7 +27,7 @@ package enum SigningKeyError: Error, Sendable, Hashable, CustomStringConvertible
         switch self {
         case .chainTooLong(let oldest):
             """
-            the chain has \(SigningKeyBounds.longestChain) keys, so apps that pinned only the oldest one, `\(oldest)`, \
+            the chain has \(SigningKeyBounds.maximumChainLength) keys, so apps that pinned only the oldest one, `\(oldest)`, \
             would trust no new entitlement token; if no such app is in use anymore, rotate with `--drop-oldest`
             """
         case .unknownKey(let id): "there is no signing key `\(id)`; `tenure signing-key list` shows all"
@@ -52,7 +52,7 @@ package enum SigningKeyError: Error, Sendable, Hashable, CustomStringConvertible
             with `--counter \(known + 1)` or higher
             """
         case .tooManyRevocations:
-            "a root revokes at most \(SigningKeyBounds.mostRevocations) keys; create a new root for the next release"
+            "a root revokes at most \(SigningKeyBounds.maximumRevocations) keys; create a new root for the next release"
         case .cannotSign: "the private key in the key file is unreadable; restore the file from your backup"
         }
     }

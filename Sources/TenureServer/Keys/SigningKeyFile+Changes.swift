@@ -13,7 +13,7 @@ extension SigningKeyFile {
             let last = keys.indices.last
         else { throw SigningKeyError.cannotSign }
         // A chain has one statement fewer than keys.
-        let excess = chain.count + 2 - SigningKeyBounds.longestChain
+        let excess = chain.count + 2 - SigningKeyBounds.maximumChainLength
         if excess > 0 {
             guard droppingOldest else { throw SigningKeyError.chainTooLong(oldest: keys[chainStart].key.id) }
             chain.removeFirst(excess)
@@ -36,15 +36,15 @@ extension SigningKeyFile {
     static let defaultTokenLife: TimeInterval = 365 * 86_400
 
     /// The longest lifetime of tokens that these keys signed, in seconds.
-    var longestTokenLife: Int64 { max(tokenLife ?? 0, Int64(Self.defaultTokenLife)) }
+    var maximumTokenLifetime: Int64 { max(tokenLife ?? 0, Int64(Self.defaultTokenLife)) }
 
     /// Whether the file must store the lifetime of tokens, so that no key is removed while its tokens are valid.
-    func mustRemember(tokenLife: TimeInterval) -> Bool { Int64(tokenLife.rounded(.up)) > longestTokenLife }
+    func mustRemember(tokenLife: TimeInterval) -> Bool { Int64(tokenLife.rounded(.up)) > maximumTokenLifetime }
 
     /// Removes keys outside the chain once all of their tokens have expired.
     private mutating func prune(at now: Date) {
         let start = chainStart
-        let life = longestTokenLife
+        let life = maximumTokenLifetime
         keys = keys.enumerated().filter { index, key in
             index >= start || (key.retiredAt ?? key.revokedAt).map { $0 > now.seconds - life } ?? false
         }.map(\.element)

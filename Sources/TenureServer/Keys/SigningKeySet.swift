@@ -74,14 +74,14 @@ struct SigningKeySet: Sendable {
     private static func check(
         _ chain: [String], of keys: [SigningKeyFile.Key], _ publicKeys: [P256.Signing.PublicKey], from start: Int
     ) throws(Mistake) {
-        guard start >= 0, chain.count < SigningKeyBounds.longestChain else {
+        guard start >= 0, chain.count < SigningKeyBounds.maximumChainLength else {
             throw Mistake("its chain has \(chain.count) statements, more than its keys allow")
         }
         for (place, statement) in chain.enumerated() {
             let signer = start + place
             guard keys[signer].revokedAt == nil,
                 let payload = publicKeys[signer].statement(
-                    statement, type: SignedType.keyStatement, most: SigningKeyBounds.largestStatement),
+                    statement, type: SignedType.keyStatement, most: SigningKeyBounds.maximumStatementSize),
                 Array(payload) == keys[signer + 1].key.bytes
             else { throw Mistake("statement \(place + 1) of its chain doesn't vouch for the next key") }
         }
@@ -140,7 +140,7 @@ struct SigningKeySet: Sendable {
     /// server that responds.
     func jsonWebKeySet(at now: Date) -> [UInt8] {
         // The lifetime may have been longer when an older key was in use.
-        let life = TimeInterval(file.longestTokenLife)
+        let life = TimeInterval(file.maximumTokenLifetime)
         let keys = file.keys.filter { key in
             key.revokedAt == nil && key.retiredAt.map { now.timeIntervalSince1970 < TimeInterval($0) + life } ?? true
         }

@@ -44,7 +44,7 @@ final class BodyBudget: Sendable {
     /// The age in nanoseconds below which a body doesn't count as slow.
     fileprivate static let youth: UInt64 = 2_000_000_000
     /// The smallest size in bytes for which dropping a body is worth it. The minimum rate ends smaller ones soon.
-    fileprivate static let smallestVictim = 4096
+    fileprivate static let minimumVictimSize = 4096
     /// How many of the small bodies, and of the large ones, that have been arriving for longest are compared.
     fileprivate static let compared = 64
 
@@ -149,7 +149,7 @@ private struct State {
 
     /// Puts a body into the queues to which it belongs once it holds `count` bytes more.
     private mutating func queue(_ body: BodyBudget.Body, with count: Int) {
-        guard body.held + count >= BodyBudget.smallestVictim else { return }
+        guard body.held + count >= BodyBudget.minimumVictimSize else { return }
         if body.isLarge(with: count) {
             guard large.append(body) else { return }
             small.remove(body)

@@ -8,7 +8,7 @@ import TenureRehearsal
 
 extension RehearsalAnswer {
     /// The maximum number of examples for each kind of change. The tally has more.
-    private static let mostExamples = 10
+    private static let maximumExamples = 10
 
     init(
         _ findings: PolicyRehearser.Findings, linted: [LintFinding], id: String, against version: Int64, at now: Date
@@ -35,7 +35,7 @@ extension RehearsalAnswer {
     }
 
     private static func examples(of change: Change, in tally: EntitlementTally) -> [Example] {
-        (tally.examples[.change(change)]?.all ?? []).prefix(mostExamples).map { example in
+        (tally.examples[.change(change)]?.all ?? []).prefix(maximumExamples).map { example in
             Example(
                 customer: example.id, platform: example.platform?.rawValue,
                 originalAppVersion: example.originalAppVersion,

@@ -14,7 +14,7 @@ struct TrialRoute: Sendable {
     let now: @Sendable () -> Date
 
     private static let bodySize = 4096
-    private static let longestID = 64
+    private static let maximumIDLength = 64
 
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
         let now = now()
@@ -45,11 +45,11 @@ struct TrialRoute: Sendable {
             throw Problem(.malformedRequest, "the body must be a JSON object with a string `id`")
         }
         // Bytes are limited too, because a character may have any number of them.
-        guard !id.isEmpty, id.count <= longestID, id.utf8.count <= 4 * longestID,
+        guard !id.isEmpty, id.count <= maximumIDLength, id.utf8.count <= 4 * maximumIDLength,
             !id.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F })
         else {
             throw Problem(
-                .malformedRequest, "`id` must have 1 to \(longestID) characters, and no control characters")
+                .malformedRequest, "`id` must have 1 to \(maximumIDLength) characters, and no control characters")
         }
         return id
     }

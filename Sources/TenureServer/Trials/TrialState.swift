@@ -27,7 +27,7 @@ struct TrialState {
             let began = isCounted ? now : use.sessionBegan
             sessions = count
             sessionsLeft = max(0, count - use.sessions - (isCounted ? 1 : 0))
-            ends = began?.addingTimeInterval(Trial.longestSession)
+            ends = began?.addingTimeInterval(Trial.maximumSessionDuration)
         case .days(let count):
             sessions = nil
             sessionsLeft = nil

@@ -39,7 +39,7 @@ public struct Webhook: Sendable, Hashable {
         self.allowsPrivate = allowsPrivate
     }
 
-    static let shortestSecret = 16
+    static let minimumSecretLength = 16
 
     var endpoint: Endpoint {
         Endpoint(
@@ -63,8 +63,8 @@ public struct Webhook: Sendable, Hashable {
                 """
         } else if secrets.isEmpty || secrets.count > 2 {
             detail = "its secret file has \(secrets.count) secrets; write one, or two during a change"
-        } else if secrets.contains(where: { $0.utf8.count < Self.shortestSecret }) {
-            detail = "its secret is too short; use at least \(Self.shortestSecret) random characters"
+        } else if secrets.contains(where: { $0.utf8.count < Self.minimumSecretLength }) {
+            detail = "its secret is too short; use at least \(Self.minimumSecretLength) random characters"
         } else {
             return nil
         }

@@ -3,7 +3,7 @@ import Foundation
 /// Large updates write artifacts in pieces. All artifacts count when the last piece is written.
 extension DatabaseTransaction {
     /// The seconds after which an unfinished update is abandoned, and its artifacts are removed.
-    static let longestUpdate: TimeInterval = 86_400
+    static let maximumUpdateDuration: TimeInterval = 86_400
 
     func begin(_ updateID: Int64, of member: Int64) throws(StoreError) {
         try session.execute(
@@ -46,7 +46,7 @@ extension DatabaseTransaction {
     func leftovers() throws(StoreError) -> Leftovers? {
         let updates = try session.rows(
             "SELECT customer, update_id FROM unfinished_updates WHERE started_at < $1 LIMIT \(Self.leftoversPerRead)",
-            [.integer(now.addingTimeInterval(-Self.longestUpdate).millisecondsSince1970)]
+            [.integer(now.addingTimeInterval(-Self.maximumUpdateDuration).millisecondsSince1970)]
         ).map { row throws(StoreError) in
             Leftovers.Update(member: try row.integer(0), id: try row.integer(1))
         }
@@ -66,7 +66,7 @@ extension DatabaseTransaction {
             "SELECT 1 FROM unfinished_updates WHERE customer = $1 AND update_id = $2 AND started_at < $3",
             [
                 .integer(update.member), .integer(update.id),
-                .integer(now.addingTimeInterval(-Self.longestUpdate).millisecondsSince1970),
+                .integer(now.addingTimeInterval(-Self.maximumUpdateDuration).millisecondsSince1970),
             ])
         // Another process removed it first.
         guard isListed != nil else { return true }

@@ -4,7 +4,7 @@ import Testing
 
 struct LineSplitterTests {
     private func lines(of text: String, chunk: Int, longest: Int = 100) -> [String] {
-        var splitter = LineSplitter(longestLine: longest)
+        var splitter = LineSplitter(maximumLineLength: longest)
         var batches: [LineBatch] = []
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {

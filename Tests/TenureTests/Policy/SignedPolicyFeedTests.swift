@@ -74,7 +74,7 @@ private func file(_ text: Data, tag: String) -> @Sendable (Request) -> Response 
         defer { try? FileManager.default.removeItem(at: folder) }
         let old = Data(try signer.sign(PolicySigner.policy(build: "100"), counter: 4).text.utf8)
         let new = Data(try signer.sign(PolicySigner.policy(build: "120"), counter: 5).text.utf8)
-        let tooLong = [UInt8](repeating: 0x61, count: SignedPolicy.largestText + 1)
+        let tooLong = [UInt8](repeating: 0x61, count: SignedPolicy.maximumTextSize + 1)
         try await withWebServer(file(new, tag: "\"new\"")) { url in
             let feed = try feed(url)
             _ = await feed.restore()
@@ -91,7 +91,7 @@ private func file(_ text: Data, tag: String) -> @Sendable (Request) -> Response 
             let feed = try feed(url)
             _ = await feed.restore()
             let result = await feed.refresh()
-            #expect(result == .failed(.tooLarge(limit: SignedPolicy.largestText)))
+            #expect(result == .failed(.tooLarge(limit: SignedPolicy.maximumTextSize)))
         }
         // The same without a Content-Length.
         try await withWebServer({ _ in
@@ -105,7 +105,7 @@ private func file(_ text: Data, tag: String) -> @Sendable (Request) -> Response 
             let feed = try feed(url)
             _ = await feed.restore()
             let result = await feed.refresh()
-            #expect(result == .failed(.tooLarge(limit: SignedPolicy.largestText)))
+            #expect(result == .failed(.tooLarge(limit: SignedPolicy.maximumTextSize)))
         }
         try await withWebServer({ _ in Response(status: .notFound) }) { url in
             let feed = try feed(url)

@@ -149,7 +149,7 @@ struct PolicySigner {
     }
 
     @Test func `a policy that is too large is refused unread, and can't be signed`() throws {
-        let size = SignedPolicy.largestText + 1
+        let size = SignedPolicy.maximumTextSize + 1
         #expect(refusal(String(repeating: "a", count: size)) == .tooLarge(bytes: size))
         let products = (0..<40_000).map { Entitlement.Product(id: "com.example.calculator.product\($0)") }
         let policy = try Policy(

@@ -10,11 +10,11 @@ enum BackgroundRanges {
     ///   lie far apart, the last ones are left out.
     static func ranges(for missing: [[Range<Int64>]], limit: Int) -> [[Range<Int64>]] {
         guard limit > 0 else { return missing.map { _ in [] } }
-        var (size, gap) = (PackWriter.largestRange, PackWriter.smallestGap)
+        var (size, gap) = (PackWriter.maximumRangeSize, PackWriter.minimumGap)
         var ranges = missing.map { divide($0, into: size, joining: gap) }
-        while ranges.reduce(0, { $0 + $1.count }) > limit, size < largestSize {
+        while ranges.reduce(0, { $0 + $1.count }) > limit, size < maximumSize {
             size *= 2
-            gap = min(gap * 2, largestGap)
+            gap = min(gap * 2, maximumGap)
             ranges = missing.map { divide($0, into: size, joining: gap) }
         }
         var left = limit
@@ -26,9 +26,9 @@ enum BackgroundRanges {
     }
 
     /// More than the size of any archive.
-    private static let largestSize: Int64 = 1 << 40
+    private static let maximumSize: Int64 = 1 << 40
     /// How many unneeded bytes may be downloaded to save one request.
-    private static let largestGap: Int64 = 1 << 20
+    private static let maximumGap: Int64 = 1 << 20
 
     private static func divide(
         _ missing: [Range<Int64>], into size: Int64, joining gap: Int64

@@ -90,7 +90,7 @@ struct PackStore: Sendable {
     /// Returns a stored manifest. Nil if it doesn't have this digest.
     func manifest(_ version: ContentDigest, inFolder folder: String) -> PackManifest? {
         guard
-            let json = Disk.contents(of: folder + "/\(version).json", most: PackManifest.largestText),
+            let json = Disk.contents(of: folder + "/\(version).json", most: PackManifest.maximumTextSize),
             ContentDigest(of: json) == version
         else { return nil }
         return try? PackManifest(json: json)

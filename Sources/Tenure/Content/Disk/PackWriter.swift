@@ -37,12 +37,12 @@ final class PackWriter {
     deinit { closeFile() }
 
     /// After this many downloads of a chunk with wrong bytes, the file on the server counts as wrong.
-    static let mostFailures = 5
+    static let maximumFailures = 5
 
     // MARK: Ranges
 
-    static let largestRange: Int64 = 32 << 20
-    static let smallestGap: Int64 = 64 << 10
+    static let maximumRangeSize: Int64 = 32 << 20
+    static let minimumGap: Int64 = 64 << 10
 
     /// Returns the next range to request. It joins missing parts that lie close to each other. Nil if there is nothing
     /// to request.
@@ -65,12 +65,12 @@ final class PackWriter {
                 continue
             }
             let between = first.upperBound..<max(first.upperBound, free.lowerBound)
-            guard between.count < Self.smallestGap, first.count < Self.largestRange,
+            guard between.count < Self.minimumGap, first.count < Self.maximumRangeSize,
                 !taken.contains(where: { $0.overlaps(between) })
             else { break }
             found = first.lowerBound..<free.upperBound
         }
-        return found.map { $0.lowerBound..<min($0.upperBound, $0.lowerBound + Self.largestRange) }
+        return found.map { $0.lowerBound..<min($0.upperBound, $0.lowerBound + Self.maximumRangeSize) }
     }
 
     /// Copies the ranges that the system has downloaded into their files. Skips a range if bytes before it are missing.
@@ -165,7 +165,7 @@ final class PackWriter {
         try partial.note(chunk, isGood: isGood)
         guard !isGood else { return }
         failures[chunk, default: 0] += 1
-        if failures[chunk, default: 0] >= Self.mostFailures { throw CorruptedContent(path: file.path) }
+        if failures[chunk, default: 0] >= Self.maximumFailures { throw CorruptedContent(path: file.path) }
     }
 
     // MARK: Files

@@ -32,7 +32,7 @@ enum VersionUse {
             let path = users + "/" + name
             let process = Int32(name.dropFirst(version.utf8.count + 1)) ?? 0
             let noted = Disk.contents(of: path, most: 64).flatMap { Double(String(decoding: $0, as: UTF8.self)) }
-            let isRecent = noted.map { abs(now.timeIntervalSince1970 - $0) < longestUse } ?? false
+            let isRecent = noted.map { abs(now.timeIntervalSince1970 - $0) < maximumUseDuration } ?? false
             // For this process, don't rely on the dates of files: the clock may have been changed.
             if process == getpid() ? own.withLock({ $0.contains(path) }) : process > 0 && isRecent && isRunning(process)
             {
@@ -45,7 +45,7 @@ enum VersionUse {
     }
 
     /// How long a file counts without being renewed, in seconds.
-    private static let longestUse: TimeInterval = 7 * 86_400
+    private static let maximumUseDuration: TimeInterval = 7 * 86_400
 
     static func isRunning(_ process: Int32) -> Bool { kill(process, 0) == 0 || errno != ESRCH }
 }

@@ -20,10 +20,10 @@ struct SharedRequests: Sendable {
     let store: PackStore
 
     private var path: String { store.location.durable.path + "/requests.json" }
-    private static let largestFile = 1 << 16
+    private static let maximumFileSize = 1 << 16
 
     func read() -> Contents {
-        let data = Disk.contents(of: path, most: Self.largestFile)
+        let data = Disk.contents(of: path, most: Self.maximumFileSize)
         return data.flatMap { try? JSONDecoder().decode(Contents.self, from: $0) } ?? Contents()
     }
 

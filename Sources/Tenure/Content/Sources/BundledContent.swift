@@ -27,7 +27,7 @@ struct EmbeddedPack: Sendable {
     ///
     /// - Throws: `ContentError` if the folder has no `content.json` that can be used.
     static func all(in folder: URL) throws(ContentError) -> [String: EmbeddedPack] {
-        guard let json = Disk.contents(of: folder.path + "/" + EmbeddedContent.fileName, most: largestText) else {
+        guard let json = Disk.contents(of: folder.path + "/" + EmbeddedContent.fileName, most: maximumTextSize) else {
             throw .invalidEmbeddedContent("`\(folder.path)` has no such file")
         }
         let content = try EmbeddedContent(json: json)
@@ -37,5 +37,5 @@ struct EmbeddedPack: Sendable {
     }
 
     /// The maximum size of `content.json`, in bytes.
-    private static let largestText = 64 << 20
+    private static let maximumTextSize = 64 << 20
 }

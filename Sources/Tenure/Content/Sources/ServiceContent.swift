@@ -22,13 +22,13 @@ final class ServiceContent: LinkedContentSource {
         self.http = http
         self.appVersion = appVersion
         file = folder.path + "/links.json"
-        let stored = Disk.contents(of: file, most: Self.largestFile)
+        let stored = Disk.contents(of: file, most: Self.maximumFileSize)
         links = Locked(stored.flatMap { try? JSONDecoder().decode([String: URL].self, from: $0) } ?? [:])
     }
 
-    private static let largestFile = 1 << 20
+    private static let maximumFileSize = 1 << 20
     /// The maximum number of links. A catalog of 100 packs has 200 links, and links of older versions are kept, too.
-    private static let mostLinks = 400
+    private static let maximumLinks = 400
 
     func list() async throws -> [Tenure.ContentListing] {
         do {
@@ -75,7 +75,7 @@ final class ServiceContent: LinkedContentSource {
         guard let service = engine.setup.service else { return answer }
         let new = answer.packs.values.flatMap { [$0.manifest, $0.archive] }.compactMap { service.resolve($0) }
         let all = links.withLock { links in
-            if links.count > Self.mostLinks { links = [:] }
+            if links.count > Self.maximumLinks { links = [:] }
             // The last part of a link is the file's digest.
             for link in new where ContentDigest(link.lastPathComponent) != nil { links[link.lastPathComponent] = link }
             return links

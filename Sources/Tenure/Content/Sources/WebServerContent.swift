@@ -15,7 +15,7 @@ struct WebServerContent: LinkedContentSource {
         let response = try await http.transport.send(
             TransportRequest(
                 url.appendingPathComponent(SignedCatalog.fileName), timeout: timeout,
-                bodyLimit: SignedCatalog.largestText))
+                bodyLimit: SignedCatalog.maximumTextSize))
         switch response.status {
         case 200: return [.catalog(response.body)]
         case 404, 410: throw Tenure.ContentSourceError.missing

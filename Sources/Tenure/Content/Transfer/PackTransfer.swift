@@ -90,7 +90,7 @@ struct PackTransfer: Sendable {
         guard isInForeground else { throw TransferStop.inBackground }
         let size = Int64(version.manifestSize)
         // Try as often as for a chunk.
-        for _ in 0..<PackWriter.mostFailures {
+        for _ in 0..<PackWriter.maximumFailures {
             var text = Data()
             try await exchange(version.manifest, size: size, 0..<size) { delivery in
                 if case .bytes(let piece) = delivery { text += piece }

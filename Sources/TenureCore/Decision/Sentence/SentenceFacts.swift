@@ -26,7 +26,7 @@ struct SentenceFacts {
             switch finding {
             case .version(let index, let eras):
                 guard let acquisition = context.acquisition(index), let text = acquisition.version?.description,
-                    text.utf8.count <= Self.longestVersion
+                    text.utf8.count <= Self.maximumVersionLength
                 else { continue }
                 let isBuild = acquisition.originalPlatform?.versionKey == .bundleVersion
                 version = (text, isBuild ? "build" : "version", eras)
@@ -41,7 +41,7 @@ struct SentenceFacts {
     }
 
     /// The maximum length of a version in a sentence, in characters. Longer versions are left out.
-    private static let longestVersion = 24
+    private static let maximumVersionLength = 24
 
     // MARK: Proofs
 
