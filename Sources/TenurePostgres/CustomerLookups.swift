@@ -6,15 +6,17 @@ import TenureStore
 ///
 /// It uses separate connections, so that it doesn't wait for writers. Look-ups that arrive while a transaction is
 /// running share the next transaction, which has one statement.
-final class CustomerLookups: @unchecked Sendable {
-    // `@unchecked Sendable` is correct: `waiting` and `rounds` are used only while the lock is held.
-    private let lock = NSLock()
-    private var waiting: [Lookup] = []
-    /// The number of connections that answer look-ups, or will soon.
-    private var rounds = 0
+final class CustomerLookups: Sendable {
+    private let queue = Locked(Queue())
     private let pool: PostgresPool
     private let requirements: DatabaseRequirements
     private let waitTimeout: Duration
+
+    private struct Queue {
+        var waiting: [Lookup] = []
+        /// The number of connections that answer look-ups, or will soon.
+        var rounds = 0
+    }
 
     private struct Lookup: Sendable {
         let id: Int64
@@ -66,9 +68,8 @@ final class CustomerLookups: @unchecked Sendable {
     /// The use of the connections. `waiting` counts look-ups, not the transactions that they will share.
     var use: ConnectionPool {
         let use = pool.use
-        lock.lock()
-        defer { lock.unlock() }
-        return ConnectionPool(use.purpose, open: use.open, limit: use.limit, waiting: waiting.count)
+        let waiting = queue.withLock { $0.waiting.count }
+        return ConnectionPool(use.purpose, open: use.open, limit: use.limit, waiting: waiting)
     }
 
     func close() async { await pool.close() }
@@ -83,11 +84,12 @@ final class CustomerLookups: @unchecked Sendable {
     }
 
     private func submit(_ lookups: [Lookup]) {
-        lock.lock()
-        waiting += lookups
-        let begins = rounds < Self.connections && !waiting.isEmpty
-        if begins { rounds += 1 }
-        lock.unlock()
+        let begins = queue.withLock { queue in
+            queue.waiting += lookups
+            guard queue.rounds < Self.connections, !queue.waiting.isEmpty else { return false }
+            queue.rounds += 1
+            return true
+        }
         guard begins else { return }
         pool.submit(
             run: { connection throws(PostgresFailure) in self.answer(on: connection) },
@@ -96,20 +98,20 @@ final class CustomerLookups: @unchecked Sendable {
 
     /// The next group. If it is empty, this connection's work is done.
     private func next() -> [Lookup] {
-        lock.lock()
-        defer { lock.unlock() }
-        let group = Array(waiting.prefix(Self.maximumGroupSize))
-        waiting.removeFirst(group.count)
-        if group.isEmpty { rounds -= 1 }
-        return group
+        queue.withLock { queue in
+            let group = Array(queue.waiting.prefix(Self.maximumGroupSize))
+            queue.waiting.removeFirst(group.count)
+            if group.isEmpty { queue.rounds -= 1 }
+            return group
+        }
     }
 
     private func fail(with error: StoreError) {
-        lock.lock()
-        let failed = waiting
-        waiting = []
-        rounds -= 1
-        lock.unlock()
+        let failed = queue.withLock { queue in
+            defer { queue.waiting = [] }
+            queue.rounds -= 1
+            return queue.waiting
+        }
         for lookup in failed { lookup.continuation.resume(returning: .failure(error)) }
     }
 
@@ -128,9 +130,7 @@ final class CustomerLookups: @unchecked Sendable {
                     for lookup in group { lookup.continuation.resume(returning: .failure(error.error)) }
                     continue
                 }
-                lock.lock()
-                rounds -= 1
-                lock.unlock()
+                endRound()
                 repeatOrFail(group, after: error.error)
                 return
             }
@@ -138,11 +138,11 @@ final class CustomerLookups: @unchecked Sendable {
     }
 
     private func submitAgain() {
-        lock.lock()
-        rounds -= 1
-        lock.unlock()
+        endRound()
         submit([])
     }
+
+    private func endRound() { queue.withLock { $0.rounds -= 1 } }
 
     /// Repeats the look-ups that have time left, and fails the others. Repeating is safe, because they only read.
     private func repeatOrFail(_ group: [Lookup], after error: StoreError) {

@@ -4,7 +4,8 @@ import Dispatch
 /// threads.
 final class PostgresWorker: @unchecked Sendable {
     // `@unchecked Sendable` is correct: `connection` is used only in blocks on `queue`, which run one after the other.
-    // The other variables are used only while the lock of `PostgresWorkers` is held.
+    // `Locked` would block other threads while libpq waits for a response. The other variables are used only while the
+    // lock of `PostgresWorkers` is held, which guards all workers together.
     let queue: DispatchQueue
     var connection: PostgresConnection?
     /// The servers, database and role to which it's connected.

@@ -37,7 +37,7 @@ package struct JSONLogHandler: LogHandler {
         json.field("message", event.message.description)
         var all = metadata
         if let provided = metadataProvider?.get() { all.merge(provided) { $1 } }
-        if let own = event.metadata { all.merge(own) { $1 } }
+        if let own = event.metadata?.withoutServices { all.merge(own) { $1 } }
         for (name, value) in all.sorted(by: { $0.key < $1.key }) {
             json.key(Self.names[name] ?? name)
             if case .stringConvertible(let value) = value, let number = value as? Int {
@@ -54,4 +54,9 @@ package struct JSONLogHandler: LogHandler {
     private static let names = [
         RequestID.metadataKey: "request", "time": "time_", "level": "level_", "message": "message_",
     ]
+}
+
+extension Logger.Metadata {
+    /// The fields without those in which swift-service-lifecycle writes whole services, with everything they hold.
+    var withoutServices: Self { filter { !$0.key.hasPrefix("sl-service") } }
 }

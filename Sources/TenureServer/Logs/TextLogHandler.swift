@@ -32,7 +32,7 @@ package struct TextLogHandler: LogHandler {
     package func log(event: LogEvent) {
         var event = event
         event.message = "\(event.message.description.escapedForDisplay)"
-        event.metadata = event.metadata.map(Self.escaped)
+        event.metadata = event.metadata.map { Self.escaped($0.withoutServices) }
         lines.log(event: event)
     }
 
