@@ -65,7 +65,7 @@ extension Tenure {
         service: URL, app: String?, keys: [ServiceKey], root: ServiceKey?, policy: PolicySource?, options: Options
     ) throws(Tenure.Error) {
         var setup = Setup(live: options, policy: policy)
-        let connection = ServiceConnection(url: service, app: app, deadline: options.serviceTimeout)
+        let connection = ServiceConnection(url: service, app: app, timeout: options.serviceTimeout)
         if let mistake = connection.addressMistake { throw .serviceAddress(mistake) }
         setup.service = connection
         setup.keys = keys
@@ -79,7 +79,7 @@ extension Tenure {
     /// collected artifacts, `tenure rehearse` shows what a new policy would decide for real customers.
     public static func listening(service: URL, app: String? = nil, options: Options = Options()) -> Tenure {
         var setup = Setup(live: options, policy: nil)
-        setup.service = ServiceConnection(url: service, app: app, deadline: options.serviceTimeout)
+        setup.service = ServiceConnection(url: service, app: app, timeout: options.serviceTimeout)
         setup.isListening = true
         return Tenure(setup)
     }

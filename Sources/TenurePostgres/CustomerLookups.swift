@@ -7,11 +7,11 @@ import TenureStore
 /// It uses separate connections, so that it doesn't wait for writers. Look-ups that arrive while a transaction is
 /// running share the next transaction, which has one statement.
 final class CustomerLookups: @unchecked Sendable {
-    // `@unchecked Sendable` is correct: `waiting` and `rounds` are used only while the lock is held.
+    // `@unchecked Sendable` is correct: `waiting` and `busyConnections` are used only while the lock is held.
     private let lock = NSLock()
     private var waiting: [Lookup] = []
     /// The number of connections that answer look-ups, or will soon.
-    private var rounds = 0
+    private var busyConnections = 0
     private let pool: PostgresPool
     private let requirements: DatabaseRequirements
     private let waitTimeout: Duration
@@ -45,6 +45,8 @@ final class CustomerLookups: @unchecked Sendable {
         self.waitTimeout = waitTimeout
     }
 
+    /// Returns the customer with this number, or the one into which it was merged.
+    ///
     /// - Parameter settled: reads the customer in a separate transaction. Used while a publication is unfinished.
     func customer(
         _ id: Int64, settled: (Int64) async throws(StoreError) -> Customer?
@@ -82,11 +84,12 @@ final class CustomerLookups: @unchecked Sendable {
         return try result.get()
     }
 
+    /// Queues look-ups. Asks the pool for a connection, unless enough connections are busy or no look-up waits.
     private func submit(_ lookups: [Lookup]) {
         lock.lock()
         waiting += lookups
-        let begins = rounds < Self.connections && !waiting.isEmpty
-        if begins { rounds += 1 }
+        let begins = busyConnections < Self.connections && !waiting.isEmpty
+        if begins { busyConnections += 1 }
         lock.unlock()
         guard begins else { return }
         pool.submit(
@@ -100,19 +103,21 @@ final class CustomerLookups: @unchecked Sendable {
         defer { lock.unlock() }
         let group = Array(waiting.prefix(Self.maximumGroupSize))
         waiting.removeFirst(group.count)
-        if group.isEmpty { rounds -= 1 }
+        if group.isEmpty { busyConnections -= 1 }
         return group
     }
 
+    /// Fails all waiting look-ups, because the pool has no connection for them.
     private func fail(with error: StoreError) {
         lock.lock()
         let failed = waiting
         waiting = []
-        rounds -= 1
+        busyConnections -= 1
         lock.unlock()
         for lookup in failed { lookup.continuation.resume(returning: .failure(error)) }
     }
 
+    /// Answers groups of look-ups until none waits, the turn ends, or the connection is lost.
     private func answer(on connection: PostgresConnection) {
         let end = ContinuousClock.now + Self.turn
         while true {
@@ -129,7 +134,7 @@ final class CustomerLookups: @unchecked Sendable {
                     continue
                 }
                 lock.lock()
-                rounds -= 1
+                busyConnections -= 1
                 lock.unlock()
                 repeatOrFail(group, after: error.error)
                 return
@@ -137,9 +142,10 @@ final class CustomerLookups: @unchecked Sendable {
         }
     }
 
+    /// Gives the connection back to the pool, and asks for one again if look-ups wait.
     private func submitAgain() {
         lock.lock()
-        rounds -= 1
+        busyConnections -= 1
         lock.unlock()
         submit([])
     }

@@ -37,6 +37,7 @@ extension DeviceEvent {
     }
 
     #if canImport(Network)
+        /// The system's notifications that are events of the device.
         @MainActor private static var names: [(Notification.Name, DeviceEvent)] {
             #if canImport(UIKit) && !os(watchOS)
                 [

@@ -35,6 +35,7 @@ struct ReceiptAttributes: Sendable, Hashable {
 /// Reads elements of DER, and of BER with indefinite lengths. Each step advances by at least one byte and never passes
 /// its limit. So the time is linear, and untrusted bytes can't cause a read out of bounds.
 private struct BERReader {
+    // Tags of elements (ITU-T X.690).
     static let integer: UInt8 = 0x02
     static let octetString: UInt8 = 0x04
     static let objectIdentifier: UInt8 = 0x06
@@ -47,7 +48,9 @@ private struct BERReader {
 
     struct Element {
         let tag: UInt8
+        /// Where its contents are in `bytes`.
         let contents: Range<Int>
+        /// Where the next element begins.
         let end: Int
     }
 
@@ -71,6 +74,7 @@ private struct BERReader {
         }
     }
 
+    /// Returns the type and the value of an attribute of the receipt.
     func attribute(in element: Element) -> (type: [UInt8], value: Range<Int>)? {
         guard element.tag == Self.sequence,
             let parts = parts(of: element, [Self.integer, Self.integer, Self.octetString])
@@ -78,6 +82,7 @@ private struct BERReader {
         return (Array(bytes[parts[0].contents]), parts[2].contents)
     }
 
+    /// Reads a string element.
     func text(in range: Range<Int>) -> String? {
         guard let element = element(at: range.lowerBound, before: range.upperBound),
             element.tag == Self.utf8String || element.tag == Self.ia5String
@@ -101,6 +106,7 @@ private struct BERReader {
         return parts
     }
 
+    /// Joins the parts of an octet string that is written in several parts.
     private func chunks(of octets: Element) -> [UInt8]? {
         var content: [UInt8] = []
         var position = octets.contents.lowerBound
@@ -113,6 +119,7 @@ private struct BERReader {
         return content
     }
 
+    /// Reads the element that begins at `start`. Nil if it doesn't end before `limit`.
     func element(at start: Int, before limit: Int) -> Element? {
         guard let header = header(at: start, before: limit) else { return nil }
         if let length = header.length {

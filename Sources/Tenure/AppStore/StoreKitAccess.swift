@@ -116,7 +116,7 @@ package struct StoreKitAccess: AppStoreAccess {
         }
     }
 
-    // MARK: On a tap
+    // MARK: With a prompt
 
     package func synchronize() async throws {
         try await Self.prompting { try await AppStore.sync() }
@@ -126,6 +126,7 @@ package struct StoreKitAccess: AppStoreAccess {
         try await Self.prompting { Self.result(try await AppTransaction.refresh()) }
     }
 
+    /// Makes a call that may show a sign-in. Throws `SignInCanceled` if the customer closes it.
     private static func prompting<Value>(_ call: () async throws -> Value) async throws -> Value {
         do {
             return try await call()
@@ -216,8 +217,8 @@ extension Product.ProductType {
 // MARK: Terms
 
 extension Tenure {
-    /// `3 days free, then $24.99 per year`: what the customer should know before paying, in their language. It includes
-    /// an offer only if this customer may have it.
+    /// Returns what the customer should know before paying, in their language, such as `3 days free, then $24.99 per
+    /// year`. It includes an offer only if this customer may have it.
     public func terms(of product: Product, in locale: Locale = .autoupdatingCurrent) async -> String {
         await productTerms(of: product).text(in: locale)
     }

@@ -60,6 +60,7 @@ extension Engine {
         return search
     }
 
+    /// Adds a transaction to the stored account, and publishes what it grants.
     private func record(_ transaction: StoreTransaction) {
         device.observeClock()
         appStore.take([transaction])
@@ -68,6 +69,7 @@ extension Engine {
         device.post()
     }
 
+    /// Marks one transaction as delivered, and finishes it once it is recorded.
     func contentArrived(ofPurchase original: String, transaction id: String) async {
         load()
         finisher.delivered.insert(original)

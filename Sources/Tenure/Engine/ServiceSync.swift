@@ -59,6 +59,7 @@ final class ServiceSync {
             SyncRequest.mostRelevant(listed).lazy.map(\.purchase.transactionID))
     }
 
+    /// Asks the service if it is due or wanted, and applies the response.
     nonisolated(nonsending) func askService() async {
         guard let service = setup.service else { return }
         let isWanted = isWanted
@@ -116,6 +117,7 @@ final class ServiceSync {
         return device.facts.persona?.token
     }
 
+    /// Applies a response. Ignores the whole response if its entitlement token is rejected.
     private func take(_ response: CustomerResponse, to request: SyncRequest) {
         let clock = setup.clock()
         if !setup.isListening {
@@ -146,6 +148,8 @@ final class ServiceSync {
         device.snapshot.note(.service, .done)
     }
 
+    /// Verifies and stores the response's entitlement token. Throws if it is invalid, or missing although the service
+    /// must send one.
     private func takeToken(
         of response: CustomerResponse, inAnswerTo request: SyncRequest
     ) throws(EntitlementTokenReader.Refusal) {

@@ -1,7 +1,7 @@
 import Foundation
 import TenureCore
 
-/// The work didn't finish in time.
+/// The error for work that didn't finish in time.
 struct TimedOut: Error, CustomStringConvertible {
     let seconds: Double
     var description: String { "no response within \(seconds) seconds" }

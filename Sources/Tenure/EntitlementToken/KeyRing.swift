@@ -57,6 +57,7 @@ struct KeyRing: Sendable {
         return Trust(keyID: key.id)
     }
 
+    /// Returns the conditions for a token with a signing key that the offline root has certified. Nil if it has certified none.
     private func trustOfRoot(in token: SignedText, with statements: [String]) -> Trust? {
         for statement in statements.prefix(SigningKeyBounds.maximumChainLength) {
             guard let root, let text = SignedText(statement, most: SigningKeyBounds.maximumStatementSize),

@@ -27,6 +27,7 @@ extension Account {
         let answered = Set(base.purchases.map(\.transactionID)).subtracting(base.unanswered)
         merged.unanswered = unanswered.filter { stored.isUnanswered($0) || answered.contains($0) }.union(
             stored.unanswered.filter { isUnanswered($0) || answered.contains($0) })
+        // A transaction that either process has removed is finished.
         merged.delivered = delivered.subtracting(base.delivered.subtracting(stored.delivered)).union(
             stored.delivered.subtracting(base.delivered))
         merged.granted = granted == base.granted ? stored.granted : granted

@@ -6,7 +6,7 @@ package struct StateLocation: Sendable {
     /// The storage that an earlier release used before the state was shared. The state is moved from it.
     /// Nil if the state isn't shared.
     var former: (any StateStorage)?
-    /// Nil on platforms without device locks.
+    /// The file for the grace period while the state is unreadable. Nil on platforms without device locks.
     var gracePeriod: GracePeriodFile?
 }
 
@@ -68,7 +68,7 @@ extension StateLocation {
                 storage: storage, gracePeriod: GracePeriodFile(url: folder.appendingPathComponent("unreadable-since")))
         }
 
-        /// `tenure/NAME` in Application Support.
+        /// Returns the folder `tenure/NAME` in Application Support.
         static func support(_ name: String) -> URL {
             #if os(tvOS)
                 // On tvOS, apps can store files only in the caches folder.

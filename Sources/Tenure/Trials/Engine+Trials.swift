@@ -3,6 +3,7 @@ import TenureAPI
 import TenureCore
 
 extension Engine {
+    /// Whether a session of the trial may be left.
     func offersTrial(of entitlement: String) -> Bool {
         load()
         // With a service, the number of sessions left is known only when a session begins.
@@ -14,6 +15,7 @@ extension Engine {
         return device.stored.sessionsLeft(of: trial, named: entitlement, at: setup.clock()) > 0
     }
 
+    /// Begins a trial session, which the service counts if there is one, and otherwise this device.
     func beginTrial(of entitlement: String) async throws(Tenure.Error) -> Tenure.TrialSession {
         load()
         if let service = setup.service { return try await beginTrial(of: entitlement, at: service) }
@@ -72,6 +74,7 @@ extension Engine {
         throw .service(failure)
     }
 
+    /// Returns the access token. Gets a new one if it has expired or `isFresh` is true. Nil if there is no new one.
     private func validToken(isFresh: Bool) async -> String? {
         if isFresh || device.token.map({ $0.expiresAt <= setup.clock() }) ?? true {
             await searchAgain()

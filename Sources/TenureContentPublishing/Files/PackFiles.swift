@@ -5,11 +5,13 @@ import TenureFileAttributes
 
 /// The files of a pack in a folder on the disk.
 package struct PackFiles: Sendable {
+    /// A file that was found.
     package struct File: Sendable {
         /// The path in the pack, in Unicode's composed form (NFC).
         package let path: String
         /// The path on the disk.
         let location: String
+        /// The file's state when it was found. A file with another state has changed since.
         let state: FileState
 
         package var size: Int64 { state.size }
@@ -58,10 +60,12 @@ package struct PackFiles: Sendable {
     }
 }
 
+/// Reads a folder, and collects its files and all mistakes.
 private struct PackScan {
     private let folder: String
     private var files: [PackFiles.File] = []
     private var mistakes: [String] = []
+    /// Whether the scan ended early, because there are too many files.
     private var isStopped = false
 
     private static let maximumConflicts = 20
@@ -150,6 +154,7 @@ private struct PackScan {
 
     private static var reason: String { PublishingError.reason(errno) }
 
+    /// Returns a mistake for each pair of paths that can't both exist, up to `maximumConflicts`.
     private static func conflicts(among paths: [String]) -> [String] {
         var paths = paths
         var conflicts: [String] = []

@@ -14,7 +14,7 @@ package import TenurePolicyFile
 /// ```
 package struct ContentFile: Sendable {
     package let bundleID: String
-    /// In the order of the file.
+    /// The packs, in the order of the file.
     package let packs: [PackSource]
 
     /// Reads a file, and scans the folders that it names.
@@ -41,6 +41,7 @@ private enum Storage: String, CaseIterable {
     case purgeable
 }
 
+/// Reads `content.yaml`, and collects all mistakes in it.
 private struct ContentFileReader {
     private let fileName: String
     private let policy: Policy?
@@ -61,6 +62,7 @@ private struct ContentFileReader {
         return ContentFile(bundleID: bundleID, packs: packs)
     }
 
+    /// Reads `app`, which may be missing if there is a policy.
     private mutating func bundleID(_ fields: Fields) -> String? {
         guard let part = fields["app"] else {
             if policy == nil, !isBroken("app", in: fields) {
@@ -170,6 +172,7 @@ private struct ContentFileReader {
         return nil
     }
 
+    /// Reads `files`, and scans the folder that it names.
     private mutating func files(_ part: Part) -> PackFiles? {
         guard let text = part.name(&reading, example: "piano/") else { return nil }
         let parts = text.split(separator: "/").filter { $0 != "." }

@@ -14,7 +14,7 @@ package struct PostgresAddress: Sendable, Hashable {
     let allowsFsyncOff: Bool
     /// The server and the database, without secrets.
     package let description: String
-    /// Seconds until an attempt to connect to one host counts as failed.
+    /// Seconds until an attempt to connect to one host counts as failed: from 2 to 20, by default 3.
     let connectTimeout: Int
     /// The servers that the URL names, in its order.
     let hosts: [PostgresHostName]

@@ -34,14 +34,17 @@ final class PostgresConnection {
     /// The address of the app that uses the connection now. Apps with one database and role share connections.
     var address: PostgresAddress
     let host: PostgresHost
+    /// The host's generation when the connection was opened.
     private let generation: Int
     /// What the server reported about itself when the connection was opened.
     private(set) var server = PostgresServerState()
     /// Warnings since they were last cleared.
     let warnings = PostgresWarnings()
     let handle: OpaquePointer
+    /// Whether the server was asked to cancel a statement. The connection isn't used again then.
     private var isCanceled = false
     private var statements = StatementCache()
+    /// Whether a prepared statement was outdated or unknown to the server, so that all are prepared again.
     private var statementsAreStale = false
 
     /// - Parameter host: One of the address's hosts; nil for the first one.

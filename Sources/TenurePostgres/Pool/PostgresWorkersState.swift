@@ -19,10 +19,15 @@ struct PostgresWorkersState {
     private let idleTimeout: Duration
     private var lanes: [Int: PostgresLane] = [:]
     private var lanesCreated = 0
+    /// How many numbers were given to jobs.
     private var numbers: UInt64 = 0
+    /// How many jobs began.
     private var turns: UInt64 = 0
+    /// The workers without a job, with or without a connection. The one that has been idle longest comes first.
     private var idle: [PostgresWorker] = []
+    /// The number of workers. They are at most `limit`.
     private var workers = 0
+    /// The number of workers that were ever created.
     private var workersEver = 0
     /// The time of the next check of the deadlines.
     var alarm: ContinuousClock.Instant?
@@ -31,8 +36,10 @@ struct PostgresWorkersState {
     private var outages: [ObjectIdentifier: Outage] = [:]
     /// How many workers are connecting, by cluster.
     private var connecting: [ObjectIdentifier: Int] = [:]
+    /// How many workers are connected, by cluster.
     private var connections: [ObjectIdentifier: Int] = [:]
 
+    /// The failures to connect since the last success.
     private struct Outage {
         var error: StoreError
         var backoff = Backoff()
@@ -145,15 +152,18 @@ extension PostgresWorkersState {
 // MARK: Workers
 
 extension PostgresWorkersState {
+    /// What a worker does next.
     enum Next {
         case run(lane: Int, PostgresAddress, number: UInt64, PostgresJob)
         case connect(PostgresCluster)
         /// Nothing to do. `until` is when to check idle connections. Nil if the worker has no connection, or if another
         /// timer is running.
         case rest(until: ContinuousClock.Instant?)
+        /// Disconnect. The worker isn't used again.
         case end
     }
 
+    /// Decides what a worker does next: a job for its own connection, a job of another database, or nothing.
     mutating func next(for worker: PostgresWorker) -> Next {
         if let home = worker.home, !isNeeded(home) { return end(worker) }
         let own = worker.home.flatMap { home in best { $0.cluster === home } }
@@ -189,6 +199,7 @@ extension PostgresWorkersState {
         return other.running == own.running && worker.since + Self.quantum < .now
     }
 
+    /// Takes the first job of a lane.
     private mutating func run(_ number: Int) -> Next {
         guard let lane = lanes[number], let next = lanes[number]?.queue.removeFirst() else { return .rest(until: nil) }
         lanes[number]?.running += 1
@@ -222,6 +233,7 @@ extension PostgresWorkersState {
         return connecting.values.allSatisfy { $0 == 0 }
     }
 
+    /// Records that a worker connected.
     mutating func connected(_ worker: PostgresWorker, to cluster: PostgresCluster) {
         let id = ObjectIdentifier(cluster)
         connecting[id, default: 1] -= 1
@@ -233,7 +245,8 @@ extension PostgresWorkersState {
         worker.since = .now
     }
 
-    /// Returns jobs that fail now because waiting doesn't help, and when to try to connect again.
+    /// Records that connecting failed. Returns jobs that fail now because waiting doesn't help, and when to try to
+    /// connect again.
     mutating func failed(
         to cluster: PostgresCluster, _ error: StoreError
     ) -> (jobs: [PostgresJob], retry: ContinuousClock.Instant) {
@@ -264,6 +277,7 @@ extension PostgresWorkersState {
                 count -= 1
             }
             guard count > 0, canConnect(to: lane.cluster) else { continue }
+            // After a failure, one worker at a time tries to connect.
             let isFailing =
                 outages.values.contains { $0.error.isRetryable } || outages[ObjectIdentifier(lane.cluster)] != nil
             if isFailing { count = 1 }

@@ -10,7 +10,7 @@ package final class SQLiteConnection: @unchecked Sendable {
     let handle: OpaquePointer
     let path: String
     private var prepared: [SQLText: OpaquePointer] = [:]
-    /// The cache of a connection that writes alone.
+    /// The cached numbers of headers, if this is the only connection that writes.
     package var headers: HeaderNumbers?
 
     package enum Access: Sendable {
@@ -37,7 +37,8 @@ package final class SQLiteConnection: @unchecked Sendable {
     /// The timeout of `emptyLog`, in milliseconds. It is short because writes wait meanwhile.
     private static let shortTimeout: Int32 = 100
 
-    /// More statements than a service uses. Composed ones, as for copying a database, must not fill the memory.
+    /// The maximum number of prepared statements: more than a service uses. Without a maximum, statements that are
+    /// composed at run time, such as those that copy a database, could fill the memory.
     private static let maximumPrepared = 256
 
     package init(path: String, for access: Access) throws(StoreError) {
@@ -158,8 +159,9 @@ package final class SQLiteConnection: @unchecked Sendable {
         guard code == SQLITE_OK else { throw error(code) }
     }
 
-    /// The reason for this result code of a call.
+    /// Returns the error for the result code of a call.
     func error(_ code: Int32) -> StoreError {
+        // The connection has a message for its latest error only, which may be another one.
         let message = sqlite3_errcode(handle) == code ? sqlite3_errmsg(handle) : sqlite3_errstr(code)
         let detail = message.map { String(cString: $0) } ?? "code \(code)"
         // The lowest byte is the code that all releases of SQLite know.

@@ -2,8 +2,9 @@ import CSQLite
 import Foundation
 import TenureFileAttributes
 
-/// Copies the database that a connection reads into one new file: complete, flushed, readable only by its owner, read
-/// back, and with a new `SQLiteCopyNumber`.
+/// Copies the whole database that a connection reads into one new file.
+///
+/// The copy is flushed and checked by reading it. Only its owner can read it, and it has a new `SQLiteCopyNumber`.
 package struct SQLiteCopy {
     let target: String
 
@@ -52,6 +53,7 @@ package struct SQLiteCopy {
         if replacing {
             guard rename(aside, target) == 0 else { throw Self.cannotWrite() }
         } else {
+            // Unlike `rename`, `link` fails if the target exists.
             guard link(aside, target) == 0 else { throw errno == EEXIST ? .exists : Self.cannotWrite() }
         }
         Self.flushFolder(of: target)

@@ -92,7 +92,7 @@ enum SQLiteFile {
         }
     }
 
-    /// https://www.sqlite.org/fileformat2.html, section 1.3.
+    /// Whether the file begins with SQLite's magic string (https://www.sqlite.org/fileformat2.html, section 1.3).
     private static func beginsAsDatabase(_ path: String) throws(StoreError) -> Bool {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -106,8 +106,8 @@ enum SQLiteFile {
 }
 
 extension SQLiteFile {
-    /// Why a file with several names can't be used: SQLite would keep a log beside each of them
-    /// (https://www.sqlite.org/howtocorrupt.html, section 2.5).
+    /// Returns an error if the file has several names (hard links); otherwise nil. SQLite would keep a log beside each
+    /// name (https://www.sqlite.org/howtocorrupt.html, section 2.5).
     static func objectionToNames(of path: String) -> StoreError? {
         var status = stat()
         guard stat(resolved(path), &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_nlink > 1 else {

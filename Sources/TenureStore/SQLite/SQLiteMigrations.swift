@@ -10,6 +10,7 @@ extension SQLiteConnection {
     func open(_ opening: DatabaseOpening, under requirements: DatabaseRequirements) throws(StoreError) -> [UInt8] {
         let before = try headerIfAny()
         if let before, let objection = requirements.objectionToNewer(before, for: opening.use) { throw objection }
+        // Whether the database is up to date, and belongs to an app if the caller names one. Nil without a database.
         let isComplete = before.map {
             $0.version >= requirements.version && ($0.bundleID != nil || opening.bundleID == nil)
         }

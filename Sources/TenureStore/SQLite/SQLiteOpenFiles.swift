@@ -86,6 +86,7 @@ final class SQLiteOpenFiles {
         guard let index = FileState(path: path + Self.index, followsLinks: true), index.size >= Self.indexSize else {
             return FileReplacement(.overwritten, path + Self.index)
         }
+        // Checked twice, too.
         return isLogComplete() || isLogComplete() ? nil : FileReplacement(.overwritten, path + Self.log)
     }
 
@@ -95,14 +96,16 @@ final class SQLiteOpenFiles {
         return files.contains { $0.path == path && $0.identity == present }
     }
 
-    /// Whether the database and its log are complete, so that a restart has everything: SQLite makes a new index.
+    /// Whether only the index was replaced. The database and its log are complete then, so a restart loses nothing:
+    /// SQLite makes a new index.
     func isOnlyIndexReplaced(in replacement: FileReplacement) -> Bool {
         replacement.path == path + Self.index && isOpen(path) && isOpen(path + Self.log) && isHeaderUnchanged()
     }
 
     // MARK: Header
 
-    /// https://www.sqlite.org/fileformat2.html, section 1.3: up to the minimum payload fraction.
+    /// The size of `start`: everything before the file change counter
+    /// (https://www.sqlite.org/fileformat2.html, section 1.3).
     private static let startSize = 24
     private static let numberOffset = 60
     private static let headerSize = 100
@@ -182,6 +185,7 @@ final class SQLiteOpenFiles {
         index[offset..<offset + 4].withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }
     }
 
+    /// The size of a page in bytes. The header has two bytes for it, in which 1 means 65,536.
     private var pageSize: Int {
         let size = Int(start[16]) << 8 | Int(start[17])
         return size == 1 ? 65_536 : size

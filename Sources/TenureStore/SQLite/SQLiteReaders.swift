@@ -90,7 +90,7 @@ extension SQLiteReaders {
     func customer(_ id: Int64) throws(StoreError) -> Customer? {
         try use { connection throws(StoreError) in
             var id = id
-            // Like `DatabaseTransaction.customer`.
+            // Follows the chain of merges, as `DatabaseTransaction.customer` does. The limit ends a circle.
             for _ in 0...DatabaseTransaction.maximumMembers {
                 switch try Self.member(id, connection) {
                 case .none: return Customer?.none

@@ -6,8 +6,9 @@ package struct DatabaseHeader: Sendable, Hashable {
     package let bundleID: String?
     /// The version of the schema; see `Migration.version`.
     package let version: Int
-    /// The oldest versions that may write and read.
+    /// The version of the oldest release that may write.
     let oldestWriter: Int
+    /// The version of the oldest release that may read.
     let oldestReader: Int
     /// Where the content was moved, without a password; nil if services may write.
     package let movedTo: String?
@@ -23,7 +24,7 @@ package struct DatabaseHeader: Sendable, Hashable {
         self.movedTo = movedTo
     }
 
-    /// Both tables have one row.
+    /// Reads the single rows of two tables.
     private static let query =
         "SELECT id, bundle_id, version, oldest_writer, oldest_reader, moved_to FROM \(DatabaseTable.identity), \(DatabaseTable.state)"
 
@@ -71,7 +72,7 @@ package struct DatabaseRequirements: Sendable, Hashable {
         return header.version < version ? .olderDatabase(database: name) : nil
     }
 
-    /// The same for a database that is about to be migrated.
+    /// The same for a database that is about to be migrated, so that an earlier version is no objection.
     package func objectionToNewer(_ header: DatabaseHeader, for use: Use) -> StoreError? {
         if let bundleID, let other = header.bundleID, other != bundleID {
             return .otherApp(database: name, found: other, expected: bundleID)
@@ -132,8 +133,9 @@ package struct DatabaseOpening: Sendable {
 
     /// What the process requires of the database.
     ///
-    /// - Parameter id: the ID of the database that was opened. A service requires that it stays the same. A command
-    ///   doesn't, because it may fill a new database from another one, and the new one then gets the other ID.
+    /// - Parameter id: the ID of the database that was opened. It must stay the same if the opening names an app, unless
+    ///   the opening only creates or only migrates. `new(of:)` only creates: its caller fills the database from another
+    ///   one, and it gets the other ID.
     package func requirements(for name: String, opened id: [UInt8]? = nil) -> DatabaseRequirements {
         DatabaseRequirements(
             name: name, id: bundleID != nil && migrates == creates ? id : nil, bundleID: bundleID,

@@ -7,6 +7,7 @@ import TenureCore
 /// A transaction that needs a missing result ends without a change. The result is computed, and the transaction runs
 /// again.
 final class LargeFacts: Sendable {
+    /// The results so far, and the one that the last attempt missed.
     private struct State: Sendable {
         var known: [EncodedFacts] = []
         var sums: [(inputs: Sum, result: EncodedFacts)] = []
@@ -19,11 +20,13 @@ final class LargeFacts: Sendable {
     private let state: Locked<State>
     private let rederivation: Rederivation?
 
-    /// A change needs a few results for each account of a customer. It needs more only if the customer changes meanwhile.
+    /// The maximum number of attempts. A change needs a few results for each account of a customer, and more only if the
+    /// customer changes meanwhile.
     static let maximumAttempts = 10 * DatabaseTransaction.maximumMembers
     /// The maximum number of signatures to verify inside a transaction.
     static let maximumEntriesToProve = 8
 
+    /// The facts of several customers, to be combined.
     struct Sum: Hashable, Sendable {
         let first: CustomerFacts
         let others: [CustomerFacts]
@@ -41,6 +44,7 @@ final class LargeFacts: Sendable {
         }
     }
 
+    /// Facts from which those of other customers are to be removed.
     struct Remainder: Hashable, Sendable {
         let all: CustomerFacts
         let parts: [CustomerFacts]
@@ -49,11 +53,13 @@ final class LargeFacts: Sendable {
         var isLarge: Bool { all.entryCount > DatabaseTransaction.maximumEntriesInOnePiece }
     }
 
+    /// A result to compute after the transaction.
     enum Missing: Sendable {
         case decoded([UInt8])
         case encoded(CustomerFacts)
         case sum(Sum)
         case remainder(Remainder)
+        /// What the signed entries of this member prove.
         case proven(Int64)
         case verdict(SurveyedCustomer, Evaluation)
     }
@@ -111,10 +117,12 @@ final class LargeFacts: Sendable {
         throw miss(.remainder(remainder))
     }
 
+    /// Returns what the signed entries of a member prove, as far as it was computed.
     func proven(of member: Int64) -> Rederivation.Proven {
         state.withLock { $0.proven[member] } ?? Rederivation.Proven()
     }
 
+    /// Notes the missing result for `prepare`. Returns the error with which the transaction ends.
     func miss(_ missing: Missing) -> StoreError {
         state.withLock { $0.missing = missing }
         return .failed("the facts of a large customer aren't prepared; try again")

@@ -1,8 +1,9 @@
 package import Foundation
 
 extension Store {
-    /// Compares customers with entitlements that may have changed with what webhooks last reported, several in a
-    /// transaction. Returns how many customers it compared; 0 if `publication` isn't the active one anymore.
+    /// Takes customers with entitlements that may have changed, and compares these with what webhooks last reported. One
+    /// transaction compares several customers. Returns how many there were; 0 if `publication` isn't the active one
+    /// anymore.
     ///
     /// A customer for whom `evaluate` returns nil is compared again a minute later.
     package func compareDueCustomers(
@@ -95,6 +96,7 @@ private struct ComparedPiece: Sendable {
     }
 }
 
+/// The comparison of one large customer, made before the transaction that stores it.
 private struct PreparedChange: Sendable {
     let customer: Customer
     let facts: EncodedFacts

@@ -77,7 +77,7 @@ extension DatabaseTransaction {
 
     /// The tables from which facts are computed, with the condition under which a row counts.
     private static let tablesOfFacts = [
-        ("artifacts", counts), ("promises", "ended_by IS NULL"), ("notifications", "1 = 1"),
+        ("artifacts", doesArtifactCount), ("promises", "ended_by IS NULL"), ("notifications", "1 = 1"),
         ("support_grants", "1 = 1"), ("events", "1 = 1"),
     ]
 

@@ -10,6 +10,7 @@ extension DatabaseTransaction {
         guard let member = try member(name) else {
             // The caller repeated the request before the erasure was complete.
             if case .erase = request.change, let counts = try countsOfErasure(of: name) { return .erased(counts) }
+            // The audit trail names customers by public ID only.
             var known: String?
             if case .publicID(let id) = name { known = id }
             return try audited(.refused(.noSuchCustomer), request, on: known)
@@ -88,6 +89,7 @@ extension DatabaseTransaction {
         return .done(try customer(of: member), isNew: true)
     }
 
+    /// Appends an entry about the change to the audit trail, and returns the outcome.
     private func audited(
         _ outcome: ChangeOutcome, _ request: RequestedChange, on publicID: String?
     ) throws(StoreError) -> ChangeOutcome {

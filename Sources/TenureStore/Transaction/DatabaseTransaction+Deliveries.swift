@@ -9,6 +9,7 @@ extension DatabaseTransaction {
     static let orderedAttempts = 10
 
     func isDeliveryDue(to endpoint: String) throws(StoreError) -> Bool {
+        // `bulk` is always 0 or 1. Naming both lets the database use the index `deliveries_by_time`.
         try session.row(
             """
             SELECT 1 FROM deliveries
@@ -47,6 +48,8 @@ extension DatabaseTransaction {
         }
     }
 
+    /// Returns the rows of deliveries that are due. A delivery waits for an earlier one about the same customer until
+    /// that one was attempted `orderedAttempts` times.
     private func dueDeliveries(
         to endpoint: String, isBulk: Bool, limit: Int
     ) throws(StoreError) -> [SQLRow] {

@@ -2,6 +2,7 @@ import Foundation
 import TenureCore
 
 extension DatabaseTransaction {
+    /// Returns all rows from which the customer's facts can be computed; nil if the customer doesn't exist.
     package func rows(of id: Int64) throws(StoreError) -> CustomerRows? {
         try customer(id, asStored: true).map { customer throws(StoreError) in try rows(of: customer) }
     }
@@ -26,6 +27,7 @@ extension DatabaseTransaction {
             isUnbound: try isUnbound(customer.id))
     }
 
+    /// Returns the customers in a range of numbers, for `Database.forEachCustomer`.
     func customerPage(after id: Int64, through last: Int64) throws(StoreError) -> CustomerPage {
         var page = CustomerPage()
         let rows = try session.rows(

@@ -2,6 +2,7 @@ import Foundation
 import TenureCore
 
 extension DatabaseTransaction {
+    /// Appends an event to the customer's timeline. Its row belongs to the member by which the customer was found.
     func append(
         _ kind: StoredEvent.Kind, to customer: Customer, actor: String? = nil, detail: [String: String] = [:]
     ) throws(StoreError) {

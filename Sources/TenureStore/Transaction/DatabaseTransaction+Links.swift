@@ -19,12 +19,15 @@ extension DatabaseTransaction {
     }
 
     /// Links an acquisition to a user of the app. Acquisitions of the same user are merged into one customer.
+    ///
+    /// `transfer` decides what happens if the acquisition is linked to another user already.
     func link(
         _ user: String, to member: CustomerMember, _ transfer: Transfer, actor: String, by rederivation: Rederivation
     ) throws(StoreError) -> ChangeOutcome {
         var customer = try customer(of: member)
         guard try !isUnbound(member.id) else { return .refused(.unboundProof) }
         let identity = Identity(.userID, user)
+        // The customer to whom the user is linked already.
         let theirs = try self.customer(by: identity, in: member.realm, forUpdate: true)
         if let theirs, theirs.id == customer.id { return .done(customer, isNew: false) }
         let others = try users(of: customer.id)
@@ -47,7 +50,7 @@ extension DatabaseTransaction {
         } else {
             try insert(identity, of: customer)
         }
-        // A promise never moves silently.
+        // A promise never moves silently, so the event lists the promises.
         let promises = try promised(by: isTransfer ? taken : [member.id])
         try append(
             isTransfer ? .transferred : .linked, to: customer, actor: actor,

@@ -25,6 +25,7 @@ extension DatabaseTransaction {
             [SQLValue(notification.realm.code), .text(notification.uuid)])
     }
 
+    /// Stores a notification. `subject` is the customer whom it is about, if any.
     func insert(_ notification: StoredNotification, about subject: Customer?) throws(StoreError) {
         let (header, rest) = notification.bytes.partsOfJWS
         let headerID = SQLValue(try header.map { header throws(StoreError) in try self.headerID(header) })
@@ -66,6 +67,7 @@ extension DatabaseTransaction {
         FROM notifications LEFT JOIN headers ON headers.id = header
         """
 
+    /// Returns the customers with a purchase that has this token. Reads at most 100 identities.
     func customers(withAppAccountToken token: String, in realm: Realm) throws(StoreError) -> [Customer] {
         let rows = try session.rows(
             """

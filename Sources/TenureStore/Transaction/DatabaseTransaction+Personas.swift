@@ -35,6 +35,7 @@ extension DatabaseTransaction {
         return []
     }
 
+    /// Revokes the persona with this name, and returns it. Returns nil if it doesn't exist or has expired.
     package func revokePersona(named name: String, actor: String) throws(StoreError) -> StoredPersona? {
         guard let persona = try personas("WHERE name = $1 AND revoked_at IS NULL", [.text(name)]).first else {
             return nil

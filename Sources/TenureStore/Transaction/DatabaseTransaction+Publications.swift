@@ -27,7 +27,7 @@ extension DatabaseTransaction {
             RequestedPublication(
                 compiled: compiled, sha256: sha256, action: .start, at: now, actor: "service", reason: nil, base: 0),
             of: version, StoredPublication.Counts())
-        try queue(Message(published: version, sha256, by: .start, instead: nil), about: nil)
+        try queue(Message(published: version, sha256, by: .start, former: nil), about: nil)
         return StoredPublication(id: id, version: version, action: .start, at: now, actor: "service")
     }
 
@@ -62,8 +62,10 @@ extension DatabaseTransaction {
                 request: request, survey: survey, formerVersion: former.version, changed: changes.customers))
     }
 
-    /// Puts the policy into effect. From now on, marked promises count as ended, and those that a rollback restores
-    /// count again. `Store.finishPublication` writes the rows of these promises later.
+    /// Puts the policy into effect, unless more customers than the request allows would lose or gain something.
+    ///
+    /// From now on, marked promises count as ended, and those that a rollback restores count again.
+    /// `Store.finishPublication` writes the rows of these promises later.
     func publish(_ pending: PendingPublication) throws(StoreError) -> PublicationOutcome {
         var (request, survey) = (pending.request, pending.survey)
         let verdicts = survey.verdicts
@@ -86,11 +88,10 @@ extension DatabaseTransaction {
             [SQLValue(counts.ended), SQLValue(counts.restored), .integer(id)])
         let publication = StoredPublication(
             id: id, version: version, action: request.action, at: request.at, actor: request.actor,
-            author: request.author,
-            reason: request.reason, rehearsal: request.rehearsal, counts: counts)
-        try audit(AuditEntry(publication, instead: pending.formerVersion))
+            author: request.author, reason: request.reason, rehearsal: request.rehearsal, counts: counts)
+        try audit(AuditEntry(publication, former: pending.formerVersion))
         try queue(
-            Message(published: version, request.sha256, by: request.action, instead: pending.formerVersion), about: nil)
+            Message(published: version, request.sha256, by: request.action, former: pending.formerVersion), about: nil)
         try compareAllAgain()
         return .published(publication)
     }
@@ -136,7 +137,8 @@ extension DatabaseTransaction {
 }
 
 extension AuditEntry {
-    fileprivate init(_ publication: StoredPublication, instead former: Int64) {
+    /// `former` is the version of the policy that was in effect before.
+    fileprivate init(_ publication: StoredPublication, former: Int64) {
         var detail = [
             "publication": String(publication.id), "version": String(publication.version), "former": String(former),
             "customers": String(publication.counts.customers), "gaining": String(publication.counts.gaining),
@@ -152,7 +154,7 @@ extension AuditEntry {
 
 extension Message {
     fileprivate init(
-        published version: Int64, _ sha256: [UInt8], by action: StoredPublication.Action, instead former: Int64?
+        published version: Int64, _ sha256: [UInt8], by action: StoredPublication.Action, former: Int64?
     ) {
         var facts = [
             "action": action.rawValue, "version": String(version),

@@ -3,6 +3,7 @@ import TenureCore
 import TenureJSON
 
 extension DatabaseTransaction {
+    /// Stores the result of a rehearsal.
     package func record(_ rehearsal: StoredRehearsal) throws(StoreError) {
         try session.execute(
             """

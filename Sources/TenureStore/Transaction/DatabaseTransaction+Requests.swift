@@ -3,8 +3,11 @@ import TenureCore
 import TenureJSON
 
 extension DatabaseTransaction {
+    /// An earlier request with the same ID.
     enum EarlierRequest {
+        /// It asked for the same change of the same customer.
         case same
+        /// It asked for another change, or was about another customer.
         case another
     }
 
@@ -41,7 +44,7 @@ extension DatabaseTransaction {
         by request: RequestedChange, of member: CustomerMember, _ counts: [String: Int]
     ) throws(StoreError) {
         guard request.request != nil else { return }
-        _ = try newSalt()
+        _ = try existingOrNewSalt()
         guard let digest = try digest(ofErased: member.publicID) else { return }
         let json = JSONWriter.object { json in
             for (name, count) in counts.sorted(by: { $0.key < $1.key }) { json.field(name, count) }
@@ -50,6 +53,7 @@ extension DatabaseTransaction {
             request, on: digest, as: "\(request.change.name) \(String(decoding: json, as: UTF8.self))")
     }
 
+    /// Stores the request, so that a repeated one changes nothing.
     func remember(_ request: RequestedChange, on member: CustomerMember) throws(StoreError) {
         try remember(request, on: member.publicID, as: request.change.spelling)
     }

@@ -2,7 +2,7 @@ import Foundation
 import TenureCore
 
 extension DatabaseTransaction {
-    /// One of the customers after a split.
+    /// One of the customers after a split, with the facts from its own rows.
     private struct Part {
         let customer: Customer
         let members: [Int64]

@@ -59,6 +59,7 @@ private struct Roots {
                     factsSize += Int(clamping: try row.integer(2))
                 }
             }
+            // Next, the customers into which those were merged.
             next = merged.subtracting(read)
         }
         for member in members { known[member] = try root(of: member, parents) }

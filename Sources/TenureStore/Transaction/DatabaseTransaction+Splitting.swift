@@ -35,6 +35,7 @@ extension DatabaseTransaction {
         func depth(_ id: Int64) -> Int {
             sequence(first: id) { parents[$0] }.prefix(Self.maximumMembers + 1).reduce(0) { count, _ in count + 1 }
         }
+        // Makes the members of one side a separate customer. Merges across the sides end.
         func rewire(_ side: [Int64]) throws(StoreError) -> Int64 {
             // No member above it in the chain is on this side, so that the chain has no circle.
             let root = side.min { (depth($0), $0) < (depth($1), $1) } ?? side[0]
@@ -51,6 +52,7 @@ extension DatabaseTransaction {
         return (try rewire(rest), try rewire(taken))
     }
 
+    /// Stores that a member was split from others, so that they are never merged automatically again.
     func separate(_ one: Int64, from others: [Int64]) throws(StoreError) {
         for other in others where other != one {
             try session.execute(

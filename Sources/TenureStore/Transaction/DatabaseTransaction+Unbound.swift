@@ -24,6 +24,7 @@ extension DatabaseTransaction {
     /// How many links one piece writes.
     static let linksPerPiece = 64
 
+    /// Creates an unbound customer with this identity, and returns its number.
     func createUnbound(_ unbound: Identity, in realm: Realm) throws(StoreError) -> Int64 {
         var facts = CustomerFacts()
         facts.isUnbound = true

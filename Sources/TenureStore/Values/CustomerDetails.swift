@@ -21,6 +21,7 @@ package struct CustomerDetails: Sendable {
         package let createdAt: Date
     }
 
+    /// A signed artifact or notification.
     package struct SignedEntry: Sendable, Hashable {
         /// The kind of artifact, or the type of notification.
         package let kind: String
@@ -36,6 +37,7 @@ package struct CustomerDetails: Sendable {
         package let device: String
         package let firstSeen: Date
         package let lastSeen: Date
+        /// How many entitlement tokens the device got.
         package let entitlementTokens: Int64
     }
 

@@ -11,6 +11,7 @@ package struct CustomerFacts: Sendable, Hashable {
     package private(set) var purchases: [Purchase] = []
     /// The latest state of each subscription.
     package private(set) var renewals: [Renewal] = []
+    /// Whether all purchases of the customer are known.
     package var purchasesAreComplete = false
     package private(set) var promises: [StoredPromise] = []
     package private(set) var support: [SupportGrant] = []

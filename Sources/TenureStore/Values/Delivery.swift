@@ -6,10 +6,11 @@ package struct StoredMessage: Sendable, Hashable {
     package let event: String
     /// A `Message.Kind`, perhaps of a newer release.
     package let type: String
-    /// Nil if it concerns no customer.
+    /// The realm of the customer; nil if the message concerns no customer.
     package let realm: Realm?
     package let publicID: String?
     package let userIDs: [String]
+    /// A JSON object with the fields that are specific to the type.
     package let data: [UInt8]
     package let createdAt: Date
 }

@@ -153,6 +153,7 @@ struct FactsWriter {
 }
 
 extension CustomerFacts {
+    /// The facts in `FactsFormat`, as the database stores them.
     package var encoded: [UInt8] {
         var writer = FactsWriter()
         writer.append(self)

@@ -74,6 +74,7 @@ struct PackStore: Sendable {
 
     // MARK: Installed versions
 
+    /// Returns the installed version of a pack. Nil if none is installed.
     func installed(_ pack: String) -> InstalledPack? { installed(inFolder: folder(of: pack)) }
 
     func installed(inFolder folder: String) -> InstalledPack? {
@@ -96,6 +97,7 @@ struct PackStore: Sendable {
         return try? PackManifest(json: json)
     }
 
+    /// Stores the manifest of a version.
     func store(_ manifest: Data, as version: ContentDigest, inFolder folder: String) throws(DiskFailure) {
         try Disk.replace(folder + "/\(version).json", with: manifest)
     }
@@ -142,6 +144,7 @@ struct PackStore: Sendable {
         try Disk.rename(path, to: "\(folder)/\(Self.removedPrefix)\(UInt64.random(in: .min ... .max))")
     }
 
+    /// Removes the folders that were set aside, without the lock.
     private func removeSetAsideFolders(in folder: String) {
         for name in Disk.names(in: folder) where name.hasPrefix(Self.removedPrefix) {
             Disk.remove(folder + "/" + name)
@@ -157,6 +160,7 @@ struct InstalledPack: Sendable {
     let manifest: PackManifest
     /// The folder with the version's files.
     let path: String
+    /// The name of that folder.
     let folder: String
     let description: PackDescription
     /// The version in the app's bundle when this one was installed.
@@ -171,6 +175,7 @@ struct InstalledPack: Sendable {
     func isIntact(_ file: PackManifest.File) -> Bool { file.hasContents(at: path(of: file)) }
 }
 
+/// The contents of `installed.json`.
 private struct InstalledRecord: Codable {
     let description: PackDescription
     /// The name of the folder with the files.
@@ -187,6 +192,7 @@ extension PackStore {
         "\(version.prefix(16))-\(UInt32.random(in: .min ... .max))"
     }
 
+    /// Whether a stored name can be that of a version's folder. Others might lead to another folder.
     static func isFolderName(_ name: String) -> Bool {
         !name.isEmpty && name.utf8.count < 64
             && name.utf8.allSatisfy { HexDigit.value($0) != nil || $0 == UInt8(ascii: "-") }

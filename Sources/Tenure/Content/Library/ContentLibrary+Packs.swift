@@ -5,12 +5,14 @@ import TenureCore
 extension ContentLibrary {
     // MARK: States
 
+    /// Tells the app the states of all packs, as far as they changed.
     func publish() {
         var states: [String: State] = [:]
         for name in names { states[name] = state(of: name) }
         contentStates.post(states, fallback: .unknown)
     }
 
+    /// The packs that have a state: known, on the device, or requested.
     private var names: Set<String> {
         Set(catalogs.packs.map(\.name)).union(catalogs.embedded.keys).union(installed.keys).union(
             missingBytesByPack.keys
@@ -72,6 +74,7 @@ extension ContentLibrary {
 
     // MARK: Requests of the app
 
+    /// See `Tenure.AssetPack.download`. Adds a request to the list, and waits until the pack's state shows the result.
     func download(_ name: String) async throws {
         load()
         guard ContentCatalog.isName(name) else { throw Tenure.AssetPackError.unknownPack(name) }
@@ -140,6 +143,7 @@ extension ContentLibrary {
         change(name) { $0.allowsExpensiveNetwork = true }
     }
 
+    /// Changes the request for a pack, if there is one.
     private func change(_ name: String, _ change: (inout PackRequest) -> Void) {
         update { requests in
             if let place = requests.firstIndex(where: { $0.pack == name }) { change(&requests[place]) }
@@ -188,6 +192,7 @@ extension ContentLibrary {
         return packInUse(name) != nil
     }
 
+    /// See `Tenure.AssetPack.url`.
     func url(for path: String, in name: String) async throws -> URL {
         load()
         if packInUse(name) != nil, !isAllowed(name) { try await waitForRight(to: name) }

@@ -5,6 +5,7 @@ struct TransferRate: Sendable {
     private var last: (instant: SuspendingClock.Instant, bytes: Int64)?
     private(set) var bytesPerSecond: Double?
 
+    /// Adds the number of bytes that have arrived so far.
     mutating func note(_ bytes: Int64) {
         let now = SuspendingClock.now
         guard let last else {
