@@ -1,6 +1,7 @@
 public import Foundation
 import TenureCore
 
+/// Creates clients: with a policy, with a service, or with both.
 extension Tenure {
     /// Creates a client that decides on the device, by the app's own policy. It needs no server.
     ///

@@ -1,6 +1,7 @@
 import Foundation
 import TenureStore
 
+/// Creates and migrates the schema in a PostgreSQL database.
 extension PostgresConnection {
     /// Opens the database: creates it, gives it to the app or brings it up to date, as far as `opening` permits.
     ///

@@ -4,6 +4,7 @@ import Foundation
     import UIKit
 #endif
 
+/// Determines from the app's files how this copy was installed.
 extension Tenure.Distribution {
     /// How this app was installed, read only from files in the app. In an extension, from those of the containing app.
     static var ofThisApp: Tenure.Distribution {

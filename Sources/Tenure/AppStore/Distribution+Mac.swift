@@ -4,6 +4,7 @@ import Foundation
     import Security
 #endif
 
+/// Determines how a copy of a Mac app was installed.
 extension Tenure.Distribution {
     /// Returns how a Mac app with a receipt was installed.
     ///

@@ -1,6 +1,7 @@
 import Foundation
 import TenureCore
 
+/// Records new purchases, and finishes their transactions.
 extension Engine {
     /// Observes `Transaction.updates`, until its task is canceled.
     func observeTransactions() async {

@@ -1,6 +1,7 @@
 public import Foundation
 import TenurePolicyFile
 
+/// Policies that a web server can update.
 extension Tenure.PolicySource {
     /// A policy that a web server may replace with a newer one, without a release of the app.
     ///

@@ -2,6 +2,7 @@ import Foundation
 import TenureCore
 import TenureJSON
 
+/// Adds the rights that the app registered with `Tenure.register` to the answers.
 extension Evaluation {
     /// Returns the answers with the rights from `Tenure.register` added. Granted answers don't change.
     ///

@@ -1,6 +1,7 @@
 public import Foundation
 public import TenureCore
 
+/// Registers rights by version or date, without a policy.
 extension Tenure {
     /// Grants an entitlement to customers who first got the app in one of these versions and before the date. Use a
     /// policy instead if you can: see `VersionRights`.

@@ -1,6 +1,7 @@
 import Foundation
 import TenureCore
 
+/// Merges two copies of an account: one of this process, and one that another process has stored.
 extension Account {
     /// Returns this copy of an account, merged with the changes that other processes have stored since `base`.
     func merging(_ stored: Account, base: Account) -> Account {

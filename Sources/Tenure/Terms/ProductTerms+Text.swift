@@ -1,6 +1,7 @@
 public import Foundation
 import TenureCore
 
+/// Writes terms as text, in the customer's language.
 extension Tenure.ProductTerms {
     /// Returns everything that the customer should know before paying, such as `3 days free, then $24.99 per year`.
     ///

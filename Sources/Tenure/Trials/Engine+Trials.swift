@@ -2,6 +2,7 @@ import Foundation
 import TenureAPI
 import TenureCore
 
+/// Begins trial sessions.
 extension Engine {
     /// Whether a session of the trial may be left.
     func offersTrial(of entitlement: String) -> Bool {

@@ -1,6 +1,7 @@
 import Foundation
 import TenureStore
 
+/// Runs, commits and repeats transactions.
 extension PostgresConnection {
     /// Runs a transaction. If it conflicts with another one, repeats it after a short random pause.
     func transact<Value>(

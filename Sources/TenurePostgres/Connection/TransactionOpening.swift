@@ -1,5 +1,6 @@
 import TenureStore
 
+/// Begins transactions.
 extension PostgresConnection {
     /// The kind of a transaction, which decides its isolation, its locks and its timeouts.
     enum Transaction {

@@ -163,8 +163,7 @@ struct DatabaseIntegrity {
                 """
         }
         if try session.row(count)?.integer(0) != 2 {
-            report(
-                DatabaseFinding("a trigger that keeps the audit trail append-only is missing", .restore))
+            report(DatabaseFinding("a trigger that keeps the audit trail append-only is missing", .restore))
         }
     }
 }

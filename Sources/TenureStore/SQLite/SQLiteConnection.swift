@@ -168,7 +168,8 @@ package final class SQLiteConnection: @unchecked Sendable {
         switch code & 0xFF {
         case SQLITE_BUSY, SQLITE_LOCKED: return .busy
         case SQLITE_FULL: return .full
-        case SQLITE_READONLY: return .readOnly(database: path, detail: detail)
+        case SQLITE_READONLY:
+            return .readOnly(database: path, detail: "\(detail); check who may write to the file and its folder")
         case SQLITE_CORRUPT, SQLITE_NOTADB: return .damaged(detail)
         case SQLITE_CANTOPEN, SQLITE_PERM: return .unavailable(path: path, detail: detail)
         default: return .failed(detail)

@@ -31,6 +31,7 @@ package struct SQLiteDatabase: Database {
             throw objection
         }
         try Self.createFile(at: path)
+        // Both are read before a connection opens the file, which creates a log beside it.
         let identity = FileIdentity(path: path)
         let closedNumber = SQLiteCopyNumber.ofClosedFile(at: path)
         let file = SQLiteFile.resolved(path)

@@ -1,5 +1,6 @@
 import Foundation
 
+/// Creates and migrates an SQLite database. `PostgresMigrations.swift` does the same for PostgreSQL.
 extension SQLiteConnection {
     /// The table that stores which steps of the schema ran.
     static let migrations = "migrations"

@@ -140,7 +140,8 @@ final class SQLiteWriter: @unchecked Sendable {
         }
     }
 
-    /// Compares the open files with those at the path. If they differ, everything that waits fails.
+    /// Compares the open files with those at the path. If they differ, everything that waits fails. Returns why nothing
+    /// is written anymore; nil while the files are in place.
     private func check() -> StoreError? {
         if let failure { return failure }
         guard let files, let replacement = files.replacement() else { return nil }

@@ -1,5 +1,6 @@
 package import Foundation
 
+/// Finds changed entitlements, so that webhooks report them. A service calls these methods again and again.
 extension Store {
     /// Takes customers with entitlements that may have changed, and compares these with what webhooks last reported. One
     /// transaction compares several customers. Returns how many there were; 0 if `publication` isn't the active one

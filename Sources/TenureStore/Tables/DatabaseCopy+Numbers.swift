@@ -1,3 +1,4 @@
+/// Copies the numbers from which tables count on.
 extension DatabaseCopy {
     /// Returns the last number that each table assigned, even if the row with that number was deleted. The number of an
     /// erased customer must never identify another customer.

@@ -1,3 +1,4 @@
+/// Reads rows of any table, for dumps, checks and copies.
 extension DatabaseTable {
     /// The number of rows in a page. They must fit into memory, and an artifact may have megabytes.
     private static let pageSize = 32

@@ -1,6 +1,7 @@
 import Foundation
 import TenureCore
 
+/// Tells which members of a merged customer are the same App Store account.
 extension DatabaseTransaction {
     /// Divides the members of a customer into App Store accounts. Members that signed data joined are one account.
     /// Members that a user or support joined are different accounts.

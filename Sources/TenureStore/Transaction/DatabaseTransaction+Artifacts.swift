@@ -2,6 +2,7 @@ import Foundation
 import TenureCore
 import TenureJSON
 
+/// Stores and reads signed artifacts.
 extension DatabaseTransaction {
     /// The maximum number of artifacts, so that one account can't fill the disk. An app that syncs daily sends fewer in
     /// ten years.

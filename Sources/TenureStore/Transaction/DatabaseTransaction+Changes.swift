@@ -1,6 +1,7 @@
 import Foundation
 import TenureCore
 
+/// Carries out changes that support staff or the app's server request.
 extension DatabaseTransaction {
     /// Carries out the change, and appends an entry to the audit trail, whether it succeeds or is refused.
     func perform(

@@ -1,6 +1,7 @@
 import Foundation
 import TenureCore
 
+/// Reads and writes the rows of `customers`.
 extension DatabaseTransaction {
     /// Returns the customer with this number, or the one into which it was merged; nil if the customer doesn't exist.
     ///

@@ -1,6 +1,7 @@
 package import Foundation
 import TenureCore
 
+/// Delivers the messages of the outbox to webhook endpoints. `DatabaseTransaction+Outbox.swift` queues them.
 extension DatabaseTransaction {
     /// After this many failed attempts, a message no longer delays later messages about the same customer.
     ///

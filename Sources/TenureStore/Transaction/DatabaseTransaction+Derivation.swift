@@ -1,6 +1,7 @@
 import Foundation
 import TenureCore
 
+/// Reads the rows from which a customer's facts are computed, and the stored facts of many customers.
 extension DatabaseTransaction {
     /// Returns all rows from which the customer's facts can be computed; nil if the customer doesn't exist.
     package func rows(of id: Int64) throws(StoreError) -> CustomerRows? {

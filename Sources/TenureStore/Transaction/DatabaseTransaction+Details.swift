@@ -1,6 +1,7 @@
 import Foundation
 import TenureCore
 
+/// Reads everything about a customer, for support staff and for exports.
 extension DatabaseTransaction {
     /// Returns what is stored about a customer and their members; nil if the customer doesn't exist.
     ///

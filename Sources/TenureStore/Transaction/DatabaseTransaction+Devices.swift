@@ -1,6 +1,7 @@
 import Foundation
 import TenureCore
 
+/// Counts the devices of a customer.
 extension DatabaseTransaction {
     /// Stores the use of a device and whether the device gets an entitlement token. Returns whether the device is new.
     /// If a new device exceeds the limit, stores an event, at most once a day.

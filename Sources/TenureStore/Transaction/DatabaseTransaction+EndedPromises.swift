@@ -1,6 +1,7 @@
 import Foundation
 import TenureCore
 
+/// Promises that a publication ended, and the check that no update stores them again.
 extension DatabaseTransaction {
     /// Returns the promises that publications after this one ended, by customer. Returns none if `publication` is nil.
     package func restorablePromises(after publication: Int64?) throws(StoreError) -> [Int64: [StoredPromise]] {

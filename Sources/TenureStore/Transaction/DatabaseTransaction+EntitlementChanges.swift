@@ -1,6 +1,7 @@
 import Foundation
 import TenureCore
 
+/// Compares the entitlements of customers with what webhooks last reported.
 extension DatabaseTransaction {
     /// Adds endpoints. If `comparisonKey` differs from the stored key, `compareAllCustomers` compares all customers
     /// again.

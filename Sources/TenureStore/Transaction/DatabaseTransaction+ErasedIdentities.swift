@@ -3,6 +3,7 @@ import Foundation
 import TenureCore
 import TenureJSON
 
+/// Recognizes erased customers by hashes of their identities, so that notifications don't create them again.
 extension DatabaseTransaction {
     /// Removes identities of a hidden customer, and stores their salted hashes, so that they don't create the customer
     /// again. Returns how many.

@@ -1,6 +1,7 @@
 import Foundation
 import TenureCore
 
+/// The timeline of a customer: what happened besides artifacts and support.
 extension DatabaseTransaction {
     /// Appends an event to the customer's timeline. Its row belongs to the member by which the customer was found.
     func append(

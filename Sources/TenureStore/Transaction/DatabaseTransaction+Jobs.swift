@@ -1,6 +1,7 @@
 package import Foundation
 import TenureCore
 
+/// Jobs that wait for a worker, and single values in the table `progress`.
 extension DatabaseTransaction {
     /// Adds a job for the named member. Each member's account has its own history.
     func enqueue(_ kind: StoredJob.Kind, for customer: Customer) throws(StoreError) {

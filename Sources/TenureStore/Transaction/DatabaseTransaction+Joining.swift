@@ -1,6 +1,7 @@
 import Foundation
 import TenureCore
 
+/// Merges customers whom signed data names together, unless something shows that they are different.
 extension DatabaseTransaction {
     /// Joins customers whom signed data names together. The first one keeps its number and gets what the others proved.
     func joined(_ known: [Customer]) throws(StoreError) -> Customer? {

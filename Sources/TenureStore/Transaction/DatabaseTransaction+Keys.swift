@@ -1,6 +1,7 @@
 import Foundation
 import TenureCore
 
+/// Stores, finds and revokes admin keys.
 extension DatabaseTransaction {
     /// Stores an admin key with the hash of its secret. Returns false if a key has the name already.
     package func create(_ key: StoredAdminKey, secret hash: [UInt8], actor: String) throws(StoreError) -> Bool {

@@ -1,6 +1,7 @@
 import Foundation
 import TenureCore
 
+/// Links customers to users of the app, and removes such links.
 extension DatabaseTransaction {
     /// The app's users that are linked to the customer.
     func users(of id: Int64) throws(StoreError) -> [String] {
@@ -30,9 +31,9 @@ extension DatabaseTransaction {
         // The customer to whom the user is linked already.
         let theirs = try self.customer(by: identity, in: member.realm, forUpdate: true)
         if let theirs, theirs.id == customer.id { return .done(customer, isNew: false) }
-        let others = try users(of: customer.id)
-        if transfer == .never, !others.isEmpty { return .refused(.linkedToAnotherUser) }
-        let isTransfer = transfer == .newest && !others.isEmpty
+        let otherUsers = try users(of: customer.id)
+        if transfer == .never, !otherUsers.isEmpty { return .refused(.linkedToAnotherUser) }
+        let isTransfer = transfer == .newest && !otherUsers.isEmpty
         // Members that signed data joined are one account, so they move together.
         let all = try group(of: customer.id)
         let taken = isTransfer ? try account(of: member.id, among: all) : all

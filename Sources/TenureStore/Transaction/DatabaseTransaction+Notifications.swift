@@ -1,6 +1,7 @@
 import Foundation
 import TenureCore
 
+/// Stores and reads App Store Server Notifications.
 extension DatabaseTransaction {
     /// Returns how an earlier notification with this UUID was received; nil if this one is new.
     func reception(of notification: StoredNotification, about identities: [Identity]) throws(StoreError) -> Reception? {

@@ -1,6 +1,7 @@
 import Foundation
 import TenureCore
 
+/// The outbox: messages for webhooks, written in the transaction that changes what they report.
 extension DatabaseTransaction {
     /// Adds a message to the outbox, with a delivery for each endpoint that wants the message. Does nothing if no
     /// endpoint wants it.

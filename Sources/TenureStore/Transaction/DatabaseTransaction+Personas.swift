@@ -2,6 +2,7 @@ import Foundation
 import TenureCore
 import TenureJSON
 
+/// Stores, finds and revokes personas: test customers for sandbox builds.
 extension DatabaseTransaction {
     /// Stores all personas, or none if one of their names is taken by a valid persona. With `replacing`, revokes the
     /// valid personas with these names instead.

@@ -1,6 +1,7 @@
 import Foundation
 import TenureCore
 
+/// Stores and reads the versions of the policy.
 extension DatabaseTransaction {
     /// Stores a compiled policy, unless it is stored already. Returns all policies.
     package func record(policy compiled: [UInt8], sha256: [UInt8]) throws(StoreError) -> [StoredPolicy] {

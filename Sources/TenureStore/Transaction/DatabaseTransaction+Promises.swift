@@ -1,6 +1,7 @@
 import Foundation
 import TenureCore
 
+/// Stores and reads promises.
 extension DatabaseTransaction {
     /// Stores a promise. If the same promise was ended before, it counts again.
     func insert(_ promise: StoredPromise, of customer: Customer) throws(StoreError) {

@@ -2,6 +2,7 @@ import Foundation
 import TenureCore
 import TenureJSON
 
+/// Puts versions of the policy into effect.
 extension DatabaseTransaction {
     /// The publication in effect; nil in a new database.
     package func publication() throws(StoreError) -> StoredPublication? {

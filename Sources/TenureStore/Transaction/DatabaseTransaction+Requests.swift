@@ -2,6 +2,7 @@ import Foundation
 import TenureCore
 import TenureJSON
 
+/// Remembers requests of the admin API by their `Idempotency-Key`, so that a repeated one changes nothing.
 extension DatabaseTransaction {
     /// An earlier request with the same ID.
     enum EarlierRequest {
@@ -67,8 +68,6 @@ extension DatabaseTransaction {
             [.integer(now.addingTimeInterval(-Self.requestMemory).millisecondsSince1970)])
         try session.execute(
             "INSERT INTO requests (actor, request, customer, change, at) VALUES ($1, $2, $3, $4, $5)",
-            [
-                .text(request.actor), .text(id), .text(customer), .text(change), milliseconds,
-            ])
+            [.text(request.actor), .text(id), .text(customer), .text(change), milliseconds])
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import TenureCore
 
+/// Finds the current customer of each member.
 extension DatabaseTransaction {
     /// Returns the members that the identities name, without reading facts.
     func resolve(_ identities: [Identity], in realm: Realm) throws(StoreError) -> NamedMembers {

@@ -1,6 +1,7 @@
 import Foundation
 import TenureCore
 
+/// Splits merged customers.
 extension DatabaseTransaction {
     /// Undoes the merge of a member. The member, and those that were merged into it, become a separate customer again.
     /// The facts of both customers are derived from their own rows.

@@ -1,6 +1,7 @@
 import Foundation
 import TenureCore
 
+/// Stores and reads grants and revocations by support.
 extension DatabaseTransaction {
     /// Stores a grant or revocation, unless it is stored already. Returns the customer with it; nil if the customer
     /// doesn't exist.

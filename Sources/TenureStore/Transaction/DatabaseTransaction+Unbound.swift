@@ -1,6 +1,7 @@
 import Foundation
 import TenureCore
 
+/// Unbound customers: artifacts without proof that they belong to the sender, linked to the customers whom they name.
 extension DatabaseTransaction {
     /// The maximum number of unbound customers with one acquisition and the same kind of leading artifact. Honest
     /// devices need far fewer. Each different list of artifacts creates one, and a client can send any number of lists.

@@ -81,10 +81,10 @@ package struct PublicationSurvey: Sendable {
 
     /// How many customers there are, without unbound customers.
     package var customers: Int {
-        let again = readAgain.reduce(0) { count, entry in
+        let difference = readAgain.reduce(0) { count, entry in
             count + (entry.value ? 1 : 0) - (wasRead(entry.key) ? 1 : 0)
         }
-        return read.count + again
+        return read.count + difference
     }
 
     /// Adds the next customer, in the order of their numbers.

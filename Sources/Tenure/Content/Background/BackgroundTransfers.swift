@@ -210,7 +210,8 @@ final class BackgroundTransfers: Sendable {
             let stalled = now.filter { label in
                 received[label].map { SuspendingClock.now - $0.since > .seconds(stallTimeout) } ?? false
             }
-            // The system reports the end of a download slightly after it leaves the list.
+            // The system reports the end of a download slightly after it leaves the list. So a download that isn't in the
+            // list counts as stalled only after the timeout.
             for label in gone where received[label] == nil { received[label] = (-1, .now) }
             if !stalled.isEmpty {
                 await cancel { label, _ in stalled.contains(label) }

@@ -122,6 +122,7 @@ final class PackWriter {
         try confirm()
         var rest = data[...]
         while !rest.isEmpty, let gap = gaps.first {
+            // The bytes before the next gap are on the device already.
             let skipped = Int(min(Int64(rest.count), max(0, gap.archiveRange.lowerBound - offset)))
             rest = rest.dropFirst(skipped)
             offset += Int64(skipped)

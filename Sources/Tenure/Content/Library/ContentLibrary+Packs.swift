@@ -2,6 +2,7 @@ import Foundation
 import TenureContent
 import TenureCore
 
+/// The states of asset packs, and what the app can do with them: see `Tenure.AssetPack`.
 extension ContentLibrary {
     // MARK: States
 
@@ -78,6 +79,7 @@ extension ContentLibrary {
     func download(_ name: String) async throws {
         load()
         guard ContentCatalog.isName(name) else { throw Tenure.AssetPackError.unknownPack(name) }
+        // Wait until it is known what the customer may use.
         for await customer in engine.customerState.watch() where !customer.isResolving { break }
         if running?.pack != name { reload(name) }
         switch state(of: name) {
@@ -100,6 +102,7 @@ extension ContentLibrary {
         }
         let before = packInUse(name)?.version.description
         schedule()
+        // Wait until the pack is installed, or its state shows why it can't be.
         for await state in contentStates.watch(name) {
             switch state {
             case .installed(_, nil): return

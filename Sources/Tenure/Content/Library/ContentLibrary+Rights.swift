@@ -2,6 +2,7 @@ import Foundation
 import TenureContent
 import TenureCore
 
+/// Decides which packs the customer may use, and follows changes of these rights.
 extension ContentLibrary {
     /// Returns what unlocks a pack. The newest catalog decides. If no catalog names the pack, the description that was
     /// stored when it was embedded, begun or installed decides.

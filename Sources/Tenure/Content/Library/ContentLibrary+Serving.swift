@@ -2,6 +2,7 @@ import Foundation
 import TenureContent
 import TenureCore
 
+/// Chooses the next download, runs it, and handles its result.
 extension ContentLibrary {
     // MARK: Which downloads may run
 
