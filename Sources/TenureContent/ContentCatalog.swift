@@ -131,6 +131,7 @@ package struct ContentCatalog: Sendable, Hashable {
 // MARK: JSON
 
 extension ContentCatalog {
+    /// Writes the catalog's fields of a signed payload.
     func write(to json: inout JSONWriter) {
         json.field("bundleID", bundleID)
         json.object("packs") { json in
@@ -205,6 +206,7 @@ extension ContentCatalog.Unlock {
 }
 
 extension ContentCatalog.Pack {
+    /// Reads a pack of the catalog. Throws `invalidCatalog` if one of its fields is invalid.
     fileprivate init(_ text: ContentCatalog.Text.Pack, named name: String) throws(ContentError) {
         func invalid(_ reason: String) -> ContentError {
             .invalidCatalog("the pack `\(name.escapedForDisplay)` \(reason)")

@@ -16,6 +16,7 @@ final class CustomerLookups: @unchecked Sendable {
     private let requirements: DatabaseRequirements
     private let waitTimeout: Duration
 
+    /// A caller that waits for a customer.
     private struct Lookup: Sendable {
         let id: Int64
         let continuation: CheckedContinuation<Result<Found, StoreError>, Never>
@@ -23,6 +24,7 @@ final class CustomerLookups: @unchecked Sendable {
         let deadline: ContinuousClock.Instant
     }
 
+    /// What was found under a customer's number.
     private enum Found: Sendable {
         case notFound
         case customer(Customer)

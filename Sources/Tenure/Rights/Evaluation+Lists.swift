@@ -27,6 +27,7 @@ extension Evaluation {
 }
 
 extension Tenure.Answer {
+    /// Returns a granted answer, with the version and date of the acquisition as facts.
     fileprivate static func registered(
         _ entitlement: String, title: String?, _ acquisition: Acquisition
     ) -> Self {

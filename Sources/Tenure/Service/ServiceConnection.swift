@@ -87,6 +87,7 @@ package struct ServiceConnection: Sendable {
     /// Returns the URL of a link, which may be relative to the service's URL.
     func resolve(_ link: String) -> URL? { URL(string: link, relativeTo: url)?.absoluteURL }
 
+    /// Sends JSON, and decodes the response.
     private func post<Answer: Decodable & Sendable>(
         _ path: String, _ body: some Encodable, token: String?, languages: [String] = []
     ) async throws(ServiceFailure) -> Answer {

@@ -40,6 +40,7 @@ extension StateLocation {
                 log ?? FallbackStateStorage.once { options.log.error($0) })
         }
 
+        /// Returns the location that the app shares with its extensions. Throws if the app doesn't have the group.
         private static func shared(
             _ group: String, _ options: Tenure.Options, _ host: HostProcess
         ) throws(AccessGroupError) -> StateLocation {

@@ -48,6 +48,8 @@ extension Engine {
 
     // MARK: Trials that the service counts
 
+    /// Begins a session at the service. Tries a failed request once more, with a new access token, unless the trial is
+    /// over or doesn't exist.
     private func beginTrial(
         of entitlement: String, at service: ServiceConnection
     ) async throws(Tenure.Error) -> Tenure.TrialSession {

@@ -72,6 +72,7 @@ private struct PackScan {
 
     init(folder: String) { self.folder = folder }
 
+    /// The sorted files and all mistakes, including those that only all files together show.
     var result: (files: PackFiles, mistakes: [String]) {
         let sorted = files.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
         var all = mistakes
@@ -129,6 +130,7 @@ private struct PackScan {
         }
     }
 
+    /// Adds a file, and reports why it can't be published, if so.
     private mutating func add(_ file: PackFiles.File) {
         guard files.count < PackManifest.maximumFiles else {
             isStopped = true

@@ -56,6 +56,7 @@ package struct ContentPublisher: Sendable {
         /// The names of packs that were in the previous catalog and aren't in this one.
         package let droppedPacks: [String]
 
+        /// A published pack.
         package struct Pack: Sendable {
             package let name: String
             package let version: ContentCatalog.Version
@@ -175,6 +176,7 @@ package struct ContentPublisher: Sendable {
         }
     }
 
+    /// Writes the archive, unless the folder has it already.
     private func publish(_ reader: PackReader) throws(PublishingError) -> (manifest: PackManifest, isNew: Bool) {
         // If the folder has a file of the same size, it is probably the same archive. So only compute its digest first.
         let size = reader.archiveSize

@@ -88,6 +88,7 @@ private struct ContentFileReader {
         reading.isOmitted(fields.whole.path + [.key(key)])
     }
 
+    /// Reads `packs`.
     private mutating func packs(_ part: Part) -> [PackSource] {
         guard case .mapping(let entries) = part.node.content else {
             reading.report(
@@ -127,6 +128,7 @@ private struct ContentFileReader {
             name: name, unlock: unlock, isPurgeable: storage == .purgeable, minimumAppVersion: minimum, files: files)
     }
 
+    /// Reads `entitlement` or `product`, of which a pack has exactly one.
     private mutating func unlock(_ fields: Fields) -> ContentCatalog.Unlock? {
         let entitlements = policy?.entitlements
         switch (fields[.entitlement], fields[.product]) {

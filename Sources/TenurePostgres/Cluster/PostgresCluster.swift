@@ -121,6 +121,7 @@ final class PostgresCluster: Sendable {
                 + "promoted since; stop the old primary\(remedy)")
     }
 
+    /// Reads the primary from a storage. Throws a failure with a remedy if the storage can't be read.
     private func primary(in storage: PrimaryStorage) throws(PostgresFailure) -> KnownPrimary? {
         do {
             return try storage.read()

@@ -34,6 +34,7 @@ final class PostgresAnswer {
     /// The type of a parameter of a described statement.
     func parameterType(_ index: Int) -> Oid { PQparamtype(result, Int32(truncatingIfNeeded: index)) }
 
+    /// Copies all rows out of libpq's memory.
     func rows() throws(PostgresFailure) -> [SQLRow] {
         let columns = Int(PQnfields(result))
         var rows: [SQLRow] = []
@@ -62,6 +63,7 @@ final class PostgresAnswer {
         return bytes(row, column)?.bigEndian(Int64.self)
     }
 
+    /// Decodes a column from PostgreSQL's binary format.
     private func value(_ row: Int, _ column: Int) throws(PostgresFailure) -> SQLValue {
         guard let bytes = bytes(row, column) else { return .null }
         let type = PQftype(result, Int32(truncatingIfNeeded: column))

@@ -110,6 +110,7 @@ final class PostgresConnection {
     /// Whether a transaction is open.
     var isInTransaction: Bool { !isLost && PQtransactionStatus(handle) != PQTRANS_IDLE }
 
+    /// Prepares a statement, and returns its name.
     private func prepare(_ sql: String, _ types: [Oid], as key: String) throws(PostgresFailure) -> String {
         let name = statements.newName()
         _ = try finish(sent: PQsendPrepare(handle, name, sql, Int32(types.count), types))
@@ -163,6 +164,7 @@ final class PostgresConnection {
         return kept
     }
 
+    /// Returns the failure that a result reports, and records what it means for this connection.
     private func failure(_ answer: PostgresAnswer) -> PostgresFailure {
         guard let complaint = answer.complaint, !complaint.state.isEmpty else { return clientFailure() }
         let failure = PostgresFailure(
@@ -195,6 +197,8 @@ final class PostgresConnection {
         }
     }
 
+    /// Waits until libpq has the next result. Fails after `answerTimeout` without a byte, and asks the server to cancel
+    /// the statement after `cancelsAfter`.
     private func waitForAnswer() throws(PostgresFailure) {
         guard PQisBusy(handle) == 1 else { return }
         var deadline = ContinuousClock.now + answerTimeout

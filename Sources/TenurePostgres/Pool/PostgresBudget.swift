@@ -90,6 +90,7 @@ extension PostgresBudget {
         return reports
     }
 
+    /// Asks a server how many connections it allows to roles that aren't superusers.
     private static func allowedConnections(at address: PostgresAddress) async -> Result<Int, StoreError> {
         let pool = PostgresPool(to: PostgresCluster(address), for: .lookups, limit: 1, waitTimeout: .seconds(3))
         let result: Result<Int, StoreError>

@@ -144,6 +144,7 @@ final class PostgresWorkers: Sendable {
         for closer in state.withLock({ $0.finishedClosers() }) { closer.resume() }
     }
 
+    /// Connects a worker. If that fails, sets a timer for the next attempt.
     private func connect(_ worker: PostgresWorker, to cluster: PostgresCluster) {
         worker.connection = nil
         do {

@@ -53,6 +53,7 @@ extension DatabaseSession {
     }
 }
 
+/// The database of a session, for statements in which the two differ.
 package enum SQLDialect: Sendable, Hashable {
     case sqlite
     case postgres

@@ -13,6 +13,7 @@ package final class SQLiteConnection: @unchecked Sendable {
     /// The cached numbers of headers, if this is the only connection that writes.
     package var headers: HeaderNumbers?
 
+    /// What the connection may do.
     package enum Access: Sendable {
         case reading
         /// Reads a file that no process has open, and that has no log beside it. Creates no file for sharing it with
@@ -103,6 +104,7 @@ package final class SQLiteConnection: @unchecked Sendable {
         try check(sqlite3_exec(handle, sql, nil, nil, nil))
     }
 
+    /// Returns the prepared statement for a text. Prepares it at its first use.
     private func statement(_ sql: String) throws(StoreError) -> OpaquePointer {
         let text = SQLText(text: sql)
         if let known = prepared[text] { return known }

@@ -60,6 +60,7 @@ package struct SQLiteCopy {
         return contents
     }
 
+    /// Copies all pages with SQLite's backup API. Waits some seconds if the database is locked.
     private func copy(_ source: SQLiteConnection, to path: String) throws(StoreError) {
         let connection = try SQLiteConnection(path: path, for: .writing)
         guard let backup = sqlite3_backup_init(connection.handle, "main", source.handle, "main") else {
@@ -78,6 +79,7 @@ package struct SQLiteCopy {
         try connection.execute("PRAGMA user_version = \(SQLiteCopyNumber.new())")
     }
 
+    /// Checks the copy, and counts what it contains.
     private func read(_ path: String) throws(StoreError) -> Contents {
         let connection = try SQLiteConnection(path: path, for: .readingUnchanged)
         guard try connection.row("PRAGMA integrity_check(1)")?.text(0) == "ok" else {

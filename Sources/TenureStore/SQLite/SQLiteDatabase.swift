@@ -148,6 +148,7 @@ package struct SQLiteDatabase: Database {
         try await write(for: .maintaining, body)
     }
 
+    /// Submits a write to the writer, and waits until its group is flushed.
     private func write<Value: Sendable>(
         for use: DatabaseRequirements.Use, _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {

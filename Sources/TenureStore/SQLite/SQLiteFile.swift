@@ -4,6 +4,7 @@ import TenureFileAttributes
 /// Checks the file at the path of a database before anything is changed. Otherwise, the service might create its tables
 /// in another program's database, or change the mode of a folder.
 enum SQLiteFile {
+    /// What is at the path of a database.
     enum Contents: Sendable, Hashable {
         case nothing
         /// A database without tables, such as a file that was just created.

@@ -45,6 +45,7 @@ final class SQLiteWriter: @unchecked Sendable {
         let finish: @Sendable (StoreError?) -> Void
     }
 
+    /// The state of SQLite's log after the last commit, which SQLite reports.
     private final class Log {
         /// Frames after the last commit.
         var size: Int32 = 0
@@ -97,6 +98,7 @@ final class SQLiteWriter: @unchecked Sendable {
         }
     }
 
+    /// Queues a write. Starts the next group, unless one is being written or still gathers writes.
     func submit(_ write: PendingWrite, endsGathering: Bool) {
         let (starts, failure) = state.withLock { state -> (Bool, StoreError?) in
             if endsGathering { state.isGathered = false }

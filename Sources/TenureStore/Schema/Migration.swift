@@ -10,6 +10,7 @@ package struct Migration: Sendable {
     let oldestReader: Int
     private let statements: [Statements]
 
+    /// Statements for both databases, or for one of them.
     package enum Statements: Sendable {
         /// A statement in SQLite's dialect; see `SQLDialect.rendering`.
         case shared(String)

@@ -89,6 +89,7 @@ extension Database {
 
 /// The connections to a database server for one purpose.
 package struct ConnectionPool: Sendable {
+    /// What the connections are used for.
     package enum Purpose: String, Sendable {
         case transactions, lookups
     }

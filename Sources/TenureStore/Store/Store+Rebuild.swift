@@ -43,6 +43,7 @@ private struct RowsFingerprint: Sendable, Hashable {
 }
 
 extension DatabaseTransaction {
+    /// Returns a customer with all rows. Nil if there is no such customer, or if it was merged into another one.
     fileprivate func rebuildable(_ id: Int64) throws(StoreError) -> Rebuildable? {
         guard let fingerprint = try rowsFingerprint(of: id, forUpdate: false),
             let row = try session.row("SELECT \(Customer.columns) FROM customers WHERE id = $1", [.integer(id)])
@@ -82,6 +83,8 @@ extension DatabaseTransaction {
         ("support_grants", "1 = 1"), ("events", "1 = 1"),
     ]
 
+    /// Stores new facts. Unreadable facts are first replaced with the empty ones of `found`. Otherwise an update to empty
+    /// facts would do nothing.
     fileprivate func replaceFacts(
         of found: Rebuildable, by encoded: EncodedFacts
     ) throws(StoreError) -> Customer {

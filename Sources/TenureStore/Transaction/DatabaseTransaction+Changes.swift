@@ -30,6 +30,7 @@ extension DatabaseTransaction {
         return try audited(outcome, request, on: member.publicID)
     }
 
+    /// Carries out the change. Returns `refused` if it isn't possible.
     private func attempt(
         _ request: RequestedChange, on member: CustomerMember, by rederivation: Rederivation
     ) throws(StoreError) -> ChangeOutcome {

@@ -139,6 +139,7 @@ extension DatabaseTransaction {
         }
     }
 
+    /// Returns the deliveries of a message, with all attempts.
     private func deliveries(of message: Int64) throws(StoreError) -> [StoredDelivery] {
         try session.rows(
             "SELECT id, endpoint, delivered_at, next_at FROM deliveries WHERE message = $1 ORDER BY endpoint",

@@ -8,6 +8,7 @@ extension DatabaseTransaction {
         try customer(id, asStored: true).map { customer throws(StoreError) in try rows(of: customer) }
     }
 
+    /// Returns the rows of all members of a customer.
     func rows(of customer: Customer) throws(StoreError) -> CustomerRows {
         var artifacts: [(artifact: Artifact, receivedAt: Date)] = []
         var notifications: [(notification: StoredNotification, receivedAt: Date)] = []

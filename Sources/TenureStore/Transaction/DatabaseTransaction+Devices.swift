@@ -42,6 +42,7 @@ extension DatabaseTransaction {
         return devices.count
     }
 
+    /// Whether one of the customer's members has an event of this kind since an instant.
     private func hasEvent(
         _ kind: StoredEvent.Kind, since: Date, _ customer: Int64
     ) throws(StoreError) -> Bool {

@@ -36,6 +36,7 @@ extension DatabaseTransaction {
         for name in names { try queue(number, to: name, customer: id, isBulk: isBulk) }
     }
 
+    /// Adds a delivery of a message to one endpoint.
     private func queue(
         _ message: Int64, to endpoint: String, customer: SQLValue, isBulk: Bool
     ) throws(StoreError) {

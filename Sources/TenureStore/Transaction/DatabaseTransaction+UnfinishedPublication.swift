@@ -93,6 +93,7 @@ extension DatabaseTransaction {
         return try update(customer, to: facts)
     }
 
+    /// Appends an event about promises that the publication ended or restored.
     private func append(
         _ kind: StoredEvent.Kind, of entitlements: Set<String>, to customer: Customer,
         by unfinished: UnfinishedPublication

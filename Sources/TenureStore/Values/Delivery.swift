@@ -34,6 +34,7 @@ package struct Delivery: Sendable, Hashable {
 
 /// The state of a message's delivery to one endpoint.
 package struct StoredDelivery: Sendable, Hashable {
+    /// One attempt to deliver the message.
     package struct Attempt: Sendable, Hashable {
         package let at: Date
         package let status: Int?

@@ -62,6 +62,7 @@ package struct PlainFacts {
         .signedDate, .appTransactionID, .downloadID, .platform, .version, .purchaseDate,
     ]
 
+    /// Writes the proof without its IDs and signing date, and with the class of its date of purchase instead of the date.
     private mutating func writeProof(class: (Date?) -> UInt64) -> Bool {
         guard let raw = number() else { return false }
         let flags = FactsFormat.ProofFlags(rawValue: raw)
@@ -115,6 +116,7 @@ package struct PlainFacts {
         return true
     }
 
+    /// Writes a promise, and whether it is for the customer's acquisition. Its IDs and its date of purchase are left out.
     private mutating func writePromise() -> Bool {
         guard let raw = number(), let entitlement = text(), entitlement.count < 0xFF else { return false }
         let flags = FactsFormat.PromiseFlags(rawValue: raw)

@@ -21,6 +21,7 @@ extension ContentLibrary {
         .union(plans.keys).union(requests.map(\.pack))
     }
 
+    /// Computes the state of a pack from what is known now.
     func state(of name: String) -> State {
         guard unlock(of: name) != nil else { return .unknown }
         guard isAllowed(name) else { return .notEntitled }

@@ -60,6 +60,7 @@ struct PackTransfer: Sendable {
         }
     }
 
+    /// Downloads until all files are verified, and installs them. Continues what an earlier process began.
     private func transferAndInstall() async throws {
         let folder = try store.prepareFolder(of: pack.name, isPurgeable: pack.isPurgeable)
         guard let partial = try await partial(in: folder) else { return }
