@@ -11,7 +11,7 @@ struct ReceiptAttributes: Sendable, Hashable {
     /// Whether the receipt has attribute 5: SHA-1 of the device's identifier, the opaque value and the bundle ID.
     private(set) var hasDeviceHash = false
 
-    /// Nil if the bytes aren't a receipt.
+    /// Reads the attributes. Nil if the bytes aren't a receipt.
     init?(_ receipt: Data) {
         let reader = BERReader(bytes: [UInt8](receipt))
         guard let content = reader.content else { return nil }

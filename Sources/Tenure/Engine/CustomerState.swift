@@ -17,7 +17,7 @@ final class CustomerState: Sendable {
         var clockCorrections = 0
         /// Whether a search has ended since the app started.
         var isSearched = false
-        /// When the last search ended, by the device's clock.
+        /// The time when the last search ended, by the device's clock.
         var checkedAt: Date?
         /// How often another account was signed in.
         var accountChanges = 0
@@ -50,7 +50,8 @@ final class CustomerState: Sendable {
 
     fileprivate struct State {
         var snapshot: Snapshot
-        /// When each granted right ends, in seconds since the reference date. It is infinity for a permanent right.
+        /// The time when each granted right ends, in seconds since the reference date. It is infinity for a permanent
+        /// right.
         var ends: [String: Double] = [:]
         /// The latest time observed, in seconds since the reference date.
         var floor: Double
@@ -62,7 +63,7 @@ final class CustomerState: Sendable {
         var isResolvingOver = false
         /// The customer that watchers received last.
         var published: Tenure.Customer?
-        /// When an answer changes next, with the task that waits until then.
+        /// The time when an answer changes next, with the task that waits until then.
         var timer: (at: Double, task: Task<Void, Never>)?
         var isClosed = false
     }
@@ -136,7 +137,7 @@ final class CustomerState: Sendable {
         state.withLock { $0.knowsAllNames && $0.snapshot.customer.answers[entitlement] == nil }
     }
 
-    /// When the next right ends. Nil if all rights are permanent.
+    /// The time when the next right ends. Nil if all rights are permanent.
     var nextEnd: Date? {
         let clock = clock().timeIntervalSinceReferenceDate
         return state.withLock { state in
@@ -304,7 +305,7 @@ extension CustomerState.State {
         return snapshot.customer.with(access: access, isResolving: isResolving)
     }
 
-    /// When an answer changes next because time passes.
+    /// The time when an answer changes next because time passes.
     var nextChange: Double? {
         var instants = ends.values.filter { $0.isFinite }
         instants += sessions.values.flatMap(\.values)

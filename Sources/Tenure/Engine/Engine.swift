@@ -15,7 +15,7 @@ actor Engine {
 
     /// The source of newer signed policies. Nil if the app's policy isn't updated from a web server.
     let feed: SignedPolicyFeed?
-    /// When `feed` was last asked. Nil to ask at the next search.
+    /// The time when `feed` was last asked. Nil to ask at the next search.
     var policyRequestedAt: Date?
     var backoff = Backoff()
     /// The wait of `run()` for its next search.

@@ -10,7 +10,7 @@ import TenureCore
 final class Watchers<Value: Sendable>: Sendable {
     private struct Delivery: Sendable {
         let continuation: AsyncStream<Value>.Continuation
-        /// Nil ends the stream.
+        /// The value to yield. Nil ends the stream.
         let value: Value?
     }
 

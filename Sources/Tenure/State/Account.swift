@@ -18,7 +18,7 @@ package struct Account: Sendable, Hashable {
     var keyStatements: [String] = []
     /// The service's last response.
     var serviceAnswers: [String: Tenure.Answer] = [:]
-    /// When the service last responded. Nil to ask it again.
+    /// The time when the service last responded. Nil to ask it again.
     package var answeredAt: Date?
     /// Entitlements that were denied when all sources were last read. Empty if there is new evidence since.
     var denials: Set<String> = []

@@ -14,7 +14,7 @@ package struct DeviceTime: Sendable, Hashable, Codable {
     package private(set) var lastClock: Date
     /// The signing date of the newest artifact.
     package private(set) var newestSigning: Date?
-    /// When this device or keychain was first used.
+    /// The time when this device or keychain was first used.
     package private(set) var firstSeen: Date
     /// The beginnings of other periods, by name.
     package private(set) var beginnings: [String: Date] = [:]

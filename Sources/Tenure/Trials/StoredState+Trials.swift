@@ -89,7 +89,7 @@ extension StoredState {
 
 /// A trial session that was counted.
 struct BegunTrial: Sendable {
-    /// When the session, or the trial of days, is over.
+    /// The time when the session, or the trial of days, is over.
     let ends: Date
     /// The number of sessions of the trial. Nil for a trial of days.
     var sessions: Int?

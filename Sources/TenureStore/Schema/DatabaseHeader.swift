@@ -2,7 +2,7 @@
 /// was moved.
 package struct DatabaseHeader: Sendable, Hashable {
     package let id: [UInt8]
-    /// Nil until a service opens the database.
+    /// The bundle ID of the app. Nil until a service opens the database.
     package let bundleID: String?
     /// The version of the schema; see `Migration.version`.
     package let version: Int

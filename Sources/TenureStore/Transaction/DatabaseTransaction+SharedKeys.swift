@@ -2,7 +2,7 @@
 package struct SharedKeys: Sendable, Hashable {
     /// The ID of the signing key in use.
     package var signingKey: String
-    /// When the signing key was created, in seconds since 1970.
+    /// The time when the signing key was created, in seconds since 1970.
     package var createdAt: Int64
     /// The ID of the offline root, if there is one.
     package var root: String?

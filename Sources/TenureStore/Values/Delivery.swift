@@ -21,7 +21,7 @@ package struct Delivery: Sendable, Hashable {
     package let message: StoredMessage
     /// Counts from 1. A replay starts at 1 again.
     package let attempt: Int
-    /// When the message was queued. The period of retries starts then.
+    /// The time when the message was queued. The period of retries starts then.
     package let queuedAt: Date
 
     /// The result of an attempt. The endpoint's response isn't stored, except for its status.
@@ -44,7 +44,7 @@ package struct StoredDelivery: Sendable, Hashable {
 
     package let endpoint: String
     package let deliveredAt: Date?
-    /// When the next attempt is due; nil if the message was delivered or given up.
+    /// The time when the next attempt is due; nil if the message was delivered or given up.
     package let nextAttempt: Date?
     /// The attempts in order, including those before a replay.
     package let attempts: [Attempt]

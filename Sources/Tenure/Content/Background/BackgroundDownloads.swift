@@ -58,8 +58,9 @@ package struct BackgroundStatus: Sendable, Hashable {
 /// The result of a download.
 package struct BackgroundResult: Sendable, Hashable {
     let label: String
-    /// Nil if there was no response.
+    /// The status of the response. Nil without a response.
     let status: Int?
+    /// The response's header `Content-Range`.
     let contentRange: String?
     /// The file with the response's body, whatever its status. Nil if the download failed.
     package let file: URL?

@@ -56,8 +56,8 @@ actor ContentLibrary {
     var network: NetworkCondition?
     /// Packs that the customer was entitled to since the start.
     var wasAllowed: Set<String> = []
-    /// When the next right of a product ends, with the task that waits until then. The end of an entitlement's right
-    /// needs no timer here: the engine publishes it.
+    /// The time when the next right of a product ends, with the task that waits until then. The end of an entitlement's
+    /// right needs no timer here: the engine publishes it.
     var timer: (at: Date, task: Task<Void, Never>)?
     var isInForeground = true
     /// Whether the system has started the app to report downloads.
