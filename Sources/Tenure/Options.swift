@@ -4,7 +4,7 @@ public import TenureCore
 extension Tenure {
     /// The settings of a client.
     public struct Options: Sendable {
-        /// The rules by which Tenure finishes a transaction. Until then, the App Store delivers it again at each start.
+        /// The time at which Tenure finishes a transaction. Until then, the App Store delivers it again at each start.
         ///
         /// Tenure finishes only transactions of products that the policy or the service's catalog names, and never of
         /// consumables. The app finishes all others itself after it has delivered the product: with
@@ -29,7 +29,7 @@ extension Tenure {
             case undetermined
         }
 
-        /// The rule by which Tenure finishes transactions.
+        /// The time at which Tenure finishes transactions.
         public var finishing = Finishing.whenRecorded
         /// The decisions for copies that weren't installed from the App Store.
         public var outsideAppStore = OutsideAppStore.undetermined

@@ -159,9 +159,9 @@ final class ServiceSync {
         }
         guard let nonce = request.nonce else { throw .replayed }
         device.observeClock()
-        let vouchers = response.signingKey
+        let signingKey = response.signingKey
         let token = EntitlementTokenReader.Token(
-            text: text, statements: (vouchers?.chain ?? []) + [vouchers?.root].compactMap(\.self),
+            text: text, statements: (signingKey?.chain ?? []) + [signingKey?.root].compactMap(\.self),
             revocations: device.stored.revocations)
         let claims = try device.tokenReader.read(
             new: token, for: device.holder(device.deviceID), answering: nonce,

@@ -28,6 +28,7 @@ package struct PostgresAddress: Sendable, Hashable {
     /// Throws `StoreError.unusable`, with a message that repeats no password.
     package init(_ url: String) throws(StoreError) {
         let (address, query) = Self.parts(url)
+        // The address as error messages may show it.
         let shown = Self.mayHoldSecret(url) ? "postgres://…" : address
         guard Self.isPostgres(url) else {
             throw .unusable(database: shown, detail: "it isn't a URL that begins with `postgres://`")

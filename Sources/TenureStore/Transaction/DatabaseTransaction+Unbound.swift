@@ -18,7 +18,7 @@ extension DatabaseTransaction {
     /// `unbound` exists already.
     func oldestUnbound(of unbound: Identity, in realm: Realm) throws(StoreError) -> Int64? {
         guard try member(by: unbound, in: realm) == nil else { return nil }
-        let unboundCustomers = try unboundCustomers(of: unbound.shown, in: realm)
+        let unboundCustomers = try unboundCustomers(withPrefix: unbound.valuePrefix, in: realm)
         return unboundCustomers.count < Self.maximumUnbound ? nil : unboundCustomers.first
     }
 
@@ -91,15 +91,16 @@ extension DatabaseTransaction {
     }
 
     /// Unbound customers with the same leading artifact, the oldest first.
-    private func unboundCustomers(of shown: Substring, in realm: Realm) throws(StoreError) -> [Int64] {
+    private func unboundCustomers(withPrefix prefix: Substring, in realm: Realm) throws(StoreError) -> [Int64] {
         try session.integers(
-            // Selects a range of the index: values that begin with `shown` and a space, which `!` follows in ASCII.
+            // Selects a range of the index: values that begin with `prefix` and a space, which `!` follows in ASCII.
             """
             SELECT customer FROM identities WHERE realm = $1 AND kind = $2 AND value >= $3 AND value < $4
             ORDER BY customer
             """,
             [
-                SQLValue(realm.code), SQLValue(Identity.Kind.unbound.rawValue), .text(shown + " "), .text(shown + "!"),
+                SQLValue(realm.code), SQLValue(Identity.Kind.unbound.rawValue), .text(prefix + " "),
+                .text(prefix + "!"),
             ])
     }
 }
