@@ -28,6 +28,7 @@ package struct DatabaseHeader: Sendable, Hashable {
     private static let query =
         "SELECT id, bundle_id, version, oldest_writer, oldest_reader, moved_to FROM \(DatabaseTable.identity), \(DatabaseTable.state)"
 
+    /// Reads the header of the database that a session uses.
     package static func read(in session: any DatabaseSession) throws(StoreError) -> DatabaseHeader {
         guard let row = try session.row(query) else { throw .damaged("the database has no header") }
         return DatabaseHeader(
@@ -39,7 +40,9 @@ package struct DatabaseHeader: Sendable, Hashable {
     /// Gives a database without an app to the app with this bundle ID (`$1`).
     package static let claim = "UPDATE \(DatabaseTable.identity) SET bundle_id = $1 WHERE bundle_id IS NULL"
 
-    /// Marks a database as moved. Services don't write to it any more.
+    /// Marks a database as moved, so that services don't write to it any more.
+    ///
+    /// - Parameter place: where the content is now, without a password; nil removes the mark.
     package static func markMoved(to place: String?, in session: any DatabaseSession) throws(StoreError) {
         try session.execute(
             "UPDATE \(DatabaseTable.state) SET moved_to = $1", [place.map { .text($0) } ?? .null])

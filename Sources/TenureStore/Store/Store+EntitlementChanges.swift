@@ -42,7 +42,8 @@ extension Store {
         return !next.customers.isEmpty
     }
 
-    /// Returns false if another publication is active, or the walk over all customers began again.
+    /// Compares and stores one piece. Returns false if another publication is active, or the walk over all customers
+    /// doesn't continue with this piece.
     private func compare(_ piece: ComparedPiece) async throws(StoreError) -> Bool {
         try await retrying { () throws(StoreError) -> Attempt<Bool> in
             let prepared = try await prepare(piece)
@@ -91,6 +92,8 @@ private struct ComparedPiece: Sendable {
     /// In a walk over all customers: the last customer compared before, and after this piece (nil: all are compared).
     var positions: (before: Int64, after: Int64?)?
 
+    /// Whether the walk over all customers continues with this piece; always true outside of a walk. False if the walk
+    /// began again, or another process has compared the piece.
     func isNext(in transaction: DatabaseTransaction) throws(StoreError) -> Bool {
         guard let positions else { return true }
         return try transaction.comparisonPosition() == positions.before

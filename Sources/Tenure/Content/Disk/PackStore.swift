@@ -77,6 +77,8 @@ struct PackStore: Sendable {
     /// Returns the installed version of a pack. Nil if none is installed.
     func installed(_ pack: String) -> InstalledPack? { installed(inFolder: folder(of: pack)) }
 
+    /// Returns the version that is installed in a pack's folder. Nil if no version is installed, or `installed.json` or
+    /// the manifest is damaged.
     func installed(inFolder folder: String) -> InstalledPack? {
         guard let data = Disk.contents(of: folder + "/" + Self.installedName, most: 4096),
             let record = try? JSONDecoder().decode(InstalledRecord.self, from: data), record.isSafe,
@@ -182,6 +184,7 @@ private struct InstalledRecord: Codable {
     let folder: String
     let embedded: String?
 
+    /// Whether the folder's name can't lead to another folder.
     var isSafe: Bool { PackStore.isFolderName(folder) }
 }
 
