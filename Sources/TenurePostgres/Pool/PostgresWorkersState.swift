@@ -1,6 +1,6 @@
 import TenureStore
 
-/// The queue of one app's jobs.
+/// The queue of one app's jobs, and the database to which they go.
 struct PostgresLane {
     let cluster: PostgresCluster
     let address: PostgresAddress
@@ -9,14 +9,19 @@ struct PostgresLane {
     var running = 0
     /// The turn in which a job of this lane began last. Turns count the jobs of all lanes.
     var lastTurn: UInt64 = 0
+    /// The callers that wait until the closed lane is removed; see `finishedClosers`.
     var closers: [CheckedContinuation<Void, Never>] = []
     var isClosing = false
 }
 
 /// The lanes with their waiting jobs, and the workers with their connections.
+///
+/// Several apps can use one cluster, each with its own lane. A worker has at most one connection at a time, and runs the
+/// jobs of all lanes with the connection's cluster. If other clusters need the worker more, it disconnects from its own.
 struct PostgresWorkersState {
     var limit: Int
     private let idleTimeout: Duration
+    /// The lanes, by number.
     private var lanes: [Int: PostgresLane] = [:]
     private var lanesCreated = 0
     /// How many numbers were given to jobs.
@@ -59,6 +64,7 @@ struct PostgresWorkersState {
 // MARK: Apps
 
 extension PostgresWorkersState {
+    /// Adds a lane. Returns its number.
     mutating func addLane(_ lane: PostgresLane) -> Int {
         lanesCreated += 1
         lanes[lanesCreated] = lane
@@ -71,7 +77,8 @@ extension PostgresWorkersState {
         lanes[lane]?.closers.append(closer)
     }
 
-    /// Removes the lanes that have no jobs and connections left. Returns the callers that waited for that.
+    /// Removes the closed lanes that have no jobs left and, unless another lane shares the cluster, no connections.
+    /// Returns the callers that waited for that.
     mutating func finishedClosers() -> [CheckedContinuation<Void, Never>] {
         var closers: [CheckedContinuation<Void, Never>] = []
         for (number, lane) in lanes where lane.isClosing && lane.queue.isEmpty && lane.running == 0 {
@@ -100,6 +107,7 @@ extension PostgresWorkersState {
 // MARK: Jobs
 
 extension PostgresWorkersState {
+    /// Returns a number for a new job. It is the job's position in its lane.
     mutating func newNumber() -> UInt64 {
         defer { numbers += 1 }
         return numbers
@@ -119,6 +127,7 @@ extension PostgresWorkersState {
         return nil
     }
 
+    /// Takes a waiting job out of its lane. Returns nil if it isn't waiting there.
     mutating func remove(_ number: UInt64, in lane: Int) -> PostgresJob? { lanes[lane]?.queue.remove(number) }
 
     /// Ends a job. If it has to run again, puts it back at its old position.
@@ -208,6 +217,7 @@ extension PostgresWorkersState {
         return .run(lane: number, lane.address, number: next.number, next.job)
     }
 
+    /// Removes a worker that no app needs anymore.
     private mutating func end(_ worker: PostgresWorker) -> Next {
         leave(worker)
         workers -= 1

@@ -80,14 +80,14 @@ final class LargeFacts: Sendable {
 
     // MARK: In a transaction
 
-    /// Returns the decoded facts, or nil if they are small.
+    /// Returns the decoded facts, or nil if they are small. Throws if they are large and weren't prepared.
     func decoded(_ bytes: [UInt8]) throws(StoreError) -> EncodedFacts? {
         guard bytes.count > DatabaseTransaction.maximumFactsInOnePiece else { return nil }
         if let found = state.withLock({ $0.known.first { $0.hasSameBytes(as: bytes) } }) { return found }
         throw miss(.decoded(bytes))
     }
 
-    /// Returns the encoded facts, or nil if they are small.
+    /// Returns the encoded facts, or nil if they are small. Throws if they are large and weren't prepared.
     func encoded(_ facts: CustomerFacts) throws(StoreError) -> EncodedFacts? {
         guard facts.entryCount > DatabaseTransaction.maximumEntriesInOnePiece else { return nil }
         if let found = state.withLock({ $0.known.last { $0.facts == facts } }) { return found }
@@ -105,12 +105,14 @@ final class LargeFacts: Sendable {
         throw miss(.verdict(customer, evaluate))
     }
 
+    /// Returns the combined facts. Throws if they are large and weren't prepared, so that the transaction ends.
     func result(of sum: Sum) throws(StoreError) -> CustomerFacts {
         guard sum.isLarge else { return sum.result }
         if let found = state.withLock({ $0.sums.first { $0.inputs == sum }?.result }) { return found.facts }
         throw miss(.sum(sum))
     }
 
+    /// Returns the remaining facts. Throws if all facts are large and the result wasn't prepared.
     func result(of remainder: Remainder) throws(StoreError) -> CustomerFacts {
         guard remainder.isLarge else { return remainder.result }
         if let found = state.withLock({ $0.remainders.first { $0.inputs == remainder }?.result }) { return found }

@@ -16,6 +16,7 @@ extension DatabaseTransaction {
         try mergeMember(member.id, into: nil)
         if isPermanent { try separate(member.id, from: try group(of: former.id)) }
         let parts = try restore([former.id, member.id], of: former, by: rederivation)
+        // The event of each customer names the other one.
         for (customer, publicID) in zip(parts, [member.publicID, former.publicID]) {
             try append(
                 .unmerged, to: customer, actor: actor, detail: detail.merging(["customer": publicID]) { $1 })
@@ -33,6 +34,7 @@ extension DatabaseTransaction {
             members[id] = try member(.number(id))
             parents[id] = members[id]?.mergedInto
         }
+        // The length of the chain of merges from this member to the customer.
         func depth(_ id: Int64) -> Int {
             sequence(first: id) { parents[$0] }.prefix(Self.maximumMembers + 1).reduce(0) { count, _ in count + 1 }
         }
