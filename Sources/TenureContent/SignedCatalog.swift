@@ -101,6 +101,7 @@ package struct SignedCatalog: Sendable, Hashable {
         }
     }
 
+    /// The fields of the payload besides the catalog.
     private struct Claims: Decodable {
         let counter: Int64
         let iat: Int64

@@ -30,8 +30,8 @@ final class ServiceSync {
         return seconds > 1 && seconds <= Backoff.longest ? seconds : nil
     }
 
-    /// Whether to ask the service: if there is new evidence, after an hour if something isn't granted, otherwise after
-    /// a day.
+    /// Whether to ask the service: if there is new evidence or a right has ended, after an hour if something isn't
+    /// granted, otherwise after a day. A client that only listens asks only for new evidence or after a day.
     private var isServiceDue: Bool {
         guard let asked = device.stored.account.answeredAt else { return true }
         let clock = setup.clock()

@@ -36,6 +36,7 @@ extension DatabaseTransaction {
                 [.text(request.actor), .text(id)]),
             let digest = try digest(ofErased: publicID), try row.text(0) == digest
         else { return nil }
+        // The column contains the change's name, a space, and the counts as JSON; see `rememberErasure`.
         let counts = try row.text(1).dropFirst(request.change.name.count + 1)
         return try? JSONDecoder().decode([String: Int].self, from: Data(counts.utf8))
     }
