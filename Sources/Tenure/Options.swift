@@ -74,6 +74,7 @@ extension Tenure {
     /// In the sandbox and in Xcode, all customers have the same original version and date. So without a persona, you
     /// can't test how the policy treats early customers.
     public struct Persona: Sendable, Hashable {
+        /// A customer who got the app like this, or a persona of the service, named by its token.
         enum Kind: Sendable, Hashable {
             case acquired(version: String, platform: Platform, date: Date)
             case token(String)

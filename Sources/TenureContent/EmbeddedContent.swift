@@ -159,6 +159,7 @@ extension EmbeddedContent {
         return Data(json)
     }
 
+    /// The file's JSON before it is checked.
     private struct Text: Decodable {
         let format: Int
         let packs: [Entry]

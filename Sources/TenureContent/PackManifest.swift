@@ -171,6 +171,7 @@ extension PackManifest {
         return Data(json)
     }
 
+    /// The manifest's JSON before it is checked.
     private struct Text: Decodable {
         let format: Int
         let archive: Archive

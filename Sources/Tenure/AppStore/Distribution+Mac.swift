@@ -20,6 +20,7 @@ extension Tenure.Distribution {
     }
 
     #if os(macOS) || targetEnvironment(macCatalyst)
+        /// Determines from the receipt and the signature of the app how it was installed.
         static func ofMacApp(_ bundle: Bundle) -> Tenure.Distribution {
             let receipt = bundle.bundleURL.appendingPathComponent("Contents/_MASReceipt/receipt")
             if FileManager.default.fileExists(atPath: receipt.path) {

@@ -46,6 +46,7 @@ private struct BERReader {
     static let set: UInt8 = 0x31
     static let context0: UInt8 = 0xA0
 
+    /// An element of ASN.1: a tag and its contents.
     struct Element {
         let tag: UInt8
         /// Where its contents are in `bytes`.

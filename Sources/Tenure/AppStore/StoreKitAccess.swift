@@ -137,6 +137,7 @@ package struct StoreKitAccess: AppStoreAccess {
 
     // MARK: Evidence
 
+    /// Converts StoreKit's app transaction.
     private static func result(_ result: VerificationResult<AppTransaction>) -> StoreResult<StoreAppTransaction> {
         guard case .verified(let app) = result else { return .unverified(reason: result.reason) }
         guard let environment = AppStoreEnvironment(rawValue: app.environment.rawValue) else {
@@ -154,6 +155,7 @@ package struct StoreKitAccess: AppStoreAccess {
                 jws: result.jwsRepresentation, bundleID: app.bundleID, environment: environment, proof: proof))
     }
 
+    /// Converts a transaction of StoreKit.
     static func result(_ result: VerificationResult<Transaction>) -> StoreResult<StoreTransaction> {
         guard case .verified(let transaction) = result else { return .unverified(reason: result.reason) }
         guard let environment = AppStoreEnvironment(rawValue: transaction.environment.rawValue) else {

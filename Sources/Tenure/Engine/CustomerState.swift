@@ -48,6 +48,7 @@ final class CustomerState: Sendable {
         case resolving
     }
 
+    /// The values that the lock protects.
     fileprivate struct State {
         var snapshot: Snapshot
         /// The time when each granted right ends, in seconds since the reference date. It is infinity for a permanent

@@ -17,6 +17,7 @@ struct KeyRing: Sendable {
     private let pinned: [Key]
     private let root: Key?
 
+    /// A public key with its ID.
     private struct Key: Sendable {
         let id: String
         let verifier: P256.Signing.PublicKey

@@ -40,6 +40,7 @@ extension Tenure.Answer {
             reasons: [Reason(DeviceReason.registeredVersion.rawValue, facts)], nextSteps: [])
     }
 
+    /// The denial of an entitlement that was registered, but not for this customer's copy of the app.
     fileprivate static func notRegistered(_ entitlement: String, title: String?) -> Self {
         Self(
             entitlement: entitlement, outcome: .denied, until: nil,

@@ -19,6 +19,7 @@ extension Tenure {
 }
 
 extension Engine {
+    /// See `Tenure.register`.
     fileprivate func register(
         entitlement: String, versions: [String]?, purchasedBefore: Date?, on platform: Platform?
     ) throws(Tenure.InvalidVersionList) {

@@ -114,6 +114,7 @@ package struct ServiceConnection: Sendable {
         TransportRequest(url.appendingPath(path), timeout: timeout, bodyLimit: Self.maximumAnswerSize)
     }
 
+    /// Sends a request, unless the service's URL is invalid.
     private func response(to request: TransportRequest) async throws(ServiceFailure) -> TransportResponse {
         if let addressMistake { throw .noAnswer(addressMistake) }
         do throws(TransportFailure) {

@@ -105,6 +105,7 @@ private struct FileHashes {
     private var chunks: [ContentDigest] = []
     private var size: Int64 = 0
 
+    /// Adds the next bytes of the file.
     mutating func update(_ bytes: UnsafeRawBufferPointer) {
         whole.update(bytes)
         chunk.update(bytes)

@@ -87,6 +87,7 @@ private struct PackScan {
         return (PackFiles(sorted, in: folder), all)
     }
 
+    /// Reads the whole folder of the pack.
     mutating func read() {
         guard let state = FileState(path: folder) else { return report("", "can't be read (\(Self.reason))") }
         switch state.kind {
@@ -114,6 +115,7 @@ private struct PackScan {
         }
     }
 
+    /// Adds the file, or the files of the folder, at this location. Reports what can't be published.
     private mutating func read(_ location: String, named path: String) {
         guard let state = FileState(path: location) else { return report(path, "can't be read (\(Self.reason))") }
         switch state.kind {

@@ -33,10 +33,12 @@ package struct ContentFile: Sendable {
     }
 }
 
+/// The fields of a pack.
 private enum PackKey: String, CaseIterable {
     case entitlement, product, files, storage, minimumAppVersion
 }
 
+/// The values of the field `storage`.
 private enum Storage: String, CaseIterable {
     case purgeable
 }
@@ -53,6 +55,7 @@ private struct ContentFileReader {
         reading = Reading(mistakes: mistakes)
     }
 
+    /// Reads the whole file. Throws if it has mistakes.
     mutating func read(_ root: Part) throws(PolicyFileError) -> ContentFile {
         let fields = Fields(
             root, keys: ["app", "packs"], required: [("packs", "packs: { levels: { … } }")], &reading)
@@ -113,6 +116,7 @@ private struct ContentFileReader {
         return packs
     }
 
+    /// Reads one pack. Returns nil if a required field is missing or invalid. Mistakes are collected in `reading`.
     private mutating func pack(_ part: Part, named name: String) -> PackSource? {
         guard
             let fields = Fields(

@@ -112,6 +112,7 @@ final class PostgresCluster: Sendable {
         guard connection.server.timeline >= timeline else { throw older(connection, than: timeline) }
     }
 
+    /// The error about an old primary: a server with an older timeline than this one.
     private func older(
         _ connection: PostgresConnection, than timeline: UInt32, _ remedy: String = ""
     ) -> PostgresFailure {

@@ -102,6 +102,7 @@ extension PostgresConnection {
         return try settings(and: "NULL::text, NULL::text")
     }
 
+    /// Reads the settings and more expressions. Fails if the server doesn't know a function in them.
     private func settings(and more: String) throws(PostgresFailure) -> [SQLValue] {
         try transact(.lookingUp) { () throws(PostgresFailure) in
             try rows(

@@ -16,6 +16,7 @@ struct PostgresParameters {
         for value in values { try append(value) }
     }
 
+    /// Appends one value in PostgreSQL's binary format.
     mutating func append(_ value: SQLValue) throws(PostgresFailure) {
         switch value {
         case .null:

@@ -51,6 +51,7 @@ package final class PostgresBudget: Sendable {
     /// more, because a connection can't change its database.
     private static func lookups(forDatabases count: Int) -> Int { max(2, min(8, count + 1)) }
 
+    /// A weak reference, so that a dictionary doesn't keep its objects alive.
     private struct Weak<Object: AnyObject & Sendable>: Sendable {
         weak let object: Object?
     }

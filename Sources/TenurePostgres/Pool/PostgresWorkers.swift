@@ -49,6 +49,7 @@ final class PostgresWorkers: Sendable {
 
     func newNumber() -> UInt64 { state.withLock { $0.newNumber() } }
 
+    /// Adds a job to a lane, and wakes workers for it. If the job is refused, calls its `fail`.
     func submit(_ job: PostgresJob, as number: UInt64, in lane: Int) {
         let (refusal, woken) = state.withLock { state in
             let refusal = state.insert(job, as: number, in: lane)
@@ -82,6 +83,7 @@ final class PostgresWorkers: Sendable {
         }
     }
 
+    /// Calls a closure at this instant, unless the workers no longer exist.
     private func after(
         _ instant: ContinuousClock.Instant, _ body: @escaping @Sendable (PostgresWorkers) -> Void
     ) {

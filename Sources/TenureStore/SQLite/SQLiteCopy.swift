@@ -16,6 +16,7 @@ package struct SQLiteCopy {
         package let size: Int
     }
 
+    /// Why no copy was written.
     enum Failure: Error {
         case exists
         case cannotWrite(detail: String)

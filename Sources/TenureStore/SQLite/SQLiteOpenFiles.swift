@@ -4,6 +4,7 @@ import TenureFileAttributes
 
 /// What happened to a file of an open database. Programs that write to the open file afterward lose what they write.
 struct FileReplacement: Sendable, Hashable, CustomStringConvertible {
+    /// The kinds of replacements. Their raw values are parts of messages.
     enum Change: String, Sendable, Hashable {
         /// Nothing is at the path.
         case missing = "was deleted or moved"
@@ -110,6 +111,7 @@ final class SQLiteOpenFiles {
     private static let numberOffset = 60
     private static let headerSize = 100
 
+    /// Whether the file still has a header of the open database, and isn't too short.
     private func isHeaderUnchanged() -> Bool {
         guard let header = Self.header(connection) else { return false }
         let number = Self.number(in: header)

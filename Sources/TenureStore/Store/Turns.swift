@@ -28,6 +28,7 @@ final class Turns: Sendable {
         }
     }
 
+    /// Passes the name to the task that has waited longest, or releases it.
     private func leave(_ name: String) {
         let next = waiting.withLock { waiting -> CheckedContinuation<Void, Never>? in
             if waiting[name]?.isEmpty == false { return waiting[name]?.removeFirst() }

@@ -63,6 +63,7 @@ extension DatabaseTransaction {
         try areComplete(try accounts(among: group).filter { !$0.contains(member) })
     }
 
+    /// Whether each account has a member with an event that says that all purchases are known.
     private func areComplete(_ accounts: [[Int64]]) throws(StoreError) -> Bool {
         let complete = try rows(
             """

@@ -44,6 +44,7 @@ extension DatabaseTransaction {
         }
     }
 
+    /// Erases the customer of a member: hides all rows, which are removed later, and queues the webhook message.
     private func erase(_ member: CustomerMember) throws(StoreError) -> ChangeOutcome {
         let root = try root(of: member)
         let counts = try hide(root).merging(hiddenBefore) { $0 + $1 }
@@ -54,6 +55,7 @@ extension DatabaseTransaction {
         return .erased(counts)
     }
 
+    /// Records a grant or revocation by support.
     private func support(_ request: RequestedChange, on member: CustomerMember) throws(StoreError) -> ChangeOutcome {
         let former = try customer(of: member)
         guard let grant = request.grant,
@@ -64,6 +66,7 @@ extension DatabaseTransaction {
         return .done(customer.named(as: member.id), isNew: customer.facts != former.facts)
     }
 
+    /// Merges the customer with this public ID into the member's, unless a rule forbids it.
     private func merge(
         _ publicID: String, with member: CustomerMember, _ request: RequestedChange
     ) throws(StoreError) -> ChangeOutcome {
@@ -78,6 +81,7 @@ extension DatabaseTransaction {
         return .done(merged, isNew: true)
     }
 
+    /// Undoes the merge of the member with this public ID.
     private func unmerge(
         _ publicID: String, from member: CustomerMember, _ request: RequestedChange, by rederivation: Rederivation
     ) throws(StoreError) -> ChangeOutcome {

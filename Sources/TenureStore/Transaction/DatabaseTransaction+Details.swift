@@ -15,6 +15,7 @@ extension DatabaseTransaction {
         return try details(of: try customer(of: member, forUpdate: false), with: parts, unboundAfter: last)
     }
 
+    /// Reads the details of a customer from the rows of all members.
     private func details(
         of customer: Customer, with parts: CustomerDetails.Parts, unboundAfter last: Int64
     ) throws(StoreError) -> CustomerDetails {

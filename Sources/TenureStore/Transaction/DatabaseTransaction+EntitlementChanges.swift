@@ -107,6 +107,7 @@ extension DatabaseTransaction {
     /// The seconds until a customer that couldn't be evaluated is compared again.
     private static let postponement: TimeInterval = 60
 
+    /// The names of the rows in `progress` about the comparison of all customers.
     private enum Progress {
         static let comparisonKey = "webhook comparison key"
         static let position = "webhook comparison"

@@ -10,6 +10,7 @@ extension DatabaseTransaction {
         try append(kind, toMember: customer.member, actor: actor, detail: detail)
     }
 
+    /// Appends an event to the rows of one member.
     func append(
         _ kind: StoredEvent.Kind, toMember member: Int64, actor: String?, detail: [String: String]
     ) throws(StoreError) {

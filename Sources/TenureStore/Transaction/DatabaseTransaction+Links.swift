@@ -8,6 +8,7 @@ extension DatabaseTransaction {
         try users(among: try group(of: id))
     }
 
+    /// The user IDs of these members, in order.
     func users(among group: [Int64]) throws(StoreError) -> [String] {
         var users: [String] = []
         let found = try rows(

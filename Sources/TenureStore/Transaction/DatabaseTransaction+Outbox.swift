@@ -73,6 +73,7 @@ extension DatabaseTransaction {
         return ids.count
     }
 
+    /// Removes messages with their deliveries and attempts.
     private func removeMessages(_ ids: [Int64]) throws(StoreError) {
         let places = DatabaseTable.batchPlaces
         try execute(

@@ -58,6 +58,7 @@ extension DatabaseTransaction {
         try personas("WHERE public_id = $1", [.text(publicID)]).first
     }
 
+    /// Reads the personas that an SQL clause selects.
     private func personas(_ condition: String, _ arguments: [SQLValue]) throws(StoreError) -> [StoredPersona] {
         try session.rows(
             "SELECT id, public_id, name, facts, created_at, expires_at, revoked_at FROM personas \(condition)",

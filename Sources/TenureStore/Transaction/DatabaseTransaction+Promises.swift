@@ -41,6 +41,7 @@ extension DatabaseTransaction {
             [.integer(customer), .integer(publication), .integer(next)])
     }
 
+    /// Reads the promises that a condition selects, in the order in which they were stored.
     func promises(
         _ condition: String, _ arguments: [SQLValue]
     ) throws(StoreError) -> [StoredPromise] {

@@ -97,6 +97,7 @@ extension DatabaseTransaction {
         return .published(publication)
     }
 
+    /// Stores a publication. Returns its number.
     private func insert(
         _ request: RequestedPublication, of version: Int64, _ counts: StoredPublication.Counts
     ) throws(StoreError) -> Int64 {
@@ -115,6 +116,7 @@ extension DatabaseTransaction {
         return try row.integer(0)
     }
 
+    /// Reads the publications that a condition selects.
     private func publications(
         _ condition: String, _ arguments: [SQLValue]
     ) throws(StoreError) -> [StoredPublication] {

@@ -24,6 +24,7 @@ package struct SharedKeys: Sendable, Hashable {
 }
 
 extension DatabaseTransaction {
+    /// The names of the rows in `progress` that store `SharedKeys`.
     private enum SharedKeyName: String, CaseIterable {
         case signingKey = "keys signing"
         case createdAt = "keys created"

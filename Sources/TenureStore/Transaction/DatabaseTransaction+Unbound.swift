@@ -80,6 +80,7 @@ extension DatabaseTransaction {
     /// The unbound customers with artifacts that name this customer, by number.
     func unboundCustomers(of id: Int64) throws(StoreError) -> [Int64] { try unboundCustomers(of: try group(of: id)) }
 
+    /// The unbound customers with artifacts that name one of these members, without erased ones.
     func unboundCustomers(of members: [Int64]) throws(StoreError) -> [Int64] {
         let rows = try rows(
             """

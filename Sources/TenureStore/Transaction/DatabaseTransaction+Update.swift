@@ -128,6 +128,7 @@ extension DatabaseTransaction {
         return (known, named.unknown)
     }
 
+    /// Whether one of these members has an app transaction ID.
     func hasAppTransactionID(among group: [Int64]) throws(StoreError) -> Bool {
         try !rows(
             """

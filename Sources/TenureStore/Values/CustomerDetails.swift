@@ -32,6 +32,7 @@ package struct CustomerDetails: Sendable {
         package let bytes: [UInt8]?
     }
 
+    /// A device that sent proof that was signed for it.
     package struct Device: Sendable, Hashable {
         /// The hash of the device's ID.
         package let device: String
@@ -41,6 +42,7 @@ package struct CustomerDetails: Sendable {
         package let entitlementTokens: Int64
     }
 
+    /// A trial session that the customer began.
     package struct TrialSession: Sendable, Hashable {
         package let entitlement: String
         package let session: String

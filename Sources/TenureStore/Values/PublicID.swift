@@ -34,6 +34,7 @@ package enum PublicID: String {
             && text.utf8.dropFirst(rawValue.utf8.count).allSatisfy(Self.alphabet.contains)
     }
 
+    /// Returns the prefix, these letters, and random letters up to the size of an ID.
     private func text(beginning: [UInt8]) -> String {
         var text = Array(rawValue.utf8) + beginning
         var missing = Self.size - beginning.count

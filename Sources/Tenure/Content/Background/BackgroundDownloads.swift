@@ -18,6 +18,7 @@ package protocol BackgroundDownloads: Sendable {
     /// The downloads that haven't ended.
     func downloads() async -> [BackgroundStatus]
 
+    /// Starts these downloads.
     func start(_ orders: [BackgroundOrder]) async
 
     /// Cancels the downloads with these labels.

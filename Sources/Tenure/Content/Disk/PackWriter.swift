@@ -16,6 +16,7 @@ final class PackWriter {
     /// The position in the archive of the next byte.
     private var offset: Int64 = 0
 
+    /// The file of the pack that is being written.
     private struct OpenFile {
         /// The index of the file in the manifest.
         let place: Int

@@ -14,6 +14,7 @@ struct ReusableFiles {
     /// Files of a partial version that was set aside. Their ends may be missing.
     private let beginnings: [ContentDigest: String]
 
+    /// What identifies equal files.
     private struct Content: Hashable {
         let digest: ContentDigest
         let size: Int64

@@ -163,6 +163,7 @@ extension ContentLibrary {
         schedule()
     }
 
+    /// See `Tenure.AssetPack.remove`.
     func remove(_ name: String) async {
         await stop(name)
         store.remove(name)
@@ -187,6 +188,7 @@ extension ContentLibrary {
         await waitForOthers(with: name)
     }
 
+    /// See `Tenure.AssetPack.verify`.
     func verify(_ name: String) -> Bool {
         load()
         guard let pack = store.installed(name) else { return packInUse(name) != nil }
@@ -257,6 +259,7 @@ enum PackInUse: Sendable {
         }
     }
 
+    /// Searches the paths of all files. A folder exists only as part of them.
     private static func isFile(_ path: String, among files: some Sequence<String>) -> Bool? {
         if path.isEmpty { return false }
         var isFolder = false

@@ -53,6 +53,7 @@ extension ContentLibrary {
         scheduleTimer()
     }
 
+    /// Removes the request for a pack, unless the customer may use the pack after all.
     private func dropRequestWithoutRight(_ name: String) {
         guard !isAllowed(name) else { return schedule() }
         (failures[name], waits[name]) = (nil, nil)
