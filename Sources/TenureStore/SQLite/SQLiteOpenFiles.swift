@@ -39,7 +39,7 @@ final class SQLiteOpenFiles {
     /// The accepted copy numbers (`user_version`) in the file: the current one, and the one in the file until a
     /// checkpoint writes the log into it.
     private var numbers: Set<UInt32>
-    /// The largest size of the file in bytes so far.
+    /// The size of the file in bytes when its header was last found unchanged.
     private var size: sqlite3_int64 = 0
 
     /// - Parameters:

@@ -18,6 +18,7 @@ extension ContentLibrary {
         return (pack, version)
     }
 
+    /// The bytes that the download still has to transfer. The archive's size is used until they are known.
     private func missingBytes(of request: PackRequest) -> Int64 {
         guard let (_, version) = target(of: request.pack) else { return 0 }
         return missingBytesByPack[request.pack] ?? version.archiveSize
@@ -61,7 +62,8 @@ extension ContentLibrary {
         dropCompleteRequests()
         defer { publish() }
         if let running {
-            // If the system can download for the app, a download ends when the app enters or leaves the foreground.
+            // If the system can download for the app, a download ends when the app enters or leaves the foreground. The
+            // task's `finish` then calls `schedule` again.
             guard let request = requests.first(where: { $0.pack == running.pack }), isReady(request),
                 running.isInForeground == isInForeground || running.isInForeground && background == nil
             else {
