@@ -159,13 +159,20 @@ final class SQLiteOpenFiles {
 
     // MARK: Log
 
-    /// https://www.sqlite.org/walformat.html: sizes in bytes, and places in the header of the index.
+    // The sizes and offsets are in bytes; https://www.sqlite.org/walformat.html describes both formats.
+
+    /// The smallest size of an index.
     private static let indexSize = 32_768
     private static let logHeaderSize = 32
+    /// The size of what comes before each page in the log.
     private static let frameHeaderSize = 24
+    /// The offset of the number of frames in the index (`mxFrame`).
     private static let lastFrame = 16
+    /// The offset of the number of the database's pages in the index (`nPage`).
     private static let pageCount = 20
+    /// The salt in the index. It must be the same as the log's, or the index belongs to another log.
     private static let indexSalt = 32..<40
+    /// The salt in the log's header.
     private static let logSalt = 16..<24
 
     /// Whether the log is long enough for the number of frames in the index, and its header has the index's salt.

@@ -79,8 +79,12 @@ extension DatabaseTransaction {
     /// The key of a user in the details of events.
     static let userKey = "user"
 
-    /// Takes the member's account away from a customer, who keeps the other accounts. Returns the account as a customer
-    /// without a user.
+    /// Takes the member's account away from a customer, who keeps the other accounts and all users. If there is no other
+    /// account, removes the users instead. Returns the account as a customer without a user.
+    ///
+    /// - Parameters:
+    ///   - taken: the members of the account.
+    ///   - all: the members of the customer.
     private func takeAway(
         _ taken: [Int64], with member: CustomerMember, from customer: Customer, _ all: [Int64], actor: String,
         by rederivation: Rederivation
