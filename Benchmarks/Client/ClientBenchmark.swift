@@ -41,7 +41,7 @@ struct ClientBenchmark: Sendable {
 
         var setup = Setup(access: SilentStore(), storage: storage, policy: nil)
         guard let url = URL(string: "https://tenure.example.com") else { throw URLError(.badURL) }
-        setup.service = ServiceConnection(url: url, app: nil, deadline: 1, transport: NoNetwork())
+        setup.service = ServiceConnection(url: url, app: nil, timeout: 1, transport: NoNetwork())
         setup.keys = [pinned]
         setup.clock = { Date() }
         setup.sleep = { _ in try await Task.sleep(nanoseconds: 3_600_000_000_000) }

@@ -11,7 +11,7 @@ extension Tenure {
         /// The outcome. It is `denied` only if the device or the service has read everything that could grant the
         /// entitlement. If nothing grants it and something couldn't be read, it is `undetermined`.
         public let outcome: Decision.Outcome
-        /// When a granted right ends. Nil if it is permanent.
+        /// The time when a granted right ends. Nil if it is permanent.
         public let until: Date?
         /// The answer, its reason and the next step, as text for the customer or your support team. The text is in
         /// English. Titles are in the first of `Options.languages` for which the policy has titles.

@@ -13,6 +13,7 @@ extension Tenure {
         case serviceAddress(String)
         /// The device couldn't store the change.
         case notStored(String)
+        /// The app's policy can't be used.
         case policy(PolicyProblem)
         /// The text isn't a public key.
         case key(String)

@@ -4,7 +4,7 @@ public import TenureCore
 extension Tenure {
     /// The settings of a client.
     public struct Options: Sendable {
-        /// When Tenure finishes a transaction. Until then the App Store delivers it again at each start.
+        /// The time at which Tenure finishes a transaction. Until then, the App Store delivers it again at each start.
         ///
         /// Tenure finishes only transactions of products that the policy or the service's catalog names, and never of
         /// consumables. The app finishes all others itself after it has delivered the product: with
@@ -29,7 +29,7 @@ extension Tenure {
             case undetermined
         }
 
-        /// When transactions are finished.
+        /// The time at which Tenure finishes transactions.
         public var finishing = Finishing.whenRecorded
         /// The decisions for copies that weren't installed from the App Store.
         public var outsideAppStore = OutsideAppStore.undetermined
@@ -74,6 +74,7 @@ extension Tenure {
     /// In the sandbox and in Xcode, all customers have the same original version and date. So without a persona, you
     /// can't test how the policy treats early customers.
     public struct Persona: Sendable, Hashable {
+        /// A customer who got the app like this, or a persona of the service, named by its token.
         enum Kind: Sendable, Hashable {
             case acquired(version: String, platform: Platform, date: Date)
             case token(String)

@@ -37,6 +37,7 @@ extension Tenure {
 }
 
 extension Engine {
+    /// See `Tenure.restore`. Reads the App Store again even if this process may not show a sign-in.
     func restore() async -> Tenure.RestoreResult.SignIn {
         load()
         do throws(HostLimit) {
@@ -74,6 +75,7 @@ extension Engine {
         return signIn
     }
 
+    /// Makes a call that may show a sign-in. Returns how the sign-in ended.
     private func outcome(_ call: () async throws -> Void) async -> Tenure.RestoreResult.SignIn {
         do {
             try await call()
@@ -88,5 +90,5 @@ extension Engine {
     }
 }
 
-/// An error: the customer closed the sign-in.
+/// The error for a sign-in that the customer closed.
 struct SignInCanceled: Error {}

@@ -1,6 +1,7 @@
 public import Foundation
 import TenureCore
 
+/// Creates clients: with a policy, with a service, or with both.
 extension Tenure {
     /// Creates a client that decides on the device, by the app's own policy. It needs no server.
     ///
@@ -65,7 +66,7 @@ extension Tenure {
         service: URL, app: String?, keys: [ServiceKey], root: ServiceKey?, policy: PolicySource?, options: Options
     ) throws(Tenure.Error) {
         var setup = Setup(live: options, policy: policy)
-        let connection = ServiceConnection(url: service, app: app, deadline: options.serviceTimeout)
+        let connection = ServiceConnection(url: service, app: app, timeout: options.serviceTimeout)
         if let mistake = connection.addressMistake { throw .serviceAddress(mistake) }
         setup.service = connection
         setup.keys = keys
@@ -79,7 +80,7 @@ extension Tenure {
     /// collected artifacts, `tenure rehearse` shows what a new policy would decide for real customers.
     public static func listening(service: URL, app: String? = nil, options: Options = Options()) -> Tenure {
         var setup = Setup(live: options, policy: nil)
-        setup.service = ServiceConnection(url: service, app: app, deadline: options.serviceTimeout)
+        setup.service = ServiceConnection(url: service, app: app, timeout: options.serviceTimeout)
         setup.isListening = true
         return Tenure(setup)
     }

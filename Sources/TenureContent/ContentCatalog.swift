@@ -13,6 +13,7 @@ package struct ContentCatalog: Sendable, Hashable {
         case product(String)
     }
 
+    /// A version of a pack: its manifest, and its archive with all files.
     package struct Version: Sendable, Hashable {
         /// The lowest `CFBundleShortVersionString` of apps that can use this version. Nil if all can.
         package let minimumAppVersion: AppVersion?
@@ -45,6 +46,7 @@ package struct ContentCatalog: Sendable, Hashable {
         }
     }
 
+    /// An asset pack.
     package struct Pack: Sendable, Hashable {
         package let name: String
         package let unlock: Unlock
@@ -129,6 +131,7 @@ package struct ContentCatalog: Sendable, Hashable {
 // MARK: JSON
 
 extension ContentCatalog {
+    /// Writes the catalog's fields of a signed payload.
     func write(to json: inout JSONWriter) {
         json.field("bundleID", bundleID)
         json.object("packs") { json in
@@ -185,7 +188,7 @@ extension ContentCatalog {
 }
 
 extension ContentCatalog.Unlock {
-    /// Nil unless exactly one of the two is given.
+    /// Creates the value from two JSON fields. Nil unless exactly one of them is given.
     package init?(entitlement: String?, product: String?) {
         switch (entitlement, product) {
         case (let entitlement?, nil): self = .entitlement(entitlement)
@@ -203,6 +206,7 @@ extension ContentCatalog.Unlock {
 }
 
 extension ContentCatalog.Pack {
+    /// Reads a pack of the catalog. Throws `invalidCatalog` if one of its fields is invalid.
     fileprivate init(_ text: ContentCatalog.Text.Pack, named name: String) throws(ContentError) {
         func invalid(_ reason: String) -> ContentError {
             .invalidCatalog("the pack `\(name.escapedForDisplay)` \(reason)")
@@ -216,6 +220,7 @@ extension ContentCatalog.Pack {
         var versions: [ContentCatalog.Version] = []
         for version in text.versions {
             let minimum = version.minimumAppVersion.map { AppVersion($0) }
+            // The field is there, but it isn't a version.
             if case .some(nil) = minimum { throw invalid("has a `minimumAppVersion` that isn't a dotted number") }
             versions.append(
                 ContentCatalog.Version(

@@ -13,6 +13,7 @@ import TenureJSON
 ///   "version":"<digest of the manifest>","installedSize":1900,"files":[{"path":"samples/c4.wav","size":1900}]}]}
 /// ```
 package struct EmbeddedContent: Sendable, Hashable {
+    /// A file of a pack, as `content.json` describes it.
     package struct File: Sendable, Hashable, Decodable {
         /// Relative to the pack's folder; see `AssetPath`.
         package let path: String
@@ -20,6 +21,7 @@ package struct EmbeddedContent: Sendable, Hashable {
         package let size: Int64
     }
 
+    /// An embedded asset pack.
     package struct Pack: Sendable, Hashable {
         package let name: String
         package let unlock: ContentCatalog.Unlock
@@ -95,6 +97,8 @@ extension EmbeddedContent.Pack {
 }
 
 extension EmbeddedContent {
+    /// Reads `content.json`.
+    ///
     /// - Throws: `invalidEmbeddedContent` for anything that `json` doesn't write.
     package init(json: Data) throws(ContentError) {
         let text: Text
@@ -114,6 +118,7 @@ extension EmbeddedContent {
                     "`\(pack.name.escapedForDisplay)` must have either `entitlement` or `product`")
             }
             let minimum = pack.minimumAppVersion.map { AppVersion($0) }
+            // The field is there, but it isn't a version.
             if case .some(nil) = minimum {
                 throw .invalidEmbeddedContent(
                     "`\(pack.name.escapedForDisplay)` has a `minimumAppVersion` that isn't a dotted number")
@@ -154,6 +159,7 @@ extension EmbeddedContent {
         return Data(json)
     }
 
+    /// The file's JSON before it is checked.
     private struct Text: Decodable {
         let format: Int
         let packs: [Entry]

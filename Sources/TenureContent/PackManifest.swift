@@ -16,6 +16,7 @@ import TenureJSON
 /// The archive is an uncompressed ustar file: a header of 512 bytes for each file in order, its contents, zeros up to
 /// the next multiple of 512, and 1,024 zeros at the end.
 package struct PackManifest: Sendable, Hashable {
+    /// A file of the pack.
     package struct File: Sendable, Hashable {
         /// Relative to the pack's folder; see `AssetPath`.
         package let path: String
@@ -170,6 +171,7 @@ extension PackManifest {
         return Data(json)
     }
 
+    /// The manifest's JSON before it is checked.
     private struct Text: Decodable {
         let format: Int
         let archive: Archive

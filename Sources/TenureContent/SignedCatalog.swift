@@ -62,6 +62,7 @@ package struct SignedCatalog: Sendable, Hashable {
         return try SignedCatalog(try Contents(payload: Data(read.payload)), text: read.text).checked(for: bundleID)
     }
 
+    /// Returns this catalog. Throws `wrongApp` if it is for another app.
     private func checked(for bundleID: String?) throws(ContentError) -> SignedCatalog {
         if let bundleID, catalog.bundleID != bundleID {
             throw .wrongApp(found: catalog.bundleID, wanted: bundleID)
@@ -100,6 +101,7 @@ package struct SignedCatalog: Sendable, Hashable {
         }
     }
 
+    /// The fields of the payload besides the catalog.
     private struct Claims: Decodable {
         let counter: Int64
         let iat: Int64

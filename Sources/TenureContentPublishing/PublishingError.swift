@@ -41,7 +41,8 @@ extension PublishingError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .rejectedFiles(let mistakes): mistakes.joined(separator: "\n")
-        case .unreadable(let path, let reason): "can't read `\(path.escapedForDisplay)` (\(reason))"
+        case .unreadable(let path, let reason):
+            "can't read `\(path.escapedForDisplay)` (\(reason)); check the path and its permissions"
         case .changed(let path):
             "`\(path.escapedForDisplay)` changed while it was read; publish again when nothing writes to it"
         case .unwritable(let path, let reason):

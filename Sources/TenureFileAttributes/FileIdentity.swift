@@ -7,6 +7,7 @@ package struct FileIdentity: Sendable, Hashable {
     /// The kind of file.
     package let kind: Kind
 
+    /// The kinds of files.
     package enum Kind: Sendable, Hashable {
         case file, folder, link
         /// A device, a pipe or a socket.

@@ -22,7 +22,7 @@ package struct FileState: Sendable, Hashable {
         nanoseconds = modified.tv_nsec
     }
 
-    /// Nil if the path doesn't exist, or if its state can't be read. `errno` has the reason.
+    /// Reads the state of a path. Nil if the path doesn't exist, or if its state can't be read; `errno` has the reason.
     ///
     /// - Parameter followsLinks: whether to return the state of a link's target instead of the link's own.
     package init?(path: String, followsLinks: Bool = false) {

@@ -16,6 +16,7 @@ package struct WholeFile: Sendable {
         self.path = path
     }
 
+    /// The bytes that were read.
     package struct Contents: Sendable {
         package let bytes: [UInt8]
     }

@@ -15,9 +15,10 @@ final class CustomerLookups: Sendable {
     private struct Queue {
         var waiting: [Lookup] = []
         /// The number of connections that answer look-ups, or will soon.
-        var rounds = 0
+        var busyConnections = 0
     }
 
+    /// A caller that waits for a customer.
     private struct Lookup: Sendable {
         let id: Int64
         let continuation: CheckedContinuation<Result<Found, StoreError>, Never>
@@ -25,6 +26,7 @@ final class CustomerLookups: Sendable {
         let deadline: ContinuousClock.Instant
     }
 
+    /// What was found under a customer's number.
     private enum Found: Sendable {
         case notFound
         case customer(Customer)
@@ -47,6 +49,8 @@ final class CustomerLookups: Sendable {
         self.waitTimeout = waitTimeout
     }
 
+    /// Returns the customer with this number, or the one into which it was merged.
+    ///
     /// - Parameter settled: reads the customer in a separate transaction. Used while a publication is unfinished.
     func customer(
         _ id: Int64, settled: (Int64) async throws(StoreError) -> Customer?
@@ -83,11 +87,12 @@ final class CustomerLookups: Sendable {
         return try result.get()
     }
 
+    /// Queues look-ups. Asks the pool for a connection, unless enough connections are busy or no look-up waits.
     private func submit(_ lookups: [Lookup]) {
         let begins = queue.withLock { queue in
             queue.waiting += lookups
-            guard queue.rounds < Self.connections, !queue.waiting.isEmpty else { return false }
-            queue.rounds += 1
+            guard queue.busyConnections < Self.connections, !queue.waiting.isEmpty else { return false }
+            queue.busyConnections += 1
             return true
         }
         guard begins else { return }
@@ -101,20 +106,22 @@ final class CustomerLookups: Sendable {
         queue.withLock { queue in
             let group = Array(queue.waiting.prefix(Self.maximumGroupSize))
             queue.waiting.removeFirst(group.count)
-            if group.isEmpty { queue.rounds -= 1 }
+            if group.isEmpty { queue.busyConnections -= 1 }
             return group
         }
     }
 
+    /// Fails all waiting look-ups, because the pool has no connection for them.
     private func fail(with error: StoreError) {
         let failed = queue.withLock { queue in
             defer { queue.waiting = [] }
-            queue.rounds -= 1
+            queue.busyConnections -= 1
             return queue.waiting
         }
         for lookup in failed { lookup.continuation.resume(returning: .failure(error)) }
     }
 
+    /// Answers groups of look-ups until none waits, the turn ends, or the connection is lost.
     private func answer(on connection: PostgresConnection) {
         let end = ContinuousClock.now + Self.turn
         while true {
@@ -130,19 +137,20 @@ final class CustomerLookups: Sendable {
                     for lookup in group { lookup.continuation.resume(returning: .failure(error.error)) }
                     continue
                 }
-                endRound()
+                giveBack()
                 repeatOrFail(group, after: error.error)
                 return
             }
         }
     }
 
+    /// Gives the connection back to the pool, and asks for one again if look-ups wait.
     private func submitAgain() {
-        endRound()
+        giveBack()
         submit([])
     }
 
-    private func endRound() { queue.withLock { $0.rounds -= 1 } }
+    private func giveBack() { queue.withLock { $0.busyConnections -= 1 } }
 
     /// Repeats the look-ups that have time left, and fails the others. Repeating is safe, because they only read.
     private func repeatOrFail(_ group: [Lookup], after error: StoreError) {

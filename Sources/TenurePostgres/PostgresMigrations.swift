@@ -1,6 +1,7 @@
 import Foundation
 import TenureStore
 
+/// Creates and migrates the schema in a PostgreSQL database.
 extension PostgresConnection {
     /// Opens the database: creates it, gives it to the app or brings it up to date, as far as `opening` permits.
     ///
@@ -12,9 +13,9 @@ extension PostgresConnection {
             throw PostgresFailure(objection)
         }
         if header != nil, opening.mustBeNew { throw PostgresFailure(.exists(address.fullName)) }
-        let isNew =
+        let needsChange =
             header.map { $0.bundleID == nil && opening.bundleID != nil || $0.version < requirements.version } ?? true
-        if isNew, header == nil ? opening.creates : opening.migrates {
+        if needsChange, header == nil ? opening.creates : opening.migrates {
             try migrate(opening.migrations, for: opening.bundleID, mustBeNew: opening.mustBeNew)
             header = try transact(.reading) { () throws(PostgresFailure) in try headerIfAny() }
         }
@@ -72,6 +73,7 @@ extension PostgresConnection {
         return header
     }
 
+    /// Creates the schema and the table of migrations, if they are missing.
     private func makeSchema() throws(PostgresFailure) {
         // `IF NOT EXISTS` alone needs the privilege to create schemas even if the schema exists.
         let isThere = try rows("SELECT 1 FROM pg_namespace WHERE nspname = $1", [.text(address.schema)])
@@ -83,7 +85,7 @@ extension PostgresConnection {
         }
     }
 
-    /// Skips steps of newer releases, which the header permits.
+    /// Runs the steps that haven't run yet.
     private func apply(_ migrations: [Migration]) throws(PostgresFailure) {
         let applied = Set(try rows("SELECT name FROM migrations").flatMap(\.values))
         for migration in migrations where !applied.contains(.text(migration.name)) {

@@ -26,6 +26,7 @@ package enum StoreError: Error, Sendable, Hashable {
     case readOnly(database: String, detail: String)
     /// The database contains something that the service never writes.
     case damaged(String)
+    /// Any other failure, with its description.
     case failed(String)
     /// The file of an open database was replaced. Nothing is read or written until the program starts again.
     case replaced(String)

@@ -14,12 +14,14 @@ struct AppStoreSnapshot: Sendable {
     /// Whether all purchases were read, with the state of their subscriptions.
     var knowsPurchases: Bool { transactions != nil && knowsRenewals }
 
+    /// Whether reading a source failed, and reading the App Store again may help.
     var failed: Bool {
         // A failure of the local state or of the policy isn't counted, because reading the App Store again can't
         // fix them. The state is written again with the next change, and the policy is fetched once a day.
         steps.contains { if case .failed = $0.outcome { ![.localState, .policy].contains($0.name) } else { false } }
     }
 
+    /// Records the outcome of a step. It replaces an earlier outcome of the same step.
     mutating func note(_ name: Tenure.AppStoreStep.Name, _ outcome: Tenure.AppStoreStep.Outcome) {
         let step = Tenure.AppStoreStep(name: name, outcome: outcome)
         if let place = steps.firstIndex(where: { $0.name == name }) { steps[place] = step } else { steps.append(step) }

@@ -13,6 +13,7 @@ import Foundation
     import TenureHTTP
 #endif
 
+/// Observes the app and the network on Apple's platforms.
 extension DeviceEvent {
     /// The events of the device on which the app runs. Linux has none.
     static func ofThisDevice() -> AsyncStream<DeviceEvent> {
@@ -37,6 +38,7 @@ extension DeviceEvent {
     }
 
     #if canImport(Network)
+        /// The system's notifications that are events of the device.
         @MainActor private static var names: [(Notification.Name, DeviceEvent)] {
             #if canImport(UIKit) && !os(watchOS)
                 [

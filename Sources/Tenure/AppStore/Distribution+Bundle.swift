@@ -4,6 +4,7 @@ import Foundation
     import UIKit
 #endif
 
+/// Determines from the app's files how this copy was installed.
 extension Tenure.Distribution {
     /// How this app was installed, read only from files in the app. In an extension, from those of the containing app.
     static var ofThisApp: Tenure.Distribution {
@@ -16,6 +17,7 @@ extension Tenure.Distribution {
     }
 
     #if !os(Linux)
+        /// Determines from the app's bundle how the app was installed.
         private static func of(_ bundle: Bundle) -> Tenure.Distribution {
             // Setapp's builds have a bundle ID that ends in `-setapp`, or contain Setapp's public key.
             if bundle.bundleIdentifier?.hasSuffix("-setapp") == true
@@ -42,6 +44,7 @@ extension Tenure.Distribution {
         static var url: URL? { (Bundle.main as any ReceiptLocating).appStoreReceiptURL }
     }
 
+    /// Calling a deprecated property through a protocol gives no compiler warning.
     private protocol ReceiptLocating {
         var appStoreReceiptURL: URL? { get }
     }

@@ -4,6 +4,7 @@ import Foundation
     import Security
 #endif
 
+/// Determines how a copy of a Mac app was installed.
 extension Tenure.Distribution {
     /// Returns how a Mac app with a receipt was installed.
     ///
@@ -19,6 +20,7 @@ extension Tenure.Distribution {
     }
 
     #if os(macOS) || targetEnvironment(macCatalyst)
+        /// Determines from the receipt and the signature of the app how it was installed.
         static func ofMacApp(_ bundle: Bundle) -> Tenure.Distribution {
             let receipt = bundle.bundleURL.appendingPathComponent("Contents/_MASReceipt/receipt")
             if FileManager.default.fileExists(atPath: receipt.path) {

@@ -30,13 +30,12 @@ import TenureJSON
                 ?? service(named: "en0", builtIn: false)
         }
 
+        /// Returns the network interface with a name like `en0`, if it is built in, or isn't, as `builtIn` says.
         private static func service(named name: String, builtIn: Bool) -> io_service_t? {
             guard let matching = IOBSDNameMatching(mainPort, 0, name) else { return nil }
             var iterator = io_iterator_t()
             guard IOServiceGetMatchingServices(mainPort, matching as CFDictionary, &iterator) == KERN_SUCCESS
-            else {
-                return nil
-            }
+            else { return nil }
             defer { IOObjectRelease(iterator) }
             var candidate = IOIteratorNext(iterator)
             while candidate != IO_OBJECT_NULL {

@@ -11,7 +11,7 @@ struct ReceiptAttributes: Sendable, Hashable {
     /// Whether the receipt has attribute 5: SHA-1 of the device's identifier, the opaque value and the bundle ID.
     private(set) var hasDeviceHash = false
 
-    /// Nil if the bytes aren't a receipt.
+    /// Reads the attributes. Nil if the bytes aren't a receipt.
     init?(_ receipt: Data) {
         let reader = BERReader(bytes: [UInt8](receipt))
         guard let content = reader.content else { return nil }
@@ -35,6 +35,7 @@ struct ReceiptAttributes: Sendable, Hashable {
 /// Reads elements of DER, and of BER with indefinite lengths. Each step advances by at least one byte and never passes
 /// its limit. So the time is linear, and untrusted bytes can't cause a read out of bounds.
 private struct BERReader {
+    // Tags of elements (ITU-T X.690).
     static let integer: UInt8 = 0x02
     static let octetString: UInt8 = 0x04
     static let objectIdentifier: UInt8 = 0x06
@@ -45,9 +46,12 @@ private struct BERReader {
     static let set: UInt8 = 0x31
     static let context0: UInt8 = 0xA0
 
+    /// An element of ASN.1: a tag and its contents.
     struct Element {
         let tag: UInt8
+        /// Where its contents are in `bytes`.
         let contents: Range<Int>
+        /// Where the next element begins.
         let end: Int
     }
 
@@ -71,6 +75,7 @@ private struct BERReader {
         }
     }
 
+    /// Returns the type and the value of an attribute of the receipt.
     func attribute(in element: Element) -> (type: [UInt8], value: Range<Int>)? {
         guard element.tag == Self.sequence,
             let parts = parts(of: element, [Self.integer, Self.integer, Self.octetString])
@@ -78,6 +83,7 @@ private struct BERReader {
         return (Array(bytes[parts[0].contents]), parts[2].contents)
     }
 
+    /// Reads a string element.
     func text(in range: Range<Int>) -> String? {
         guard let element = element(at: range.lowerBound, before: range.upperBound),
             element.tag == Self.utf8String || element.tag == Self.ia5String
@@ -101,6 +107,7 @@ private struct BERReader {
         return parts
     }
 
+    /// Joins the parts of an octet string that is written in several parts.
     private func chunks(of octets: Element) -> [UInt8]? {
         var content: [UInt8] = []
         var position = octets.contents.lowerBound
@@ -113,6 +120,7 @@ private struct BERReader {
         return content
     }
 
+    /// Reads the element that begins at `start`. Nil if it doesn't end before `limit`.
     func element(at start: Int, before limit: Int) -> Element? {
         guard let header = header(at: start, before: limit) else { return nil }
         if let length = header.length {

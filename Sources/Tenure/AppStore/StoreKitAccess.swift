@@ -116,7 +116,7 @@ package struct StoreKitAccess: AppStoreAccess {
         }
     }
 
-    // MARK: On a tap
+    // MARK: With a prompt
 
     package func synchronize() async throws {
         try await Self.prompting { try await AppStore.sync() }
@@ -126,6 +126,7 @@ package struct StoreKitAccess: AppStoreAccess {
         try await Self.prompting { Self.result(try await AppTransaction.refresh()) }
     }
 
+    /// Makes a call that may show a sign-in. Throws `SignInCanceled` if the customer closes it.
     private static func prompting<Value>(_ call: () async throws -> Value) async throws -> Value {
         do {
             return try await call()
@@ -136,6 +137,7 @@ package struct StoreKitAccess: AppStoreAccess {
 
     // MARK: Evidence
 
+    /// Converts StoreKit's app transaction.
     private static func result(_ result: VerificationResult<AppTransaction>) -> StoreResult<StoreAppTransaction> {
         guard case .verified(let app) = result else { return .unverified(reason: result.reason) }
         guard let environment = AppStoreEnvironment(rawValue: app.environment.rawValue) else {
@@ -153,6 +155,7 @@ package struct StoreKitAccess: AppStoreAccess {
                 jws: result.jwsRepresentation, bundleID: app.bundleID, environment: environment, proof: proof))
     }
 
+    /// Converts a transaction of StoreKit.
     static func result(_ result: VerificationResult<Transaction>) -> StoreResult<StoreTransaction> {
         guard case .verified(let transaction) = result else { return .unverified(reason: result.reason) }
         guard let environment = AppStoreEnvironment(rawValue: transaction.environment.rawValue) else {
@@ -216,8 +219,8 @@ extension Product.ProductType {
 // MARK: Terms
 
 extension Tenure {
-    /// `3 days free, then $24.99 per year`: what the customer should know before paying, in their language. It includes
-    /// an offer only if this customer may have it.
+    /// Returns what the customer should know before paying, in their language, such as `3 days free, then $24.99 per
+    /// year`. It includes an offer only if this customer may have it.
     public func terms(of product: Product, in locale: Locale = .autoupdatingCurrent) async -> String {
         await productTerms(of: product).text(in: locale)
     }

@@ -1,6 +1,7 @@
 public import StoreKit
 import TenureCore
 
+/// Buys products, and processes purchases that the app made with StoreKit itself.
 extension Tenure {
     /// The result of a purchase.
     public enum PurchaseResult: Sendable {

@@ -15,6 +15,8 @@ extension Tenure {
             case notEntitled
             /// All versions of the pack need a newer version of the app.
             case needsAppUpdate
+            /// The pack can be downloaded, and the app doesn't currently request it.
+            ///
             /// - Parameter size: the bytes that a download transfers.
             case available(size: Int64)
             /// The download waits for something, and then continues by itself.
@@ -43,6 +45,8 @@ extension Tenure {
             case network
             /// The network is expensive or in Low Data Mode: see `allowExpensiveNetwork()`.
             case consent
+            /// The device has too little free space.
+            ///
             /// - Parameter missing: bytes to be freed.
             case space(missing: Int64)
         }

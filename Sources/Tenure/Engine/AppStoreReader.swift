@@ -11,6 +11,7 @@ final class AppStoreReader {
         self.device = device
     }
 
+    /// Adds an app transaction, and records the result of the step. Nil means that StoreKit wasn't called.
     func take(_ result: Result<StoreResult<StoreAppTransaction>, any Error>?) {
         switch result {
         case nil: device.snapshot.note(.appTransaction, .skipped(device.facts.distribution.whyNotAsked))
@@ -29,6 +30,7 @@ final class AppStoreReader {
         }
     }
 
+    /// Whether an app transaction belongs to another account than the stored one.
     func isOfAnotherAccount(_ result: Result<StoreResult<StoreAppTransaction>, any Error>?) -> Bool {
         guard case .success(.verified(let app))? = result else { return false }
         return device.stored.account.isAnother(than: app)
@@ -46,14 +48,17 @@ final class AppStoreReader {
             return take(result)
         }
         let purchases = (try? listed?.get())?.compactMap(\.value) ?? []
-        let areOthers = purchases.first.map { _ in purchases.allSatisfy { $0.isOfAnother(than: id) } }
+        let areAllOfAnother = purchases.first.map { _ in purchases.allSatisfy { $0.isOfAnother(than: id) } }
         // If StoreKit lists nothing, although the stored account has purchases that always stay listed, that account is
-        // no longer signed in. A failed request would throw instead of returning an empty list.
+        // no longer signed in: the app transaction's account is. A failed request would throw instead of returning an
+        // empty list.
         let isEmpty = (try? listed?.get())?.isEmpty ?? false
-        let hasReturned =
+        let isSignedInAgain =
             isEmpty && !device.productIDs.isEmpty
             && device.stored.account.purchases.contains { $0.type?.staysListed ?? false }
-        guard areOthers ?? (device.stored.account.stale == id && !hasReturned) else { return take(result) }
+        // Without purchases, an app transaction that was old before is still old, unless its account is signed in again.
+        let isOld = areAllOfAnother ?? (device.stored.account.stale == id && !isSignedInAgain)
+        guard isOld else { return take(result) }
         device.stored.account.stale = id
         device.snapshot.appTransaction = nil
         device.snapshot.note(.appTransaction, .failed(Self.whyStale))
@@ -62,6 +67,7 @@ final class AppStoreReader {
     private static let whyStale =
         "it belongs to another account than the purchases; Restore Purchases refreshes it"
 
+    /// Adds a verified app transaction. If it belongs to another account, discards what is known about the previous one.
     private func take(_ app: StoreAppTransaction) {
         if device.stored.account.isAnother(than: app) {
             setup.options.log.info("another account is signed in; the previous account's data is discarded")
@@ -72,6 +78,7 @@ final class AppStoreReader {
         device.updateTime(signedAt: app.proof.signedDate)
     }
 
+    /// Adds the list of transactions, and records the result of the step. Then reads the state of subscriptions.
     nonisolated(nonsending) func take(_ result: Result<[StoreResult<StoreTransaction>], any Error>?) async {
         switch result {
         case nil: device.snapshot.note(.purchases, .skipped(device.facts.distribution.whyNotAsked))
@@ -116,6 +123,7 @@ final class AppStoreReader {
         return counted
     }
 
+    /// Reads the state of the subscriptions among the transactions.
     private nonisolated(nonsending) func readRenewals(of transactions: [StoreTransaction]) async {
         let subscriptions = transactions.filter { $0.purchase.type == .autoRenewable }
         guard !subscriptions.isEmpty else {

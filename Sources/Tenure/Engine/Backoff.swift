@@ -3,7 +3,9 @@
 struct Backoff: Sendable, Hashable {
     private(set) var failures = 0
 
+    /// The full wait after the first failure, in seconds.
     static let first: Double = 2
+    /// The maximum of the full wait, in seconds.
     static let longest: Double = 3600
 
     mutating func fail() { failures += 1 }

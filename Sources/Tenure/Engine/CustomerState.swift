@@ -17,7 +17,7 @@ final class CustomerState: Sendable {
         var clockCorrections = 0
         /// Whether a search has ended since the app started.
         var isSearched = false
-        /// When the last search ended, by the device's clock.
+        /// The time when the last search ended, by the device's clock.
         var checkedAt: Date?
         /// How often another account was signed in.
         var accountChanges = 0
@@ -34,7 +34,9 @@ final class CustomerState: Sendable {
         var hasNoGrace = false
     }
 
+    /// What is known about an entitlement without waiting.
     enum Verdict: Sendable {
+        /// It is allowed.
         case yes
         /// A known denial, checked less than a minute ago.
         case no
@@ -46,10 +48,13 @@ final class CustomerState: Sendable {
         case resolving
     }
 
+    /// The values that the lock protects.
     fileprivate struct State {
         var snapshot: Snapshot
-        /// When each granted right ends, in seconds since the reference date. It is infinity for a permanent right.
+        /// The time when each granted right ends, in seconds since the reference date. It is infinity for a permanent
+        /// right.
         var ends: [String: Double] = [:]
+        /// The latest time observed, in seconds since the reference date.
         var floor: Double
         /// Rights that have ended. They get no grace period, even if the clock is turned back afterward.
         var ended: Set<String> = []
@@ -59,6 +64,7 @@ final class CustomerState: Sendable {
         var isResolvingOver = false
         /// The customer that watchers received last.
         var published: Tenure.Customer?
+        /// The time when an answer changes next, with the task that waits until then.
         var timer: (at: Double, task: Task<Void, Never>)?
         var isClosed = false
     }
@@ -97,6 +103,7 @@ final class CustomerState: Sendable {
 
     // MARK: Questions
 
+    /// Returns what is known about an entitlement now. Unlike `allows`, it also tells whether to wait for more.
     func verdict(on entitlement: String) -> Verdict {
         let clock = clock().timeIntervalSinceReferenceDate
         return state.withLock { state in
@@ -131,7 +138,7 @@ final class CustomerState: Sendable {
         state.withLock { $0.knowsAllNames && $0.snapshot.customer.answers[entitlement] == nil }
     }
 
-    /// When the next right ends. Nil if all rights are permanent.
+    /// The time when the next right ends. Nil if all rights are permanent.
     var nextEnd: Date? {
         let clock = clock().timeIntervalSinceReferenceDate
         return state.withLock { state in
@@ -142,6 +149,7 @@ final class CustomerState: Sendable {
 
     // MARK: Changes
 
+    /// Replaces the results, and publishes the customer if it has changed.
     func post(_ snapshot: Snapshot) {
         let ends = snapshot.ends
         state.withLock { state in
@@ -248,6 +256,7 @@ final class CustomerState: Sendable {
 }
 
 extension CustomerState.State {
+    /// Records the time of the clock, if no later one was observed.
     mutating func observe(_ clock: Double) {
         if clock > floor { floor = clock }
     }
@@ -288,6 +297,7 @@ extension CustomerState.State {
     /// The customer at the latest instant observed.
     var customer: Tenure.Customer {
         var access = Tenure.Customer.Access()
+        // While the names of all entitlements aren't known, the grace period covers every name.
         access.isAllowedByDefault =
             snapshot.allowsEverything
             || !snapshot.hasNoGrace && isGraceRunning && !knowsAllNames
@@ -296,7 +306,7 @@ extension CustomerState.State {
         return snapshot.customer.with(access: access, isResolving: isResolving)
     }
 
-    /// When an answer changes next because time passes.
+    /// The time when an answer changes next because time passes.
     var nextChange: Double? {
         var instants = ends.values.filter { $0.isFinite }
         instants += sessions.values.flatMap(\.values)

@@ -1,6 +1,7 @@
 import Foundation
 import TenureCore
 
+/// Reads and writes the stored state, and adopts what other processes have written.
 extension DeviceState {
     /// Reads the state again: other processes may have written it, or it was unreadable before.
     func rereadState() {

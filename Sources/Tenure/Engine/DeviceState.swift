@@ -14,10 +14,12 @@ final class DeviceState {
     private(set) var deviceID: String?
     /// The stored state, in step with what other processes write.
     var state: WorkingState
+    /// The current value of `state`.
     var stored: StoredState {
         get { state.current }
         set { state.current = newValue }
     }
+    /// What was read from the App Store since the app started.
     var snapshot = AppStoreSnapshot()
     var facts: Facts
     /// The access token of the service's last response.
@@ -71,10 +73,12 @@ final class DeviceState {
         post()
     }
 
+    /// Returns an evaluation of everything that is known now.
     func evaluation() -> Evaluation {
         Evaluation(setup: setup, facts: facts, stored: stored, snapshot: snapshot, clock: setup.clock())
     }
 
+    /// Evaluates what is known now, and publishes the answers.
     func post() {
         customerState.post(evaluation().customerSnapshot)
         changed?.yield()
@@ -142,6 +146,7 @@ final class DeviceState {
         updateTime { $0.update(signedAt: date, clock: $1) }
     }
 
+    /// Changes the known time with the time of the clock, or a later one that a caller has observed.
     func updateTime(_ change: (inout DeviceTime, _ clock: Date) -> Void) {
         let floor = stored.time.floor
         // If a caller has observed a later time since this search began, use that: the result of the search may be
@@ -161,6 +166,7 @@ final class DeviceState {
         stored.account.denials = []
     }
 
+    /// Discards everything about the account, because another one is signed in.
     func discardAccount() {
         stored.discardAccount()
         discardReadings()

@@ -1,6 +1,7 @@
 import Foundation
 import TenureCore
 
+/// Records new purchases, and finishes their transactions.
 extension Engine {
     /// Observes `Transaction.updates`, until its task is canceled.
     func observeTransactions() async {
@@ -60,6 +61,7 @@ extension Engine {
         return search
     }
 
+    /// Adds a transaction to the stored account, and publishes what it grants.
     private func record(_ transaction: StoreTransaction) {
         device.observeClock()
         appStore.take([transaction])
@@ -68,6 +70,7 @@ extension Engine {
         device.post()
     }
 
+    /// Marks one transaction as delivered, and finishes it once it is recorded.
     func contentArrived(ofPurchase original: String, transaction id: String) async {
         load()
         finisher.delivered.insert(original)

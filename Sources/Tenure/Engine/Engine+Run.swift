@@ -1,6 +1,7 @@
 import Foundation
 import TenureCore
 
+/// Searches again when it is time, or when an event makes it likely that something changed.
 extension Engine {
     /// Searches repeatedly, with waits in between, until its task is canceled.
     func run() async {

@@ -15,12 +15,14 @@ actor Engine {
 
     /// The source of newer signed policies. Nil if the app's policy isn't updated from a web server.
     let feed: SignedPolicyFeed?
+    /// The time when `feed` was last asked. Nil to ask at the next search.
     var policyRequestedAt: Date?
     var backoff = Backoff()
     /// The wait of `run()` for its next search.
     var sleepTask: Task<Void, any Error>?
-    /// A search for recently recorded transactions, and whether it must run again because there are newer ones.
+    /// A search for recently recorded transactions.
     var pendingSearch: Task<Void, Never>?
+    /// Whether `pendingSearch` must search again, because there are newer transactions.
     var isSearchWanted = false
     /// The current request for the service's products.
     var productsTask: Task<Void, Never>?
@@ -88,6 +90,7 @@ actor Engine {
         await searchAgain()
     }
 
+    /// Runs one search. It publishes the answers after each source, and stores the result at the end.
     private func readAllSources() async {
         load()
         device.rereadState()

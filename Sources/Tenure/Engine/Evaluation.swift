@@ -13,8 +13,10 @@ struct Evaluation {
     let clock: Date
 
     private var account: Account { stored.account }
+    /// Whether this copy of the app didn't come from the App Store, TestFlight or Xcode.
     private var isOutside: Bool { !facts.distribution.hasPurchases }
 
+    /// All results, for `CustomerState`.
     var customerSnapshot: CustomerState.Snapshot {
         CustomerState.Snapshot(
             customer: Tenure.Customer(
@@ -38,6 +40,7 @@ struct Evaluation {
     /// The App Store environment of this copy of the app. Nil until it is known.
     var environment: AppStoreEnvironment? { account.environment }
 
+    /// The answers about all known entitlements, including those from `Tenure.register`.
     var answers: [String: Tenure.Answer] {
         guard !facts.lists.isEmpty, !setup.isListening, !isOutside else { return provedAnswers }
         return answers(addingTo: provedAnswers)
@@ -87,6 +90,7 @@ struct Evaluation {
         }
     }
 
+    /// The environment of this copy of the app. Until it is known, it follows from how the app was installed.
     private var assumedEnvironment: AppStoreEnvironment { environment ?? facts.distribution.environment(of: nil) }
 
     /// Rights that an earlier start granted under a policy that can't be read now.
@@ -135,6 +139,13 @@ struct Evaluation {
         return grants(by: Set(account.purchases.map(\.transactionID)).subtracting(account.refused))
     }
 
+    /// Returns the answer about one entitlement for a client with a service: the first of these that exists.
+    ///
+    /// 1. The right in the entitlement token, or a new purchase's grant that lasts longer.
+    /// 2. The service's answer about the current evidence. A grant, which is unsigned here, counts only if evidence on
+    ///    the device confirms it. A denial counts only if everything was sent.
+    /// 3. A grant by the device, or by purchases that the service confirmed before, unless a denial is stored.
+    /// 4. An undetermined answer.
     private func serviceAnswer(
         on name: String, device: Tenure.Answer?, newPurchase: Tenure.Answer?, confirmedPurchase: Tenure.Answer?
     ) -> Tenure.Answer {
@@ -180,6 +191,7 @@ struct Evaluation {
 
     // MARK: The grace period
 
+    /// The end of the grace period, which begins with the app's first start on this device. Nil without a grace period.
     private var graceEnds: Date? {
         guard let seconds = setup.grace(under: facts.policy, facts.policyError) else { return nil }
         return stored.time.now(clock).addingTimeInterval(seconds - stored.time.age(clock))

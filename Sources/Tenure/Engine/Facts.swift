@@ -18,7 +18,7 @@ struct Facts {
     var fresh: [String: Tenure.Answer]?
     /// Whether a search has ended since the app started.
     var isSearched = false
-    /// When the last search ended, by the device's clock.
+    /// The time when the last search ended, by the device's clock.
     var checkedAt: Date?
     /// How often the clock was found to have been wrong.
     var clockCorrections = 0

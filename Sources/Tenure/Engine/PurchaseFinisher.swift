@@ -21,6 +21,7 @@ final class PurchaseFinisher {
     /// - Parameter isStoreResponding: whether the App Store has just listed the purchases. `Transaction.unfinished` is
     ///   also empty if the App Store doesn't respond.
     nonisolated(nonsending) func finishRecorded(isStoreResponding: Bool = false) async {
+        // `named` has the transactions that the app had delivered before this call. More may be delivered meanwhile.
         guard setup.host.mayFinishTransactions, !setup.isListening, setup.options.finishing != .never,
             device.facts.distribution.hasPurchases,
             case (let named, .success(let unfinished)?) = (
@@ -47,12 +48,12 @@ final class PurchaseFinisher {
         }
     }
 
+    /// Whether the transaction is stored on the device and, with a service, acknowledged. One that the service has
+    /// rejected counts only if the app has delivered it.
     private func isRecorded(_ transaction: StoreTransaction) -> Bool {
         let id = transaction.purchase.transactionID
         guard let stored = device.state.stored?.account, stored.purchases.contains(where: { $0.transactionID == id })
-        else {
-            return false
-        }
+        else { return false }
         guard setup.service != nil else { return true }
         return !stored.unanswered.contains(id) && (!stored.refused.contains(id) || stored.delivered.contains(id))
     }

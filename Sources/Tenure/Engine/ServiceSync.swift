@@ -6,7 +6,7 @@ import TenureCore
 final class ServiceSync {
     private let setup: Setup
     private let device: DeviceState
-    /// The time until which the service asked not to be called. Nil if it didn't.
+    /// The time until which the service asked not to be called. Nil if it didn't ask for a wait.
     private var retryAt: Date?
     /// Whether the service must be asked even if it isn't due.
     var isWanted = false
@@ -30,8 +30,8 @@ final class ServiceSync {
         return seconds > 1 && seconds <= Backoff.longest ? seconds : nil
     }
 
-    /// Whether to ask the service: if there is new evidence, after an hour if something isn't granted, otherwise after
-    /// a day.
+    /// Whether to ask the service: if there is new evidence or a right has ended, after an hour if something isn't
+    /// granted, otherwise after a day. A client that only listens asks only for new evidence or after a day.
     private var isServiceDue: Bool {
         guard let asked = device.stored.account.answeredAt else { return true }
         let clock = setup.clock()
@@ -59,6 +59,7 @@ final class ServiceSync {
             SyncRequest.mostRelevant(listed).lazy.map(\.purchase.transactionID))
     }
 
+    /// Asks the service if it is due or wanted, and applies the response.
     nonisolated(nonsending) func askService() async {
         guard let service = setup.service else { return }
         let isWanted = isWanted
@@ -78,8 +79,9 @@ final class ServiceSync {
             return device.snapshot.note(
                 .service, .skipped("it was asked a short while ago, and there is no new evidence"))
         }
-        let changes = device.facts.accountChanges
-        let news = device.evidenceChanges
+        // Remember the counters, to notice another account or new evidence during the request.
+        let accountChangesBefore = device.facts.accountChanges
+        let evidenceChangesBefore = device.evidenceChanges
         guard var request = await SyncRequest(device.snapshot, from: setup.access) else {
             let why = "no app transaction, transaction or receipt could be read, so there is nothing to send"
             return device.snapshot.note(.service, device.mayReadAppTransaction ? .failed(why) : .skipped(why))
@@ -91,14 +93,15 @@ final class ServiceSync {
         do throws(ServiceFailure) {
             let response = try await service.sync(request, languages: setup.options.languages)
             retryAt = nil
-            // The response is about the previous account, so discard it.
-            guard changes == device.facts.accountChanges, request.appTransaction == device.snapshot.appTransaction?.jws
+            // If the account has changed, the response is about the previous one, so discard it.
+            guard accountChangesBefore == device.facts.accountChanges,
+                request.appTransaction == device.snapshot.appTransaction?.jws
             else {
                 return device.snapshot.note(.service, .failed("another account was signed in meanwhile"))
             }
             take(response, to: request)
             // If evidence was added during the request, the response doesn't cover it. Ask again soon.
-            if news != device.evidenceChanges { device.stored.account.answeredAt = nil }
+            if evidenceChangesBefore != device.evidenceChanges { device.stored.account.answeredAt = nil }
         } catch {
             if case .refused(_, let seconds) = error {
                 retryAt = seconds.map { setup.clock().addingTimeInterval(min($0, Backoff.longest)) }
@@ -116,6 +119,7 @@ final class ServiceSync {
         return device.facts.persona?.token
     }
 
+    /// Applies a response. Ignores the whole response if its entitlement token is rejected.
     private func take(_ response: CustomerResponse, to request: SyncRequest) {
         let clock = setup.clock()
         if !setup.isListening {
@@ -146,6 +150,8 @@ final class ServiceSync {
         device.snapshot.note(.service, .done)
     }
 
+    /// Verifies and stores the response's entitlement token. Throws if it is invalid, or missing although the service
+    /// must send one.
     private func takeToken(
         of response: CustomerResponse, inAnswerTo request: SyncRequest
     ) throws(EntitlementTokenReader.Refusal) {
@@ -155,9 +161,9 @@ final class ServiceSync {
         }
         guard let nonce = request.nonce else { throw .replayed }
         device.observeClock()
-        let vouchers = response.signingKey
+        let signingKey = response.signingKey
         let token = EntitlementTokenReader.Token(
-            text: text, statements: (vouchers?.chain ?? []) + [vouchers?.root].compactMap(\.self),
+            text: text, statements: (signingKey?.chain ?? []) + [signingKey?.root].compactMap(\.self),
             revocations: device.stored.revocations)
         let claims = try device.tokenReader.read(
             new: token, for: device.holder(device.deviceID), answering: nonce,
@@ -174,10 +180,8 @@ final class ServiceSync {
     private func acknowledge(_ request: SyncRequest, but problems: [ArtifactProblem]) {
         let refused = Set(problems.map(\.artifact))
         guard let sent = request.transactions else { return }
-        let ids = Dictionary((device.snapshot.transactions ?? []).map { ($0.jws, $0.purchase.transactionID) }) {
-            first, _ in
-            first
-        }
+        let transactions = device.snapshot.transactions ?? []
+        let ids = Dictionary(transactions.map { ($0.jws, $0.purchase.transactionID) }) { first, _ in first }
         for (place, jws) in sent.enumerated() {
             guard let id = ids[jws] else { continue }
             device.stored.account.unanswered.remove(id)

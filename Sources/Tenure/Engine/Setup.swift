@@ -11,7 +11,9 @@ package struct Setup: Sendable {
     var host: HostProcess
     /// The policy with which the device decides by itself; nil if it only asks the service.
     package var policy: Tenure.PolicySource?
+    /// The connection to the service. Nil if the app uses no service.
     package var service: ServiceConnection?
+    /// The service's public keys that the app trusts.
     package var keys: [Tenure.ServiceKey] = []
     /// The offline root, which is trusted instead of the keys.
     var root: Tenure.ServiceKey?
@@ -43,6 +45,7 @@ package struct Setup: Sendable {
     package var contentTransport: any Transport = URLSessionTransport.shared
     /// Seconds without a byte after which a download waits for the network.
     package var stallTimeout: Double = 10
+    /// Returns the condition of the network now and after every change.
     var network: @Sendable () -> AsyncStream<NetworkCondition> = NetworkCondition.ofThisDevice
     /// Returns the number of free bytes in a folder. Nil if it isn't known.
     package var freeSpace: @Sendable (_ folder: String) -> Int64? = { Disk.freeSpace(in: $0) }

@@ -1,7 +1,7 @@
 import Foundation
 import TenureCore
 
-/// The work didn't finish in time.
+/// The error for work that didn't finish in time.
 struct TimedOut: Error, CustomStringConvertible {
     let seconds: Double
     var description: String { "no response within \(seconds) seconds" }
@@ -35,6 +35,7 @@ private final class Race<Value: Sendable>: Sendable {
 
     private let state = Locked(State())
 
+    /// Waits for the work. Throws `TimedOut` after the timeout, and `CancellationError` if the caller is canceled.
     static func run(_ work: Task<Value, any Error>, seconds: Double, cancelsWork: Bool) async throws -> Value {
         let race = Race()
         return try await withTaskCancellationHandler {
@@ -58,6 +59,7 @@ private final class Race<Value: Sendable>: Sendable {
         }
     }
 
+    /// Lets the caller wait, or resumes it immediately if there is a result already.
     private func start(
         _ continuation: CheckedContinuation<Value, any Error>, worker: Task<Void, Never>, timer: Task<Void, Never>
     ) {
@@ -72,6 +74,7 @@ private final class Race<Value: Sendable>: Sendable {
         continuation.resume(with: early)
     }
 
+    /// Resumes the caller with a result, unless another result came first.
     private func finish(_ result: Result<Value, any Error>) {
         let (continuation, tasks) = state.withLock { state in
             guard !state.isOver else { return (nil as CheckedContinuation<Value, any Error>?, [Task<Void, Never>]()) }

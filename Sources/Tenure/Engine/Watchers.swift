@@ -8,9 +8,10 @@ import TenureCore
 /// deadlock: yielding takes the lock of the task that waits for the stream. Another thread that cancels this task holds
 /// the same lock while it runs cancellation handlers, and these may need the owner's lock.
 final class Watchers<Value: Sendable>: Sendable {
+    /// A value that a stream still has to get.
     private struct Delivery: Sendable {
         let continuation: AsyncStream<Value>.Continuation
-        /// Nil ends the stream.
+        /// The value to yield. Nil ends the stream.
         let value: Value?
     }
 

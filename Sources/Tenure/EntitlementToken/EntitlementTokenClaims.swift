@@ -20,9 +20,10 @@ struct EntitlementTokenClaims: Sendable, Hashable {
 
     /// One granted entitlement.
     struct Right: Sendable, Hashable, Decodable {
-        /// When the right ends. Nil if it is permanent.
+        /// The time when the right ends. Nil if it is permanent.
         private(set) var until: Date?
-        /// When to ask the service whether the right is still valid. Until the service answers, it is.
+        /// The time after which to ask the service whether the right is still valid. It is valid until the service
+        /// answers.
         let refreshAfter: Date?
 
         private enum CodingKeys: String, CodingKey {

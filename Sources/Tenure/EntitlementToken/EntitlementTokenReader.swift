@@ -76,6 +76,7 @@ struct EntitlementTokenReader: Sendable {
         return claims
     }
 
+    /// Verifies the signature, and checks that the token is for this app, device, account and environment.
     private func read(
         _ token: Token, for holder: Holder
     ) throws(Refusal) -> (claims: EntitlementTokenClaims, trust: KeyRing.Trust) {

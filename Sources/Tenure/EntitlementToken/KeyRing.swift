@@ -17,6 +17,7 @@ struct KeyRing: Sendable {
     private let pinned: [Key]
     private let root: Key?
 
+    /// A public key with its ID.
     private struct Key: Sendable {
         let id: String
         let verifier: P256.Signing.PublicKey
@@ -57,6 +58,7 @@ struct KeyRing: Sendable {
         return Trust(keyID: key.id)
     }
 
+    /// Returns the conditions for a token with a signing key that the offline root has certified. Nil if it has certified none.
     private func trustOfRoot(in token: SignedText, with statements: [String]) -> Trust? {
         for statement in statements.prefix(SigningKeyBounds.maximumChainLength) {
             guard let root, let text = SignedText(statement, most: SigningKeyBounds.maximumStatementSize),

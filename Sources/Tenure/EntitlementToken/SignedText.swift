@@ -18,7 +18,7 @@ struct SignedText {
     /// The maximum size in bytes. No entitlement token has more.
     static let maximumSize = 64 * 1024
 
-    /// Nil if it isn't a compact JWS, or has more bytes than `most`.
+    /// Splits a text into its parts. Nil if it isn't a compact JWS, or has more bytes than `most`.
     init?(_ text: String, most: Int = Self.maximumSize) {
         guard text.utf8.count <= most else { return nil }
         let bytes = Array(text.utf8)

@@ -17,6 +17,7 @@ extension HostProcess {
     /// This process.
     static let current = HostProcess(BundleDescription(.main))
 
+    /// Determines the kind of process from the fields of its bundle.
     init(_ bundle: BundleDescription) {
         if bundle.path.hasSuffix(".appex") {
             self.init(

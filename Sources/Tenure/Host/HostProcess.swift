@@ -1,5 +1,6 @@
 /// The kind of process in which the client runs, and what the client may do in it.
 package struct HostProcess: Sendable, Hashable {
+    /// The kinds of processes.
     package enum Kind: String, Sendable, Hashable, CaseIterable {
         case app
         /// An extension or a widget.

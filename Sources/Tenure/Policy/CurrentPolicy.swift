@@ -60,9 +60,10 @@ package struct CurrentPolicy: Sendable {
         newest = signed
     }
 
+    /// The policy to use now.
     package var policy: Policy { newest?.policy ?? bundled.policy }
 
-    /// Nil while the policy is a bundled one without a counter.
+    /// The policy's counter. Nil if the policy is a bundled one without a counter.
     var counter: Int64? { newest?.counter }
 
     /// The `ETag` of the stored text; nil to fetch the whole policy, because the text is lost or invalid.

@@ -1,6 +1,7 @@
 import Foundation
 import TenureCore
 
+/// Keeps a signed policy up to date.
 extension Engine {
     /// Asks the web server for a newer policy: at each start of the app, and once a day.
     func refreshPolicy() async {

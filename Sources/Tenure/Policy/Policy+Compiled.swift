@@ -2,6 +2,7 @@ import Foundation
 import TenureCore
 import TenurePolicyFile
 
+/// Reads compiled policies.
 extension Policy {
     /// Reads the output of `tenure policy compile`: JSON of at most 1 MiB, bundled with the app or sent by a server.
     ///

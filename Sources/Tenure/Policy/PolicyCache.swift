@@ -13,9 +13,7 @@ package struct PolicyCache: Sendable {
         guard let handle = try? FileHandle(forReadingFrom: url) else { return nil }
         defer { try? handle.close() }
         guard let data = try? handle.read(upToCount: Self.maximumFileSize + 1), data.count <= Self.maximumFileSize
-        else {
-            return nil
-        }
+        else { return nil }
         return try? JSONDecoder().decode(KeptPolicy.self, from: data)
     }
 

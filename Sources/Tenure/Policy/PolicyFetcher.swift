@@ -2,10 +2,13 @@ package import Foundation
 
 /// Fetches a policy from a web server.
 package protocol PolicyFetcher: Sendable {
+    /// Fetches the policy at a URL.
+    ///
     /// - Parameter tag: the `ETag` of the known policy. Nil to fetch the policy in any case.
     func fetch(_ url: URL, unlessTagged tag: String?) async throws(PolicyFetchError) -> PolicyAnswer
 }
 
+/// The response of a web server.
 package enum PolicyAnswer: Sendable, Hashable {
     /// The server's unverified file and its `ETag`.
     case text(Data, tag: String?)

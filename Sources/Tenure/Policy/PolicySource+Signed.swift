@@ -1,6 +1,7 @@
 public import Foundation
 import TenurePolicyFile
 
+/// Policies that a web server can update.
 extension Tenure.PolicySource {
     /// A policy that a web server may replace with a newer one, without a release of the app.
     ///
@@ -22,6 +23,9 @@ extension Tenure.PolicySource {
         return signed(url, keys: keys) { () throws(Tenure.Error) in try read(try find(name, in: folders)) }
     }
 
+    /// Creates the same source with the bundled policy from a closure.
+    ///
+    /// - Parameter fetcher: fetches newer policies. Nil to fetch them from the web server.
     package static func signed(
         _ url: URL, keys: [String], fetcher: (any PolicyFetcher)? = nil,
         bundled: @escaping @Sendable () throws(Tenure.Error) -> Data

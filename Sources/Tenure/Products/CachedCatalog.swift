@@ -7,7 +7,7 @@ package struct CachedCatalog: Sendable, Hashable, Codable {
     package var text: String
     /// The `ETag` of the response.
     package var tag: String?
-    /// When the list was last fetched or confirmed as unchanged, by this device's clock.
+    /// The time when the list was last fetched or confirmed as unchanged, by this device's clock.
     package var fetchedAt: Date
 
     /// The maximum size in bytes, because the keychain isn't for large data.

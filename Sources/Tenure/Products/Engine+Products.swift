@@ -1,6 +1,7 @@
 import Foundation
 import TenureCore
 
+/// Keeps the service's list of products up to date.
 extension Engine {
     /// Returns the products from the service or from the device's policy. Asks the service if there are neither.
     func knownCatalog() async -> Tenure.ProductCatalog? {

@@ -2,6 +2,7 @@ import Foundation
 import TenureCore
 import TenureJSON
 
+/// Adds the rights that the app registered with `Tenure.register` to the answers.
 extension Evaluation {
     /// Returns the answers with the rights from `Tenure.register` added. Granted answers don't change.
     ///
@@ -26,6 +27,7 @@ extension Evaluation {
 }
 
 extension Tenure.Answer {
+    /// Returns a granted answer, with the version and date of the acquisition as facts.
     fileprivate static func registered(
         _ entitlement: String, title: String?, _ acquisition: Acquisition
     ) -> Self {
@@ -38,6 +40,7 @@ extension Tenure.Answer {
             reasons: [Reason(DeviceReason.registeredVersion.rawValue, facts)], nextSteps: [])
     }
 
+    /// The denial of an entitlement that was registered, but not for this customer's copy of the app.
     fileprivate static func notRegistered(_ entitlement: String, title: String?) -> Self {
         Self(
             entitlement: entitlement, outcome: .denied, until: nil,

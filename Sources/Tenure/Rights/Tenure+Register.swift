@@ -1,6 +1,7 @@
 public import Foundation
 public import TenureCore
 
+/// Registers rights by version or date, without a policy.
 extension Tenure {
     /// Grants an entitlement to customers who first got the app in one of these versions and before the date. Use a
     /// policy instead if you can: see `VersionRights`.
@@ -18,6 +19,7 @@ extension Tenure {
 }
 
 extension Engine {
+    /// See `Tenure.register`.
     fileprivate func register(
         entitlement: String, versions: [String]?, purchasedBefore: Date?, on platform: Platform?
     ) throws(Tenure.InvalidVersionList) {

@@ -7,6 +7,7 @@ extension Tenure {
     /// Use this only in an app that already has such lists. Prefer a policy, which also covers platforms and the days
     /// around a change, and gives reasons. These rights only add entitlements; they never remove one.
     public struct VersionRights: Sendable, Hashable {
+        /// One registered list.
         private struct Rule: Sendable, Hashable {
             let entitlement: String
             /// The versions. Nil for any version.

@@ -7,17 +7,18 @@ package import TenureHTTP
 package struct ServiceConnection: Sendable {
     private let url: URL
     private let transport: any Transport
-    private let deadline: Double
+    /// The timeout of one request, in seconds.
+    private let timeout: Double
 
     /// The maximum size of a response of the service, in bytes.
     private static let maximumAnswerSize = 4 * 1024 * 1024
 
     /// - Parameter app: the name of the app, if the service has several.
     package init(
-        url: URL, app: String?, deadline: Double, transport: any Transport = URLSessionTransport.shared
+        url: URL, app: String?, timeout: Double, transport: any Transport = URLSessionTransport.shared
     ) {
         self.url = app.map { url.appendingPath("apps/" + Self.segment($0)) } ?? url
-        self.deadline = deadline
+        self.timeout = timeout
         self.transport = transport
     }
 
@@ -30,11 +31,14 @@ package struct ServiceConnection: Sendable {
         }
     }
 
+    /// Sends the customer's artifacts, and returns the decisions.
+    ///
     /// - Parameter languages: the customer's languages, for the sentences of the response.
     func sync(_ request: SyncRequest, languages: [String]) async throws(ServiceFailure) -> CustomerResponse {
         try await post("v1/sync", request, token: nil, languages: languages)
     }
 
+    /// Begins a trial session of the customer with this access token. A repeated request with the same ID isn't counted.
     func beginTrial(of entitlement: String, session id: String, token: String) async throws(ServiceFailure)
         -> TrialResponse
     {
@@ -83,6 +87,7 @@ package struct ServiceConnection: Sendable {
     /// Returns the URL of a link, which may be relative to the service's URL.
     func resolve(_ link: String) -> URL? { URL(string: link, relativeTo: url)?.absoluteURL }
 
+    /// Sends JSON, and decodes the response.
     private func post<Answer: Decodable & Sendable>(
         _ path: String, _ body: some Encodable, token: String?, languages: [String] = []
     ) async throws(ServiceFailure) -> Answer {
@@ -106,9 +111,10 @@ package struct ServiceConnection: Sendable {
     }
 
     private func request(_ path: String) -> TransportRequest {
-        TransportRequest(url.appendingPath(path), timeout: deadline, bodyLimit: Self.maximumAnswerSize)
+        TransportRequest(url.appendingPath(path), timeout: timeout, bodyLimit: Self.maximumAnswerSize)
     }
 
+    /// Sends a request, unless the service's URL is invalid.
     private func response(to request: TransportRequest) async throws(ServiceFailure) -> TransportResponse {
         if let addressMistake { throw .noAnswer(addressMistake) }
         do throws(TransportFailure) {
@@ -118,6 +124,7 @@ package struct ServiceConnection: Sendable {
         }
     }
 
+    /// Decodes a response with status 200. Throws the problem that any other response describes.
     private func read<Answer: Decodable>(_ response: TransportResponse) throws(ServiceFailure) -> Answer {
         guard response.status == 200 else {
             guard let problem = try? JSONDecoder().decode(Problem.self, from: response.body) else {
@@ -135,7 +142,9 @@ package struct ServiceConnection: Sendable {
 
 /// Why the service returned no valid response.
 enum ServiceFailure: Error, CustomStringConvertible {
+    /// There is no response, or one that isn't a Tenure service's.
     case noAnswer(String)
+    /// The service rejected the request, and may have asked the client to wait some seconds.
     case refused(Problem, retryAfter: Double?)
 
     var description: String {

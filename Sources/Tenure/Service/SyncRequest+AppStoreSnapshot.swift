@@ -2,6 +2,7 @@ import Foundation
 import TenureAPI
 import TenureCore
 
+/// Creates the request of a sync from what was read from the App Store.
 extension SyncRequest {
     /// Creates the request with all artifacts that were read from StoreKit. Nil if there is no signed artifact.
     ///
@@ -27,8 +28,8 @@ extension SyncRequest {
         let total = transactions.reduce(0) { $0 + $1.jws.utf8.count }
         guard transactions.count > maximumTransactions || total > maximumTransactionsSize else { return transactions }
         let ordered = transactions.sorted { left, right in
-            let isPeriod = (left.purchase.type == .autoRenewable, right.purchase.type == .autoRenewable)
-            if isPeriod.0 != isPeriod.1 { return !isPeriod.0 }
+            let isLeftPeriod = left.purchase.type == .autoRenewable
+            if isLeftPeriod != (right.purchase.type == .autoRenewable) { return !isLeftPeriod }
             return (left.purchase.purchaseDate ?? .distantPast) > (right.purchase.purchaseDate ?? .distantPast)
         }
         var size = 0

@@ -1,6 +1,7 @@
 import Foundation
 import TenureHTTP
 
+/// Reads the header `Retry-After`.
 extension TransportResponse {
     /// The seconds that the server asks the client to wait before the next request; nil if it doesn't say.
     ///

@@ -60,6 +60,7 @@ extension Account: Codable {
     }
 }
 
+/// The format of a proof. Short names keep the state small.
 private struct StoredProof: Codable {
     var kind: String
     var signed: Date?
@@ -99,6 +100,7 @@ private struct StoredProof: Codable {
     }
 }
 
+/// The format of a purchase.
 private struct StoredPurchase: Codable {
     var id: String
     var original: String
@@ -132,6 +134,7 @@ private struct StoredPurchase: Codable {
     }
 }
 
+/// The format of a renewal.
 private struct StoredRenewal: Codable {
     var original: String
     var product: String?
@@ -155,6 +158,7 @@ private struct StoredRenewal: Codable {
 }
 
 extension Purchase.ProductType {
+    /// The name in the stored state. `?` marks a type that this release doesn't know.
     fileprivate var storedName: String {
         switch self {
         case .nonConsumable: "nonConsumable"

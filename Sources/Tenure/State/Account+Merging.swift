@@ -1,6 +1,7 @@
 import Foundation
 import TenureCore
 
+/// Merges two copies of an account: one of this process, and one that another process has stored.
 extension Account {
     /// Returns this copy of an account, merged with the changes that other processes have stored since `base`.
     func merging(_ stored: Account, base: Account) -> Account {
@@ -27,6 +28,7 @@ extension Account {
         let answered = Set(base.purchases.map(\.transactionID)).subtracting(base.unanswered)
         merged.unanswered = unanswered.filter { stored.isUnanswered($0) || answered.contains($0) }.union(
             stored.unanswered.filter { isUnanswered($0) || answered.contains($0) })
+        // A transaction that either process has removed is finished.
         merged.delivered = delivered.subtracting(base.delivered.subtracting(stored.delivered)).union(
             stored.delivered.subtracting(base.delivered))
         merged.granted = granted == base.granted ? stored.granted : granted

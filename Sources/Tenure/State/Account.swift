@@ -3,6 +3,8 @@ package import TenureCore
 
 /// Everything that is known about one Apple Account. If artifacts of another account are read, all of it is discarded.
 package struct Account: Sendable, Hashable {
+    /// What identifies the account: the ID of its app transaction, or the date when it got the app. Nil until one is
+    /// known.
     package private(set) var key: AcquisitionKey?
     /// The environment; nil until an app transaction was read.
     package private(set) var environment: AppStoreEnvironment?
@@ -10,13 +12,13 @@ package struct Account: Sendable, Hashable {
     package private(set) var proofs: [AppProof] = []
     private(set) var purchases: [Purchase] = []
     package private(set) var renewals: [Renewal] = []
-    /// The service's entitlement token, and when it was received.
+    /// The service's entitlement token.
     package var entitlementToken: String?
-    /// The statements that vouch for the key that signed the token.
+    /// The statements that certify the key that signed the token.
     var keyStatements: [String] = []
     /// The service's last response.
     var serviceAnswers: [String: Tenure.Answer] = [:]
-    /// When the service last responded. Nil to ask it again.
+    /// The time when the service last responded. Nil to ask it again.
     package var answeredAt: Date?
     /// Entitlements that were denied when all sources were last read. Empty if there is new evidence since.
     var denials: Set<String> = []
@@ -37,6 +39,7 @@ package struct Account: Sendable, Hashable {
 
     /// The maximum number of stored purchases of one account, including periods of subscriptions.
     private static let maximumPurchases = 5000
+    /// The maximum number of stored proofs.
     private static let maximumProofs = 400
 
     /// An app transaction of the device's previous account, which StoreKit still returns.
@@ -54,6 +57,7 @@ package struct Account: Sendable, Hashable {
         isAnother(than: account.key, in: account.environment)
     }
 
+    /// Whether an environment and a key belong to another account. False if too little is known to tell.
     private func isAnother(than other: AcquisitionKey?, in environment: AppStoreEnvironment?) -> Bool {
         if let mine = self.environment, let environment, mine != environment { return true }
         guard let key, let other else { return false }
@@ -63,6 +67,7 @@ package struct Account: Sendable, Hashable {
         return !key.matches(other)
     }
 
+    /// Whether a transaction belongs to another account. False if one of the two has no app transaction's ID.
     package func isAnother(than transaction: StoreTransaction) -> Bool {
         guard let mine = key?.appTransactionID, let theirs = transaction.appTransactionID else { return false }
         return mine != theirs
@@ -118,12 +123,14 @@ package struct Account: Sendable, Hashable {
         if key == nil { key = transaction.appTransactionID.map { AcquisitionKey(ofAppTransaction: $0) } }
     }
 
+    /// Adds transactions. Returns whether they have new facts.
     @discardableResult
     package mutating func add(_ transactions: [StoreTransaction]) -> Bool {
         for transaction in transactions { adopt(transaction) }
         return insert(transactions.map(\.purchase))
     }
 
+    /// Adds purchases, and marks the new or changed ones as unanswered. Returns whether there are any.
     @discardableResult
     mutating func insert(_ news: [Purchase]) -> Bool {
         let known = Dictionary(purchases.map { ($0.transactionID, $0.essence) }) { first, _ in first }
@@ -137,6 +144,7 @@ package struct Account: Sendable, Hashable {
         return !news.isEmpty
     }
 
+    /// Adds the states of subscriptions. Returns whether they have new facts.
     @discardableResult
     package mutating func add(_ news: [Renewal]) -> Bool {
         let known = Dictionary(renewals.map { ($0.originalTransactionID, $0.essence) }) { first, _ in first }
@@ -158,6 +166,7 @@ package struct Account: Sendable, Hashable {
         return !changed.isEmpty
     }
 
+    /// Returns all evidence of the account.
     func evidence(
         in environment: AppStoreEnvironment, purchasesAreComplete: Bool, persona: Persona? = nil
     ) -> Evidence {
@@ -173,6 +182,7 @@ package struct Account: Sendable, Hashable {
             transactions: purchases.filter { transactions.contains($0.transactionID) }, renewals: renewals)
     }
 
+    /// How the account got the app. Nil until a proof was read.
     package var acquisition: Acquisition? { proofs.isEmpty ? nil : acquisitions(in: proofs).first }
 
     /// The purchases to store if there are too many: the oldest consumables are dropped first, then the oldest periods

@@ -14,7 +14,7 @@ package struct DeviceTime: Sendable, Hashable, Codable {
     package private(set) var lastClock: Date
     /// The signing date of the newest artifact.
     package private(set) var newestSigning: Date?
-    /// When this device or keychain was first used.
+    /// The time when this device or keychain was first used.
     package private(set) var firstSeen: Date
     /// The beginnings of other periods, by name.
     package private(set) var beginnings: [String: Date] = [:]
@@ -34,6 +34,7 @@ package struct DeviceTime: Sendable, Hashable, Codable {
     /// Whether the clock is earlier than the latest observed time.
     package func isTurnedBack(_ clock: Date) -> Bool { clock < floor.addingTimeInterval(-Self.tolerance) }
 
+    /// Records the time of the clock. If the clock was set back, moves the beginnings of periods back, too.
     package mutating func observe(clock: Date) {
         if clock < lastClock.addingTimeInterval(-Self.tolerance) {
             let step = lastClock.timeIntervalSince(clock)
@@ -74,6 +75,7 @@ package struct DeviceTime: Sendable, Hashable, Codable {
         beginnings[name] = min(beginnings[name] ?? clock, clock)
     }
 
+    /// Returns the seconds since a period began. Nil if it hasn't begun.
     package func elapsed(since name: String, _ clock: Date) -> TimeInterval? {
         beginnings[name].map { max(0, clock.timeIntervalSince($0)) }
     }
@@ -101,7 +103,8 @@ package struct DeviceTime: Sendable, Hashable, Codable {
         return merged
     }
 
-    /// Takes the beginnings of periods from another state if they are earlier.
+    /// Counts the time that another state has seen: takes its first use if that is earlier, and its latest times if they
+    /// are later.
     mutating func countWaiting(from other: DeviceTime, at clock: Date) {
         var other = other
         other.observe(clock: clock)
@@ -120,6 +123,7 @@ package struct DeviceTime: Sendable, Hashable, Codable {
 
     /// Whether these values contradict each other, so that someone must have manipulated the state.
     var isImpossible: Bool {
+        // Only the signing date of an artifact can make `floor` earlier than the clock.
         lastClock > floor.addingTimeInterval(Self.tolerance) && newestSigning == nil || firstSeen > lastClock
             || ![floor, lastClock, firstSeen].allSatisfy { $0.timeIntervalSinceReferenceDate.isFinite }
     }

@@ -9,6 +9,7 @@ package struct FallbackStateStorage: StateStorage {
     private let keychain: any StateStorage
     private let file: any StateStorage
     private let log: @Sendable (String) -> Void
+    /// Whether the keychain has refused this process.
     private let isRefused = Locked(false)
 
     init(
@@ -36,6 +37,7 @@ package struct FallbackStateStorage: StateStorage {
         }
     }
 
+    /// Uses the keychain, or the file after the keychain has refused this process.
     private func attempt<Result>(_ operation: (any StateStorage) throws -> Result) throws -> Result {
         if isRefused.withLock({ $0 }) { return try operation(file) }
         do {

@@ -60,12 +60,12 @@ package struct FileStateStorage: StateStorage {
 }
 
 extension FileStateStorage {
-    /// `$XDG_DATA_HOME/tenure/NAME`, or `~/.local/share/tenure/NAME` if that isn't set.
+    /// Returns the storage in `$XDG_DATA_HOME/tenure/NAME`, or in `~/.local/share/tenure/NAME` if that isn't set.
     package static func standard(name: String) -> FileStateStorage {
         FileStateStorage(folder: root.appendingPathComponent(safe(name), isDirectory: true))
     }
 
-    /// `$XDG_DATA_HOME/tenure/groups/GROUP`, which all processes with this `accessGroup` share.
+    /// Returns the storage in `$XDG_DATA_HOME/tenure/groups/GROUP`, which all processes with this `accessGroup` share.
     static func shared(group: String) -> FileStateStorage {
         FileStateStorage(folder: root.appendingPathComponent("groups/" + safe(group), isDirectory: true))
     }

@@ -7,6 +7,7 @@ struct InterProcessLock {
     let path: String
 
     private static let attempts = 200
+    /// The pause between two attempts, in microseconds.
     private static let pause: UInt32 = 10_000
 
     /// Runs `body` with the lock, and waits at most 2 seconds for it.

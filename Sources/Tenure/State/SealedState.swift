@@ -18,6 +18,7 @@ package enum SealedState {
     private static let format = Data("tenure1\n".utf8)
     private static let sealSize = 32
 
+    /// Returns the bytes to store.
     package static func seal(_ contents: Data, with secret: Data) -> Data {
         format + Data(HMAC<SHA256>.authenticationCode(for: contents, using: key(secret))) + contents
     }

@@ -6,7 +6,7 @@ package struct StateLocation: Sendable {
     /// The storage that an earlier release used before the state was shared. The state is moved from it.
     /// Nil if the state isn't shared.
     var former: (any StateStorage)?
-    /// Nil on platforms without device locks.
+    /// The file for the grace period while the state is unreadable. Nil on platforms without device locks.
     var gracePeriod: GracePeriodFile?
 }
 
@@ -40,6 +40,7 @@ extension StateLocation {
                 log ?? FallbackStateStorage.once { options.log.error($0) })
         }
 
+        /// Returns the location that the app shares with its extensions. Throws if the app doesn't have the group.
         private static func shared(
             _ group: String, _ options: Tenure.Options, _ host: HostProcess
         ) throws(AccessGroupError) -> StateLocation {
@@ -68,7 +69,7 @@ extension StateLocation {
                 storage: storage, gracePeriod: GracePeriodFile(url: folder.appendingPathComponent("unreadable-since")))
         }
 
-        /// `tenure/NAME` in Application Support.
+        /// Returns the folder `tenure/NAME` in Application Support.
         static func support(_ name: String) -> URL {
             #if os(tvOS)
                 // On tvOS, apps can store files only in the caches folder.

@@ -33,6 +33,7 @@ extension StateStorage {
         }
     }
 
+    /// Opens and decodes stored bytes, and checks that they are from this device.
     package func decode(_ bytes: Data?, device: String?) throws -> StateReadResult {
         guard let bytes else { return .missing }
         guard let contents = SealedState.open(bytes, with: try secret()) else {

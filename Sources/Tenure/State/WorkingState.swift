@@ -14,7 +14,9 @@ package struct WorkingState: Sendable {
     private let distribution: Tenure.Distribution
     /// Whether this process may discard data that a differently installed copy of the app stored.
     private let ownsState: Bool
+    /// The stored name of the persona that replaces the customer.
     private let persona: String?
+    /// The state with which this process began. Changes count from it until a stored state was read.
     private let initial: StoredState
 
     /// The state of this process.
@@ -67,6 +69,7 @@ package struct WorkingState: Sendable {
         return result
     }
 
+    /// Returns this process's state with the changes in a stored one.
     private func merged(with theirs: StoredState, at clock: Date) -> StoredState {
         var known = theirs
         known.settle(on: device, ownsState ? distribution : nil, at: clock)
@@ -120,6 +123,7 @@ package struct WorkingState: Sendable {
 
     // MARK: Moving the private state to the shared storage
 
+    /// Adds the private state to the shared one, and removes it. Tries again at the next call if that fails.
     private mutating func moveFormerState(at clock: Date) {
         guard let former else { return }
         do {

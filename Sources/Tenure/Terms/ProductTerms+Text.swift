@@ -1,8 +1,9 @@
 public import Foundation
 import TenureCore
 
+/// Writes terms as text, in the customer's language.
 extension Tenure.ProductTerms {
-    /// `3 days free, then $24.99 per year`: everything that the customer should know before paying.
+    /// Returns everything that the customer should know before paying, such as `3 days free, then $24.99 per year`.
     ///
     /// The words are in the language of the locale, or in English if Tenure has no words in that language. Foundation
     /// formats prices and numbers.
@@ -15,21 +16,22 @@ extension Tenure.ProductTerms {
         return fill(speech.words.then, ["offer": offer, "price": price])
     }
 
-    /// `$24.99 per year`: the price without the introductory offer.
+    /// Returns the price without the introductory offer, such as `$24.99 per year`.
     public func priceText(in locale: Locale = .autoupdatingCurrent, recurring: Bool = true) -> String {
         Speech(locale).price(of: self, recurring: recurring)
     }
 
-    /// `3 days free`: the introductory offer. Nil without an offer.
+    /// Returns the introductory offer, such as `3 days free`. Nil without an offer.
     public func offerText(in locale: Locale = .autoupdatingCurrent) -> String? { Speech(locale).offer(of: self) }
 
-    /// `1 year`: how long one payment lasts. Nil for products without an end.
+    /// Returns how long one payment lasts, such as `1 year`. Nil for products without an end.
     public func lengthText(in locale: Locale = .autoupdatingCurrent) -> String? {
         let speech = Speech(locale)
         return period.map { speech.length($0, speech.words.length) }
     }
 
-    /// `$2.08 per month`, to compare products of different lengths. Nil if `pricePerMonth` is nil.
+    /// Returns the price per month, such as `$2.08 per month`, to compare products of different lengths. Nil if
+    /// `pricePerMonth` is nil.
     public func pricePerMonthText(in locale: Locale = .autoupdatingCurrent) -> String? {
         let speech = Speech(locale)
         return pricePerMonth.map { fill(speech.words.per.month, ["price": speech.money($0, of: self)]) }
@@ -50,6 +52,7 @@ private struct Speech {
         amount.formatted(.currency(code: product.currencyCode).locale(product.priceLocale ?? locale))
     }
 
+    /// Returns the price without the introductory offer.
     func price(of product: Tenure.ProductTerms, recurring isRecurring: Bool) -> String {
         let price = money(product.price, of: product)
         switch (product.kind, product.period) {
@@ -63,6 +66,7 @@ private struct Speech {
         }
     }
 
+    /// Returns the introductory offer. Nil without an offer.
     func offer(of product: Tenure.ProductTerms) -> String? {
         guard let offer = product.offer else { return nil }
         func upFront(_ amount: Decimal) -> String {
@@ -81,7 +85,7 @@ private struct Speech {
         }
     }
 
-    /// `$24.99 per year`, `$9.99 every 3 months`.
+    /// Returns a price that is paid in each period, such as `$24.99 per year` or `$9.99 every 3 months`.
     private func recurring(_ price: String, each period: CalendarPeriod) -> String {
         let parts = period.parts
         if parts.count == 1, let part = parts.first, part.count == 1 {
@@ -90,7 +94,7 @@ private struct Speech {
         return fill(words.every, ["price": price, "length": length(period, words.everyLength ?? words.length)])
     }
 
-    /// `3 days`, `18 months`, `1 month and 10 days`.
+    /// Returns a length, such as `3 days`, `18 months`, or `1 month and 10 days`.
     func length(_ period: CalendarPeriod, _ units: Wording.Units) -> String {
         let texts = period.parts.map { part in
             // A language may list fewer forms than its rule has if the rest are the same.
@@ -118,6 +122,7 @@ extension CalendarPeriod {
     }
 }
 
+/// Replaces each name in braces with its value.
 private func fill(_ pattern: String, _ values: [String: String]) -> String {
     var result = ""
     var rest = pattern[...]

@@ -92,6 +92,7 @@ extension Tenure {
 }
 
 extension CalendarPeriod {
+    /// The length in days, if a month has its average length.
     var approximateDays: Decimal { Decimal(months) * Tenure.ProductTerms.daysPerMonth + Decimal(days) }
 
     /// Returns this period multiplied by `count`, which is limited to 1...10,000.
@@ -116,6 +117,7 @@ extension Sequence<Tenure.ProductTerms> {
 }
 
 extension Tenure.ProductTerms {
+    /// The place of the kind in `sortedByPeriod`.
     fileprivate var rank: Int {
         switch kind {
         case .autoRenewable, .nonRenewing: period == nil ? 1 : 0

@@ -1,3 +1,4 @@
+/// The wording in Japanese, Korean and Chinese.
 extension Wording {
     static let japanese = Wording(
         plurals: .single,

@@ -1,3 +1,4 @@
+/// The wording in Germanic languages.
 extension Wording {
     static let english = Wording(
         plurals: .oneOther,

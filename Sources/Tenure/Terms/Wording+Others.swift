@@ -1,3 +1,4 @@
+/// The wording in Finnish, Turkish and Arabic.
 extension Wording {
     static let finnish = Wording(
         plurals: .oneOther,

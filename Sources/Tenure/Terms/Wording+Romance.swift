@@ -1,3 +1,4 @@
+/// The wording in Romance languages.
 extension Wording {
     static let french = Wording(
         plurals: .zeroOneOther,

@@ -1,3 +1,4 @@
+/// The wording in Slavic languages.
 extension Wording {
     static let polish = Wording(
         plurals: .polish,

@@ -51,6 +51,7 @@ struct Wording: Sendable {
     let once: String
 }
 
+/// A unit of a period's length.
 enum LengthUnit: CaseIterable, Sendable {
     case day, week, month, year
 }
@@ -69,6 +70,7 @@ extension Wording {
         "ja": .japanese, "ko": .korean, "zh-Hans": .simplifiedChinese, "zh-Hant": .traditionalChinese,
     ]
 
+    /// Returns the key of a locale's language in `languages`.
     static func key(_ locale: Locale) -> String {
         let language = locale.language
         guard let code = language.languageCode?.identifier else { return "en" }

@@ -2,7 +2,9 @@ import Foundation
 import TenureAPI
 import TenureCore
 
+/// Begins trial sessions.
 extension Engine {
+    /// Whether a session of the trial may be left.
     func offersTrial(of entitlement: String) -> Bool {
         load()
         // With a service, the number of sessions left is known only when a session begins.
@@ -14,6 +16,7 @@ extension Engine {
         return device.stored.sessionsLeft(of: trial, named: entitlement, at: setup.clock()) > 0
     }
 
+    /// Begins a trial session, which the service counts if there is one, and otherwise this device.
     func beginTrial(of entitlement: String) async throws(Tenure.Error) -> Tenure.TrialSession {
         load()
         if let service = setup.service { return try await beginTrial(of: entitlement, at: service) }
@@ -45,6 +48,8 @@ extension Engine {
 
     // MARK: Trials that the service counts
 
+    /// Begins a session at the service. Tries a failed request once more, with a new access token, unless the trial is
+    /// over or doesn't exist.
     private func beginTrial(
         of entitlement: String, at service: ServiceConnection
     ) async throws(Tenure.Error) -> Tenure.TrialSession {
@@ -72,6 +77,7 @@ extension Engine {
         throw .service(failure)
     }
 
+    /// Returns the access token. Gets a new one if it has expired or `isFresh` is true. Nil if there is no new one.
     private func validToken(isFresh: Bool) async -> String? {
         if isFresh || device.token.map({ $0.expiresAt <= setup.clock() }) ?? true {
             await searchAgain()

@@ -75,18 +75,24 @@ extension StoredState {
         }
     }
 
+    /// The most reliable name of the current account.
     private var holder: String { holders.first ?? Self.unknown }
 
+    /// Stores the number of sessions under the most reliable name.
     private mutating func note(sessions: Int, of entitlement: String) {
         trials[holder, default: [:]][entitlement, default: TrialUse()].sessions = sessions
     }
 
+    /// The name of a trial of days in `DeviceTime.beginnings`.
     private static func beginning(of entitlement: String, by holder: String) -> String { "\(holder)/\(entitlement)" }
 }
 
 /// A trial session that was counted.
 struct BegunTrial: Sendable {
+    /// The time when the session, or the trial of days, is over.
     let ends: Date
+    /// The number of sessions of the trial. Nil for a trial of days.
     var sessions: Int?
+    /// The number of sessions left after this one. Nil for a trial of days.
     var sessionsLeft: Int?
 }

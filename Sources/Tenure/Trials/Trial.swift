@@ -50,7 +50,7 @@ extension Tenure {
         public let sessions: Int?
         /// The number of sessions left after this one; nil for a trial of days, and for owners.
         public let sessionsLeft: Int?
-        /// When this session, or the trial of days, is over; nil for owners.
+        /// The time when this session, or the trial of days, is over; nil for owners.
         public let ends: Date?
 
         private let id = UUID()

@@ -7,6 +7,7 @@ struct PackReader {
     /// Called with the number of bytes of files that were read since the last call.
     var progress: (Int) -> Void = { _ in }
 
+    /// A piece of the archive.
     enum Piece {
         /// The header of a file, after which its contents follow.
         case header(path: String, UnsafeRawBufferPointer)
@@ -33,6 +34,8 @@ struct PackReader {
         return PackManifest.archiveSize(endingWith: last)
     }
 
+    /// Reads all files and returns the manifest.
+    ///
     /// - Parameter use: called with all bytes of the archive, in order.
     /// - Throws: `changed` if a file isn't as it was when it was scanned.
     func manifest(
@@ -81,8 +84,10 @@ struct PackReader {
                 path: source.path, offset: PackManifest.offset(after: files.last), size: read, digest: digest,
                 chunks: chunks)
             files.append(entry)
+            // The next header begins at a multiple of 512 bytes.
             try pad(Int((512 - read % 512) % 512))
         }
+        // The archive ends with two blocks of zeros.
         try pad(1024)
         do {
             return try PackManifest(
@@ -100,6 +105,7 @@ private struct FileHashes {
     private var chunks: [ContentDigest] = []
     private var size: Int64 = 0
 
+    /// Adds the next bytes of the file.
     mutating func update(_ bytes: UnsafeRawBufferPointer) {
         whole.update(bytes)
         chunk.update(bytes)

@@ -9,7 +9,7 @@ struct UstarHeader {
 
     static let size = 512
 
-    /// Nil if the path or the size doesn't fit.
+    /// Creates the header of a file. Nil if the path or the size doesn't fit.
     init?(path: String, size: Int64) {
         guard let fields = AssetPath.ustarFields(of: path), (0...PackManifest.maximumFileSize).contains(size) else {
             return nil

@@ -37,6 +37,7 @@ package struct ContentEmbedder: Sendable {
 
     private static let folderFlags = O_RDONLY | O_DIRECTORY
 
+    /// Writes all packs and `content.json` to the new folder.
     private func write(
         _ sources: [PackSource], to aside: String, _ progress: (Int) -> Void
     ) throws(PublishingError) -> EmbeddedContent {
@@ -60,7 +61,8 @@ package struct ContentEmbedder: Sendable {
         return content
     }
 
-    /// Cleans up after an earlier run that was killed.
+    /// Cleans up after an earlier run that was killed. Moves the old folder back if that run had moved it away and not
+    /// replaced it.
     private func recover(_ target: String, in parent: String, _ prefix: String) throws(PublishingError) {
         for case let name? in try FolderListing.names(in: parent) where name.hasPrefix(prefix) {
             // A run that is still active has a lock on its folder.
@@ -77,6 +79,7 @@ package struct ContentEmbedder: Sendable {
 
     private static let oldSuffix = "-old"
 
+    /// Replaces the old folder at `target` with a new one.
     private func replace(_ target: String, by new: String) throws(PublishingError) {
         if try FolderSwap.exchange(new, target) { return try remove(new) }
         // If the process is killed between these two steps, the next run restores the folder.
@@ -136,6 +139,7 @@ package struct ContentEmbedder: Sendable {
         }
     }
 
+    /// Writes the files of one pack. Reading them also gives the pack's manifest.
     private func write(
         _ files: PackFiles, to pack: String, _ progress: (Int) -> Void
     ) throws(PublishingError) -> PackManifest {

@@ -1,5 +1,6 @@
 import Foundation
 
+/// A lock on a file or a folder, which one process at a time can have.
 enum FolderLock {
     /// Runs a closure while this process has a lock. If the process is killed, the system releases the lock.
     ///

@@ -15,6 +15,7 @@ enum FolderSwap {
             renamex_np(first, second, UInt32(RENAME_SWAP))
         }
     #else
+        /// The type of the C function `renameat2`.
         private typealias Rename =
             @convention(c) (CInt, UnsafePointer<CChar>, CInt, UnsafePointer<CChar>, CUnsignedInt)
             -> CInt

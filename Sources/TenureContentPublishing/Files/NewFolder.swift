@@ -1,6 +1,7 @@
 import Foundation
 import TenureFileAttributes
 
+/// Creates folders that a web server can read.
 enum NewFolder {
     /// Creates a folder and its missing parents. An existing folder isn't changed.
     static func make(_ path: String) throws(PublishingError) {

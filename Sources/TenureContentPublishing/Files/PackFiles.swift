@@ -5,11 +5,13 @@ import TenureFileAttributes
 
 /// The files of a pack in a folder on the disk.
 package struct PackFiles: Sendable {
+    /// A file that was found.
     package struct File: Sendable {
         /// The path in the pack, in Unicode's composed form (NFC).
         package let path: String
         /// The path on the disk.
         let location: String
+        /// The file's state when it was found. A file with another state has changed since.
         let state: FileState
 
         package var size: Int64 { state.size }
@@ -58,16 +60,19 @@ package struct PackFiles: Sendable {
     }
 }
 
+/// Reads a folder, and collects its files and all mistakes.
 private struct PackScan {
     private let folder: String
     private var files: [PackFiles.File] = []
     private var mistakes: [String] = []
+    /// Whether the scan ended early, because there are too many files.
     private var isStopped = false
 
     private static let maximumConflicts = 20
 
     init(folder: String) { self.folder = folder }
 
+    /// The sorted files and all mistakes, including those that only all files together show.
     var result: (files: PackFiles, mistakes: [String]) {
         let sorted = files.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
         var all = mistakes
@@ -82,6 +87,7 @@ private struct PackScan {
         return (PackFiles(sorted, in: folder), all)
     }
 
+    /// Reads the whole folder of the pack.
     mutating func read() {
         guard let state = FileState(path: folder) else { return report("", "can't be read (\(Self.reason))") }
         switch state.kind {
@@ -109,6 +115,7 @@ private struct PackScan {
         }
     }
 
+    /// Adds the file, or the files of the folder, at this location. Reports what can't be published.
     private mutating func read(_ location: String, named path: String) {
         guard let state = FileState(path: location) else { return report(path, "can't be read (\(Self.reason))") }
         switch state.kind {
@@ -125,6 +132,7 @@ private struct PackScan {
         }
     }
 
+    /// Adds a file, and reports why it can't be published, if so.
     private mutating func add(_ file: PackFiles.File) {
         guard files.count < PackManifest.maximumFiles else {
             isStopped = true
@@ -150,6 +158,7 @@ private struct PackScan {
 
     private static var reason: String { PublishingError.reason(errno) }
 
+    /// Returns a mistake for each pair of paths that can't both exist, up to `maximumConflicts`.
     private static func conflicts(among paths: [String]) -> [String] {
         var paths = paths
         var conflicts: [String] = []

@@ -34,6 +34,7 @@ package struct ContentFolder: Sendable {
 
     // MARK: Manifests and archives
 
+    /// A manifest or an archive.
     struct Object {
         let digest: ContentDigest
         let size: Int64

@@ -4,6 +4,7 @@ import TenureFileAttributes
 
 /// The result of `prune`: what was removed from a published folder, and how much was kept.
 package struct ContentPruning: Sendable {
+    /// A manifest or an archive.
     package struct Object: Sendable, Hashable {
         /// The name of the file, which is its digest.
         package let name: String
@@ -13,13 +14,14 @@ package struct ContentPruning: Sendable {
 
     /// The manifests and archives that no catalog of the last 30 days names.
     package let removed: [Object]
+    /// The number of manifests and archives that were kept.
     package let kept: Int
 
     /// The size of all removed files in bytes.
     package var removedSize: Int64 { removed.reduce(0) { $0 + $1.size } }
 
     /// How long a manifest or an archive is kept after the last catalog that names it was replaced, in seconds.
-    static let time: TimeInterval = 30 * 86_400
+    static let retention: TimeInterval = 30 * 86_400
 }
 
 extension ContentFolder {
@@ -32,7 +34,7 @@ extension ContentFolder {
         guard FileState(path: catalogPath)?.kind == .file else { throw .notPublished(folder: path) }
         try makeIfMissing()
         return try locked { () throws(PublishingError) in
-            let named = try digests(since: now.addingTimeInterval(-ContentPruning.time))
+            let named = try digests(since: now.addingTimeInterval(-ContentPruning.retention))
             var removed: [ContentPruning.Object] = []
             var kept = 0
             for object in try objects() {

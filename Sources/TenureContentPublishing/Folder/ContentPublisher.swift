@@ -9,7 +9,7 @@ package import TenurePolicyFile
     package import Crypto
 #endif
 
-/// Asset packs to be published.
+/// An asset pack to be published: its files, and what unlocks it.
 package struct PackSource: Sendable {
     package let name: String
     package let unlock: ContentCatalog.Unlock
@@ -48,6 +48,7 @@ package struct ContentPublisher: Sendable {
         knownKeys = [PinnedKey(key.publicKey)] + previousKeys
     }
 
+    /// What was published.
     package struct Publication: Sendable {
         package let catalog: SignedCatalog
         /// The published packs in the order of the sources.
@@ -55,6 +56,7 @@ package struct ContentPublisher: Sendable {
         /// The names of packs that were in the previous catalog and aren't in this one.
         package let droppedPacks: [String]
 
+        /// A published pack.
         package struct Pack: Sendable {
             package let name: String
             package let version: ContentCatalog.Version
@@ -134,6 +136,7 @@ package struct ContentPublisher: Sendable {
         }
     }
 
+    /// Returns the counter for the new catalog. Throws if the wanted one isn't higher than the previous one.
     private static func counter(
         _ wanted: Int64?, above previous: Int64, at now: Date
     ) throws(PublishingError) -> Int64 {
@@ -154,6 +157,8 @@ package struct ContentPublisher: Sendable {
 
     // MARK: Files
 
+    /// Writes the archive and the manifest of a pack, unless the folder has them already. `isNew` is true if the archive
+    /// was written.
     private func publish(
         _ files: PackFiles, _ progress: (Int) -> Void
     ) throws(PublishingError) -> (manifest: PackManifest, isNew: Bool) {
@@ -171,6 +176,7 @@ package struct ContentPublisher: Sendable {
         }
     }
 
+    /// Writes the archive, unless the folder has it already.
     private func publish(_ reader: PackReader) throws(PublishingError) -> (manifest: PackManifest, isNew: Bool) {
         // If the folder has a file of the same size, it is probably the same archive. So only compute its digest first.
         let size = reader.archiveSize
@@ -184,6 +190,7 @@ package struct ContentPublisher: Sendable {
         return (manifest, true)
     }
 
+    /// Writes the catalog twice: under its counter, for `prune`, and then as the current one.
     private func write(_ catalog: SignedCatalog) throws(PublishingError) {
         // Flush all files that the catalog names before writing the catalog.
         try NewFile.synchronize(folder: folder.path)

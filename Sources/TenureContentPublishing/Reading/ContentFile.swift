@@ -14,7 +14,7 @@ package import TenurePolicyFile
 /// ```
 package struct ContentFile: Sendable {
     package let bundleID: String
-    /// In the order of the file.
+    /// The packs, in the order of the file.
     package let packs: [PackSource]
 
     /// Reads a file, and scans the folders that it names.
@@ -33,14 +33,17 @@ package struct ContentFile: Sendable {
     }
 }
 
+/// The fields of a pack.
 private enum PackKey: String, CaseIterable {
     case entitlement, product, files, storage, minimumAppVersion
 }
 
+/// The values of the field `storage`.
 private enum Storage: String, CaseIterable {
     case purgeable
 }
 
+/// Reads `content.yaml`, and collects all mistakes in it.
 private struct ContentFileReader {
     private let fileName: String
     private let policy: Policy?
@@ -52,6 +55,7 @@ private struct ContentFileReader {
         reading = Reading(mistakes: mistakes)
     }
 
+    /// Reads the whole file. Throws if it has mistakes.
     mutating func read(_ root: Part) throws(PolicyFileError) -> ContentFile {
         let fields = Fields(
             root, keys: ["app", "packs"], required: [("packs", "packs: { levels: { … } }")], &reading)
@@ -61,6 +65,7 @@ private struct ContentFileReader {
         return ContentFile(bundleID: bundleID, packs: packs)
     }
 
+    /// Reads `app`, which may be missing if there is a policy.
     private mutating func bundleID(_ fields: Fields) -> String? {
         guard let part = fields["app"] else {
             if policy == nil, !isBroken("app", in: fields) {
@@ -86,6 +91,7 @@ private struct ContentFileReader {
         reading.isOmitted(fields.whole.path + [.key(key)])
     }
 
+    /// Reads `packs`.
     private mutating func packs(_ part: Part) -> [PackSource] {
         guard case .mapping(let entries) = part.node.content else {
             reading.report(
@@ -110,6 +116,7 @@ private struct ContentFileReader {
         return packs
     }
 
+    /// Reads one pack. Returns nil if a required field is missing or invalid. Mistakes are collected in `reading`.
     private mutating func pack(_ part: Part, named name: String) -> PackSource? {
         guard
             let fields = Fields(
@@ -125,6 +132,7 @@ private struct ContentFileReader {
             name: name, unlock: unlock, isPurgeable: storage == .purgeable, minimumAppVersion: minimum, files: files)
     }
 
+    /// Reads `entitlement` or `product`, of which a pack has exactly one.
     private mutating func unlock(_ fields: Fields) -> ContentCatalog.Unlock? {
         let entitlements = policy?.entitlements
         switch (fields[.entitlement], fields[.product]) {
@@ -170,6 +178,7 @@ private struct ContentFileReader {
         return nil
     }
 
+    /// Reads `files`, and scans the folder that it names.
     private mutating func files(_ part: Part) -> PackFiles? {
         guard let text = part.name(&reading, example: "piano/") else { return nil }
         let parts = text.split(separator: "/").filter { $0 != "." }

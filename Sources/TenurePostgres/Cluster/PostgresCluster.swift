@@ -20,10 +20,11 @@ final class PostgresCluster: Sendable {
         var primary: PostgresHost?
         /// The highest timeline of any primary so far.
         var timeline: UInt32 = 0
-        /// Why the last search found none, and when.
+        /// Why the last search found no primary, and when.
         var failure: (error: PostgresFailure, at: ContinuousClock.Instant)?
-        /// The last primary, and where the apps of this process keep it.
+        /// The last primary.
         var known: KnownPrimary?
+        /// Where the apps of this process store the last primary.
         var storages: [PrimaryStorage] = []
         var isWatched = false
         var hasConnected = false
@@ -97,6 +98,7 @@ final class PostgresCluster: Sendable {
         throw combined(failures)
     }
 
+    /// Throws if the server is a standby, or if another server was promoted since it was the primary.
     private func check(_ connection: PostgresConnection) throws(PostgresFailure) {
         guard connection.server.takesWrites else { throw .standby(address.description) }
         let (timeline, storages) = state.withLock { ($0.timeline, $0.storages) }
@@ -111,6 +113,7 @@ final class PostgresCluster: Sendable {
         guard connection.server.timeline >= timeline else { throw older(connection, than: timeline) }
     }
 
+    /// The error about an old primary: a server with an older timeline than this one.
     private func older(
         _ connection: PostgresConnection, than timeline: UInt32, _ remedy: String = ""
     ) -> PostgresFailure {
@@ -120,6 +123,7 @@ final class PostgresCluster: Sendable {
                 + "promoted since; stop the old primary\(remedy)")
     }
 
+    /// Reads the primary from a storage. Throws a failure with a remedy if the storage can't be read.
     private func primary(in storage: PrimaryStorage) throws(PostgresFailure) -> KnownPrimary? {
         do {
             return try storage.read()
@@ -134,6 +138,7 @@ final class PostgresCluster: Sendable {
         }
     }
 
+    /// Stores which server is the primary, in this object and in all storages.
     private func note(_ server: PostgresServerState) {
         guard let system = server.system, server.timeline > 0 else { return }
         let primary = KnownPrimary(system: system, timeline: server.timeline)
@@ -178,10 +183,11 @@ final class PostgresCluster: Sendable {
         guard failures.count > 1 else {
             return failures.first ?? .lost(address.description, "none of its servers answers in time")
         }
-        let waiting = failures.filter { $0.error.isRetryable }
-        guard !waiting.isEmpty else { return failures[0] }
-        let others = waiting.filter { if case .readOnly = $0.error { false } else { true } }
-        guard let first = others.first else { return waiting[0] }
+        let retryable = failures.filter { $0.error.isRetryable }
+        guard !retryable.isEmpty else { return failures[0] }
+        // Servers that aren't standbys say more about the problem.
+        let others = retryable.filter { if case .readOnly = $0.error { false } else { true } }
+        guard let first = others.first else { return retryable[0] }
         guard others.count > 1 else { return first }
         return .lost(address.description, others.map(\.error.detail).joined(separator: "; "))
     }
@@ -199,6 +205,7 @@ final class PostgresCluster: Sendable {
         checkOtherServers()
     }
 
+    /// Every few seconds, makes a server the primary if it accepts writes and has a higher timeline.
     private func checkOtherServers() {
         watch.asyncAfter(deadline: .now() + Self.watchInterval) { [weak self] in
             guard let self else { return }

@@ -12,6 +12,7 @@ final class PostgresSurvey: @unchecked Sendable {
     private var received: [(index: Int, answer: Answer)] = []
     private var isOver = false
 
+    /// The connection to one host, or the failure to connect.
     typealias Answer = Result<PostgresConnection, PostgresFailure>
 
     init(of hosts: [PostgresHost], at address: PostgresAddress, for role: PostgresConnection.Role) {

@@ -14,7 +14,7 @@ package struct PostgresAddress: Sendable, Hashable {
     let allowsFsyncOff: Bool
     /// The server and the database, without secrets.
     package let description: String
-    /// Seconds until an attempt to connect to one host counts as failed.
+    /// Seconds until an attempt to connect to one host counts as failed: from 2 to 20, by default 3.
     let connectTimeout: Int
     /// The servers that the URL names, in its order.
     let hosts: [PostgresHostName]
@@ -28,6 +28,7 @@ package struct PostgresAddress: Sendable, Hashable {
     /// Throws `StoreError.unusable`, with a message that repeats no password.
     package init(_ url: String) throws(StoreError) {
         let (address, query) = Self.parts(url)
+        // The address as error messages may show it.
         let shown = Self.mayHoldSecret(url) ? "postgres://…" : address
         guard Self.isPostgres(url) else {
             throw .unusable(database: shown, detail: "it isn't a URL that begins with `postgres://`")
@@ -72,6 +73,7 @@ package struct PostgresAddress: Sendable, Hashable {
 
     private static let ownNames: Set<String> = ["schema", "connections", "allow_fsync_off"]
 
+    /// Whether a text is a valid name of a schema. PostgreSQL reserves names that begin with `pg_`.
     private static func isSchema(_ name: String) -> Bool {
         (1...63).contains(name.utf8.count) && !name.hasPrefix("pg_")
             && name.utf8.allSatisfy {

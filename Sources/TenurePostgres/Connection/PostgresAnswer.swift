@@ -34,6 +34,7 @@ final class PostgresAnswer {
     /// The type of a parameter of a described statement.
     func parameterType(_ index: Int) -> Oid { PQparamtype(result, Int32(truncatingIfNeeded: index)) }
 
+    /// Copies all rows out of libpq's memory.
     func rows() throws(PostgresFailure) -> [SQLRow] {
         let columns = Int(PQnfields(result))
         var rows: [SQLRow] = []
@@ -56,12 +57,13 @@ final class PostgresAnswer {
         return UnsafeRawBufferPointer(start: start, count: Int(PQgetlength(result, row, column)))
     }
 
-    /// A whole number of eight bytes; nil for a null and for everything else.
+    /// A whole number of eight bytes; nil for NULL and for other types.
     func integer(_ row: Int, _ column: Int) -> Int64? {
         guard PQftype(result, Int32(truncatingIfNeeded: column)) == PostgresType.int8 else { return nil }
         return bytes(row, column)?.bigEndian(Int64.self)
     }
 
+    /// Decodes a column from PostgreSQL's binary format.
     private func value(_ row: Int, _ column: Int) throws(PostgresFailure) -> SQLValue {
         guard let bytes = bytes(row, column) else { return .null }
         let type = PQftype(result, Int32(truncatingIfNeeded: column))
@@ -95,8 +97,8 @@ extension UnsafeRawBufferPointer {
         return Number(bigEndian: loadUnaligned(as: Number.self))
     }
 
-    /// A `numeric` that is a whole number of 64 bits: count of digits, weight of the first, sign, scale, and digits to
-    /// the base of 10,000 (`numeric_send`).
+    /// The value of a `numeric`, if it is a whole number of 64 bits. PostgreSQL's `numeric_send` writes words of 16 bits:
+    /// the number of digits, the weight of the first digit, the sign, the scale, and the digits to the base of 10,000.
     fileprivate var wholeNumeric: Int64? {
         guard count >= 8, count.isMultiple(of: 2) else { return nil }
         let words = stride(from: 0, to: count, by: 2).map {

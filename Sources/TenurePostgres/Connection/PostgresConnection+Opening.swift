@@ -68,6 +68,7 @@ extension PostgresConnection {
         }
         let settings = try settings()
         guard settings.count == 7 else { throw unusable("it doesn't report its settings") }
+        // The settings have the order of the query in `settings(and:)`.
         var state = PostgresServerState()
         // A pooler reports its own process ID, for cancel requests.
         state.isDirect = settings[0] == .integer(Int64(PQbackendPID(handle)))
@@ -101,6 +102,7 @@ extension PostgresConnection {
         return try settings(and: "NULL::text, NULL::text")
     }
 
+    /// Reads the settings and more expressions. Fails if the server doesn't know a function in them.
     private func settings(and more: String) throws(PostgresFailure) -> [SQLValue] {
         try transact(.lookingUp) { () throws(PostgresFailure) in
             try rows(

@@ -34,14 +34,17 @@ final class PostgresConnection {
     /// The address of the app that uses the connection now. Apps with one database and role share connections.
     var address: PostgresAddress
     let host: PostgresHost
+    /// The host's generation when the connection was opened.
     private let generation: Int
     /// What the server reported about itself when the connection was opened.
     private(set) var server = PostgresServerState()
     /// Warnings since they were last cleared.
     let warnings = PostgresWarnings()
     let handle: OpaquePointer
+    /// Whether the server was asked to cancel a statement. The connection isn't used again then.
     private var isCanceled = false
     private var statements = StatementCache()
+    /// Whether a prepared statement was outdated or unknown to the server, so that all are prepared again.
     private var statementsAreStale = false
 
     /// - Parameter host: One of the address's hosts; nil for the first one.
@@ -107,6 +110,7 @@ final class PostgresConnection {
     /// Whether a transaction is open.
     var isInTransaction: Bool { !isLost && PQtransactionStatus(handle) != PQTRANS_IDLE }
 
+    /// Prepares a statement, and returns its name.
     private func prepare(_ sql: String, _ types: [Oid], as key: String) throws(PostgresFailure) -> String {
         let name = statements.newName()
         _ = try finish(sent: PQsendPrepare(handle, name, sql, Int32(types.count), types))
@@ -160,6 +164,7 @@ final class PostgresConnection {
         return kept
     }
 
+    /// Returns the failure that a result reports, and records what it means for this connection.
     private func failure(_ answer: PostgresAnswer) -> PostgresFailure {
         guard let complaint = answer.complaint, !complaint.state.isEmpty else { return clientFailure() }
         let failure = PostgresFailure(
@@ -192,6 +197,8 @@ final class PostgresConnection {
         }
     }
 
+    /// Waits until libpq has the next result. Fails after `answerTimeout` without a byte, and asks the server to cancel
+    /// the statement after `cancelsAfter`.
     private func waitForAnswer() throws(PostgresFailure) {
         guard PQisBusy(handle) == 1 else { return }
         var deadline = ContinuousClock.now + answerTimeout

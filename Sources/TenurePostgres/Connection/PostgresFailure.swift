@@ -3,6 +3,7 @@ import TenureStore
 
 /// The reason why a statement failed, and whether to repeat it.
 struct PostgresFailure: Error {
+    /// What may make the transaction succeed.
     enum Remedy {
         /// The connection is lost. The transaction may be repeated on another one.
         case reconnect
@@ -24,14 +25,18 @@ struct PostgresFailure: Error {
     init(state: String, message: String, database: String) {
         let detail = message.trimmed
         switch state {
+        // A serialization failure or a deadlock.
         case "40001", "40P01": self.init(.busy, remedy: .repeatTransaction)
         // A cached plan is outdated, or the pooler lacks a prepared statement or already has one of that name.
         case "0A000" where detail.contains("cached plan"), "26000", "42P05":
             self.init(.failed(detail), remedy: .repeatTransaction)
+        // A lock wasn't free in time, or the statement was canceled, as after a timeout.
         case "55P03", "57014": self.init(.busy)
+        // The disk is full.
         case "53100": self.init(.full)
         // Reading the header failed at the start of a transaction: the schema has no Tenure database.
         case "42P01" where detail.contains("database"): self.init(.otherDatabase(database: database))
+        // A table or an index is corrupted.
         case "XX001", "XX002": self.init(.damaged(detail))
         // A standby refuses `BEGIN READ WRITE` itself with 0A000, which other errors have too.
         case "25006",
@@ -54,6 +59,7 @@ struct PostgresFailure: Error {
         // An operator ended the connection, or the server is starting, shutting down, or has too many connections.
         case "57P01", "57P02", "57P03", "57P05", "25P03", "53300":
             self.init(.unreachable(database: database, detail: detail), remedy: .reconnect)
+        // The connection was lost.
         case _ where state.hasPrefix("08"):
             self.init(.unreachable(database: database, detail: detail), remedy: .reconnect)
         default: self.init(.failed("\(detail) (\(state))"))
@@ -65,6 +71,7 @@ struct PostgresFailure: Error {
         PostgresFailure(.standby(database), remedy: .reconnect)
     }
 
+    /// The failure for a connection that was lost or couldn't be made.
     static func lost(_ database: String, _ detail: String) -> PostgresFailure {
         PostgresFailure(.unreachable(database: database, detail: detail.trimmed), remedy: .reconnect)
     }

@@ -4,6 +4,7 @@ import TenureStore
 /// The parameters of a statement in PostgreSQL's binary format, in one block of memory.
 struct PostgresParameters {
     private var bytes: [UInt8] = []
+    /// Where each value begins in `bytes`; nil for NULL.
     private var offsets: [Int?] = []
     private var lengths: [Int32] = []
     /// The types; zero for NULL, which lets the server choose the type.
@@ -15,6 +16,7 @@ struct PostgresParameters {
         for value in values { try append(value) }
     }
 
+    /// Appends one value in PostgreSQL's binary format.
     mutating func append(_ value: SQLValue) throws(PostgresFailure) {
         switch value {
         case .null:

@@ -23,6 +23,7 @@ final class PostgresSession: DatabaseSession {
         try noting { () throws(PostgresFailure) in try connection.allowLongStatements() }
     }
 
+    /// Makes a call and keeps its failure. Throws the first failure again if the transaction has failed already.
     private func noting<Value>(_ call: () throws(PostgresFailure) -> Value) throws(StoreError) -> Value {
         if let failure { throw failure.error }
         do {

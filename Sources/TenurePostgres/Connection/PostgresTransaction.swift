@@ -1,6 +1,7 @@
 import Foundation
 import TenureStore
 
+/// Runs, commits and repeats transactions.
 extension PostgresConnection {
     /// Runs a transaction. If it conflicts with another one, repeats it after a short random pause.
     func transact<Value>(
@@ -37,6 +38,7 @@ extension PostgresConnection {
         }
     }
 
+    /// Begins a transaction, runs `body` and commits. Rolls back if one of them fails.
     private func transactOnce<Value>(
         _ transaction: Transaction, _ requirements: DatabaseRequirements?, _ body: () throws(PostgresFailure) -> Value
     ) throws(PostgresFailure) -> Value {
@@ -68,6 +70,8 @@ extension PostgresConnection {
             "SELECT set_config('statement_timeout', '0', true), set_config('lock_timeout', '10s', true)")
     }
 
+    /// Commits. Throws if it isn't certain that the server has committed and, with a standby, that the standby has the
+    /// transaction.
     private func commit(_ transaction: Transaction) throws(PostgresFailure) {
         warnings.clear()
         if case .writing = transaction { cancelsAfter = Self.commitTimeout }

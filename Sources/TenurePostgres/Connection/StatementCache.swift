@@ -10,10 +10,13 @@ struct StatementCache {
         fileprivate var lastUse: Int
     }
 
+    /// The statements by text, one for each list of types.
     private var statements: [String: [Statement]] = [:]
     private var count = 0
+    /// How often statements were used or added. It tells which one wasn't used for the longest time.
     private var uses = 0
     private var names = 0
+    /// The maximum number of statements.
     private static let limit = 256
 
     /// The name of the statement; nil if it isn't prepared yet. NULL fits every type.

@@ -1,6 +1,8 @@
 import TenureStore
 
+/// Begins transactions.
 extension PostgresConnection {
+    /// The kind of a transaction, which decides its isolation, its locks and its timeouts.
     enum Transaction {
         /// All statements read the same state of the database.
         case reading
@@ -44,8 +46,10 @@ extension PostgresConnection {
         }
     }
 
-    /// The settings are for this transaction only: with a pooler, the next one runs on another connection, and other
-    /// clients use this connection. The explicit access mode overrides `default_transaction_read_only`.
+    /// The statements that begin a transaction.
+    ///
+    /// Settings are for this transaction only: with a pooler, the next one runs on another connection, and other clients
+    /// use this connection. The explicit access mode overrides `default_transaction_read_only`.
     private func beginning(of transaction: Transaction) -> String {
         // The last setting releases the locks of a process that hangs. The timeouts are shorter than `answerTimeout`, so
         // a slow server still answers in time.
@@ -90,7 +94,7 @@ extension DatabaseHeader {
             id: id, bundleID: text(1), version: version, oldestWriter: writer, oldestReader: reader, movedTo: text(5))
     }
 
-    /// Nil if the text isn't hexadecimal.
+    /// Decodes hexadecimal digits; nil if the text has other characters, or an odd number of digits.
     private static func bytes(hexadecimal text: String) -> [UInt8]? {
         var bytes: [UInt8] = []
         var high: UInt8?

@@ -29,6 +29,7 @@ package final class PostgresBudget: Sendable {
         return budget
     }
 
+    /// Returns the cluster of the address, which all apps with the same URL share.
     func cluster(for address: PostgresAddress) -> PostgresCluster {
         let (cluster, count) = clusters.withLock { clusters in
             clusters = clusters.filter { $0.value.object != nil }
@@ -46,10 +47,11 @@ package final class PostgresBudget: Sendable {
         "\(address.allowsFsyncOff) \(address.url.revealed)"
     }
 
-    /// Connections that only look up customers, so that they wait for no writer. More databases need more, because a
-    /// connection can't change its database.
+    /// Returns how many connections only look up customers, so that look-ups wait for no writer. More databases need
+    /// more, because a connection can't change its database.
     private static func lookups(forDatabases count: Int) -> Int { max(2, min(8, count + 1)) }
 
+    /// A weak reference, so that a dictionary doesn't keep its objects alive.
     private struct Weak<Object: AnyObject & Sendable>: Sendable {
         weak let object: Object?
     }
@@ -59,13 +61,14 @@ package final class PostgresBudget: Sendable {
 package struct PostgresBudgetReport: Sendable {
     /// The server, without secrets.
     package let server: String
+    /// The maximum number of connections that the apps open.
     package let needed: Int
     /// The number of connections that the server allows; a failure if it doesn't answer.
     package let allowed: Result<Int, StoreError>
 }
 
 extension PostgresBudget {
-    /// Asks each server of these apps.
+    /// Computes how many connections these apps may open to each server, and asks the server how many it allows.
     package static func reports(for addresses: [PostgresAddress]) async -> [PostgresBudgetReport] {
         var servers: [(key: Set<PostgresHostName>, addresses: [PostgresAddress])] = []
         for address in addresses {
@@ -88,6 +91,7 @@ extension PostgresBudget {
         return reports
     }
 
+    /// Asks a server how many connections it allows to roles that aren't superusers.
     private static func allowedConnections(at address: PostgresAddress) async -> Result<Int, StoreError> {
         let pool = PostgresPool(to: PostgresCluster(address), for: .lookups, limit: 1, waitTimeout: .seconds(3))
         let result: Result<Int, StoreError>

@@ -6,6 +6,7 @@ import TenureStore
 /// If the connection breaks during a job, the job is repeated until its deadline.
 final class PostgresPool: Sendable {
     private let workers: PostgresWorkers
+    /// The number of the queue with this app's jobs.
     private let lane: Int
     /// How long a job may wait for a connection.
     private let waitTimeout: Duration

@@ -3,7 +3,9 @@ import TenureStore
 /// Jobs in the order of their numbers, each removable by its number.
 struct PostgresQueue {
     private var jobs: [UInt64: PostgresJob] = [:]
+    /// The lowest number of a job, if there is a job.
     private var first: UInt64 = 0
+    /// No job has a higher number.
     private var last: UInt64 = 0
 
     var isEmpty: Bool { jobs.isEmpty }

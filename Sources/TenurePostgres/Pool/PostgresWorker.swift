@@ -10,9 +10,9 @@ final class PostgresWorker: @unchecked Sendable {
     var connection: PostgresConnection?
     /// The servers, database and role to which it's connected.
     var home: PostgresCluster?
-    /// When the worker connected to `home`.
+    /// The time when the worker connected to `home`.
     var since = ContinuousClock.now
-    /// When the worker became idle.
+    /// The time when the worker became idle.
     var idleSince = ContinuousClock.now
 
     init(number: Int) {

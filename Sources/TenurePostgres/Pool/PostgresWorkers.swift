@@ -20,6 +20,7 @@ final class PostgresWorkers: Sendable {
 
     // MARK: Apps
 
+    /// Adds a queue for the jobs of one app. Returns the number of the lane.
     func addLane(to cluster: PostgresCluster, for address: PostgresAddress) -> Int {
         state.withLock { $0.addLane(PostgresLane(cluster: cluster, address: address)) }
     }
@@ -35,6 +36,7 @@ final class PostgresWorkers: Sendable {
         }
     }
 
+    /// Accepts no more jobs in the lane, and waits until the accepted ones have ended.
     func closeLane(_ lane: Int) async {
         await withCheckedContinuation { continuation in
             state.withLock { $0.close(lane, continuation) }
@@ -47,6 +49,7 @@ final class PostgresWorkers: Sendable {
 
     func newNumber() -> UInt64 { state.withLock { $0.newNumber() } }
 
+    /// Adds a job to a lane, and wakes workers for it. If the job is refused, calls its `fail`.
     func submit(_ job: PostgresJob, as number: UInt64, in lane: Int) {
         let (refusal, woken) = state.withLock { state in
             let refusal = state.insert(job, as: number, in: lane)
@@ -63,7 +66,8 @@ final class PostgresWorkers: Sendable {
 
     // MARK: Time
 
-    /// Fails the jobs with an expired deadline. There is usually one timer, which is set again for the next deadline.
+    /// Sets a timer that fails the jobs with an expired deadline. There is usually one timer, which is set again for the
+    /// next deadline.
     private func expireJobs(by deadline: ContinuousClock.Instant) {
         let isNew = state.withLock { state in
             guard state.alarm.map({ deadline < $0 }) ?? true else { return false }
@@ -79,6 +83,7 @@ final class PostgresWorkers: Sendable {
         }
     }
 
+    /// Calls a closure at this instant, unless the workers no longer exist.
     private func after(
         _ instant: ContinuousClock.Instant, _ body: @escaping @Sendable (PostgresWorkers) -> Void
     ) {
@@ -112,39 +117,42 @@ final class PostgresWorkers: Sendable {
         }
     }
 
+    /// Runs a job. If its connection broke and its deadline is in the future, puts it back into the queue.
     private func run(
         _ job: PostgresJob, _ number: UInt64, _ lane: Int, _ address: PostgresAddress, _ worker: PostgresWorker
     ) {
-        var again = false
+        var mustRepeat = false
         if let connection = worker.connection {
             connection.address = address
             do {
                 try job.run(connection)
             } catch {
                 if case .reconnect = error.remedy, job.deadline > .now {
-                    again = true
+                    mustRepeat = true
                 } else {
                     job.fail(error.error)
                 }
             }
         } else {
-            again = true
+            mustRepeat = true
         }
-        state.withLock { $0.finish(again ? (number, job) : nil, in: lane) }
-        if again { expireJobs(by: job.deadline) }
+        state.withLock { $0.finish(mustRepeat ? (number, job) : nil, in: lane) }
+        if mustRepeat { expireJobs(by: job.deadline) }
         resumeClosers()
     }
 
+    /// Resumes the callers that closed lanes and waited for their last jobs.
     private func resumeClosers() {
         for closer in state.withLock({ $0.finishedClosers() }) { closer.resume() }
     }
 
+    /// Connects a worker. If that fails, sets a timer for the next attempt.
     private func connect(_ worker: PostgresWorker, to cluster: PostgresCluster) {
         worker.connection = nil
         do {
             worker.connection = try cluster.connect(for: role)
             state.withLock { $0.connected(worker, to: cluster) }
-            // Others may try now.
+            // The server answers, so other workers may connect now.
             wake()
         } catch {
             let (failed, retry) = state.withLock { $0.failed(to: cluster, error.error) }
@@ -160,6 +168,7 @@ final class PostgresWorkers: Sendable {
         resumeClosers()
     }
 
+    /// Closes the connections that were idle for too long.
     private func closeIdle() {
         let (closed, next) = state.withLock { $0.takeIdle() }
         for worker in closed { worker.queue.async { self.disconnect(worker) } }

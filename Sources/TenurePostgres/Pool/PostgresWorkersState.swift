@@ -1,6 +1,6 @@
 import TenureStore
 
-/// The queue of one app's jobs.
+/// The queue of one app's jobs, and the database to which they go.
 struct PostgresLane {
     let cluster: PostgresCluster
     let address: PostgresAddress
@@ -9,20 +9,30 @@ struct PostgresLane {
     var running = 0
     /// The turn in which a job of this lane began last. Turns count the jobs of all lanes.
     var lastTurn: UInt64 = 0
+    /// The callers that wait until the closed lane is removed; see `finishedClosers`.
     var closers: [CheckedContinuation<Void, Never>] = []
     var isClosing = false
 }
 
 /// The lanes with their waiting jobs, and the workers with their connections.
+///
+/// Several apps can use one cluster, each with its own lane. A worker has at most one connection at a time, and runs the
+/// jobs of all lanes with the connection's cluster. If other clusters need the worker more, it disconnects from its own.
 struct PostgresWorkersState {
     var limit: Int
     private let idleTimeout: Duration
+    /// The lanes, by number.
     private var lanes: [Int: PostgresLane] = [:]
     private var lanesCreated = 0
+    /// How many numbers were given to jobs.
     private var numbers: UInt64 = 0
+    /// How many jobs began.
     private var turns: UInt64 = 0
+    /// The workers without a job, with or without a connection. The one that has been idle longest comes first.
     private var idle: [PostgresWorker] = []
+    /// The number of workers. They are at most `limit`.
     private var workers = 0
+    /// The number of workers that were ever created.
     private var workersEver = 0
     /// The time of the next check of the deadlines.
     var alarm: ContinuousClock.Instant?
@@ -31,8 +41,10 @@ struct PostgresWorkersState {
     private var outages: [ObjectIdentifier: Outage] = [:]
     /// How many workers are connecting, by cluster.
     private var connecting: [ObjectIdentifier: Int] = [:]
+    /// How many workers are connected, by cluster.
     private var connections: [ObjectIdentifier: Int] = [:]
 
+    /// The failures to connect since the last success.
     private struct Outage {
         var error: StoreError
         var backoff = Backoff()
@@ -52,6 +64,7 @@ struct PostgresWorkersState {
 // MARK: Apps
 
 extension PostgresWorkersState {
+    /// Adds a lane. Returns its number.
     mutating func addLane(_ lane: PostgresLane) -> Int {
         lanesCreated += 1
         lanes[lanesCreated] = lane
@@ -64,7 +77,8 @@ extension PostgresWorkersState {
         lanes[lane]?.closers.append(closer)
     }
 
-    /// Removes the lanes that have no jobs and connections left. Returns the callers that waited for that.
+    /// Removes the closed lanes that have no jobs left and, unless another lane shares the cluster, no connections.
+    /// Returns the callers that waited for that.
     mutating func finishedClosers() -> [CheckedContinuation<Void, Never>] {
         var closers: [CheckedContinuation<Void, Never>] = []
         for (number, lane) in lanes where lane.isClosing && lane.queue.isEmpty && lane.running == 0 {
@@ -93,6 +107,7 @@ extension PostgresWorkersState {
 // MARK: Jobs
 
 extension PostgresWorkersState {
+    /// Returns a number for a new job. It is the job's position in its lane.
     mutating func newNumber() -> UInt64 {
         defer { numbers += 1 }
         return numbers
@@ -112,6 +127,7 @@ extension PostgresWorkersState {
         return nil
     }
 
+    /// Takes a waiting job out of its lane. Returns nil if it isn't waiting there.
     mutating func remove(_ number: UInt64, in lane: Int) -> PostgresJob? { lanes[lane]?.queue.remove(number) }
 
     /// Ends a job. If it has to run again, puts it back at its old position.
@@ -145,15 +161,18 @@ extension PostgresWorkersState {
 // MARK: Workers
 
 extension PostgresWorkersState {
+    /// What a worker does next.
     enum Next {
         case run(lane: Int, PostgresAddress, number: UInt64, PostgresJob)
         case connect(PostgresCluster)
         /// Nothing to do. `until` is when to check idle connections. Nil if the worker has no connection, or if another
         /// timer is running.
         case rest(until: ContinuousClock.Instant?)
+        /// Disconnect. The worker isn't used again.
         case end
     }
 
+    /// Decides what a worker does next: a job for its own connection, a job of another database, or nothing.
     mutating func next(for worker: PostgresWorker) -> Next {
         if let home = worker.home, !isNeeded(home) { return end(worker) }
         let own = worker.home.flatMap { home in best { $0.cluster === home } }
@@ -189,6 +208,7 @@ extension PostgresWorkersState {
         return other.running == own.running && worker.since + Self.quantum < .now
     }
 
+    /// Takes the first job of a lane.
     private mutating func run(_ number: Int) -> Next {
         guard let lane = lanes[number], let next = lanes[number]?.queue.removeFirst() else { return .rest(until: nil) }
         lanes[number]?.running += 1
@@ -197,6 +217,7 @@ extension PostgresWorkersState {
         return .run(lane: number, lane.address, number: next.number, next.job)
     }
 
+    /// Removes a worker that no app needs anymore.
     private mutating func end(_ worker: PostgresWorker) -> Next {
         leave(worker)
         workers -= 1
@@ -222,6 +243,7 @@ extension PostgresWorkersState {
         return connecting.values.allSatisfy { $0 == 0 }
     }
 
+    /// Records that a worker connected.
     mutating func connected(_ worker: PostgresWorker, to cluster: PostgresCluster) {
         let id = ObjectIdentifier(cluster)
         connecting[id, default: 1] -= 1
@@ -233,7 +255,8 @@ extension PostgresWorkersState {
         worker.since = .now
     }
 
-    /// Returns jobs that fail now because waiting doesn't help, and when to try to connect again.
+    /// Records that connecting failed. Returns jobs that fail now because waiting doesn't help, and when to try to
+    /// connect again.
     mutating func failed(
         to cluster: PostgresCluster, _ error: StoreError
     ) -> (jobs: [PostgresJob], retry: ContinuousClock.Instant) {
@@ -264,6 +287,7 @@ extension PostgresWorkersState {
                 count -= 1
             }
             guard count > 0, canConnect(to: lane.cluster) else { continue }
+            // After a failure, one worker at a time tries to connect.
             let isFailing =
                 outages.values.contains { $0.error.isRetryable } || outages[ObjectIdentifier(lane.cluster)] != nil
             if isFailing { count = 1 }

@@ -5,6 +5,7 @@ package struct DatabaseFinding: Sendable, Hashable {
     package let problem: String
     package let remedy: Remedy
 
+    /// What the operator should do, in the words that the command prints.
     package enum Remedy: String, Sendable, Hashable {
         case restore = "restore the last backup; devices sync newer purchases again"
         case rebuild = "`tenure database rebuild` computes the facts again"

@@ -3,9 +3,10 @@ struct DatabaseIntegrity {
     let session: any DatabaseSession
     let report: (DatabaseFinding) -> Void
 
-    /// Limits the findings of one kind, so that one broken page doesn't fill the screen.
+    /// The maximum number of findings of one kind, so that one broken page doesn't fill the screen.
     private static let limitPerKind = 100
 
+    /// Runs all checks, and calls `report` with each problem.
     func check() throws(StoreError) {
         try checkDatabase()
         try checkReferences()
@@ -15,6 +16,7 @@ struct DatabaseIntegrity {
         try checkAudit()
     }
 
+    /// Checks the file of an SQLite database, or the constraints and indexes of a PostgreSQL database.
     private func checkDatabase() throws(StoreError) {
         switch session.dialect {
         case .sqlite:
@@ -68,6 +70,7 @@ struct DatabaseIntegrity {
         }
     }
 
+    /// Checks that each identity belongs to the realm of its customer and has a known kind.
     private func checkIdentities() throws(StoreError) {
         let foreign = try session.rows(
             """
@@ -117,6 +120,7 @@ struct DatabaseIntegrity {
         }
     }
 
+    /// Follows the merges from a customer. Returns what is wrong; nil if they end at a customer of the same realm.
     private func problem(ofMerged id: Int64, in realm: Int64) throws(StoreError) -> String? {
         var met: Set<Int64> = []
         var next = id
@@ -131,6 +135,7 @@ struct DatabaseIntegrity {
         return "it was merged in a circle, so its identities lead to no customer"
     }
 
+    /// Checks that every artifact that is a JWS has its header. Receipts have none.
     private func checkHeaders() throws(StoreError) {
         let rows = try session.rows(
             """
@@ -158,8 +163,7 @@ struct DatabaseIntegrity {
                 """
         }
         if try session.row(count)?.integer(0) != 2 {
-            report(
-                DatabaseFinding("a trigger that keeps the audit trail append-only is missing", .restore))
+            report(DatabaseFinding("a trigger that keeps the audit trail append-only is missing", .restore))
         }
     }
 }

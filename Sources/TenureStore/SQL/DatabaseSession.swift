@@ -1,7 +1,7 @@
 /// One connection inside one transaction: everything that `DatabaseTransaction` needs from a database.
 ///
-/// Statements use the SQL that SQLite and PostgreSQL share. Parameters are `$1`, `$2` …, first used in that order.
-/// Conflicts use `ON CONFLICT DO NOTHING`.
+/// Statements use the SQL that SQLite and PostgreSQL share. Parameters are `$1`, `$2` …, numbered in the order in which
+/// the statement first uses them. Inserts that may meet an existing row use `ON CONFLICT DO NOTHING`.
 package protocol DatabaseSession {
     var dialect: SQLDialect { get }
 
@@ -35,7 +35,7 @@ extension DatabaseSession {
     package func row(_ sql: String, _ arguments: [SQLValue] = []) throws(StoreError) -> SQLRow? {
         try rows(sql, arguments).first
     }
-    /// The first column of each row.
+    /// Returns the first column of each row.
     func integers(_ sql: String, _ arguments: [SQLValue] = []) throws(StoreError) -> [Int64] {
         try rows(sql, arguments).map { row throws(StoreError) in try row.integer(0) }
     }
@@ -53,6 +53,7 @@ extension DatabaseSession {
     }
 }
 
+/// The database of a session, for statements in which the two differ.
 package enum SQLDialect: Sendable, Hashable {
     case sqlite
     case postgres

@@ -1,15 +1,16 @@
 import Foundation
 
-/// A cache of the row numbers of the headers of artifacts. Among thousands of artifacts, nearly all share one header.
+/// A cache that finds the row of a header in the table `headers`. A header is the first part of a JWS, with the signer's
+/// certificates. Among thousands of artifacts, nearly all share one.
 ///
-/// It belongs to the one connection that writes, and is cleared when a transaction rolls back. One caller at a time
-/// uses it.
+/// In SQLite, the one connection that writes keeps a cache, and clears it when it rolls back. In PostgreSQL, each list
+/// of artifacts gets a new cache. One caller at a time uses it.
 package final class HeaderNumbers {
-    /// The latest header comes first.
+    /// The headers with the numbers of their rows. The last one that was used comes first.
     private var known: [(bytes: [UInt8], number: Int64)] = []
 
     /// Enough for each signing certificate that the App Store uses, and for those of the local App Store.
-    private static let most = 8
+    private static let maximumCount = 8
 
     func number(of header: ArraySlice<UInt8>) -> Int64? {
         guard let index = known.firstIndex(where: { $0.bytes.hasSameBytes(as: header) }) else { return nil }
@@ -18,7 +19,7 @@ package final class HeaderNumbers {
     }
 
     func remember(_ header: ArraySlice<UInt8>, as number: Int64) {
-        if known.count >= Self.most { known.removeLast() }
+        if known.count >= Self.maximumCount { known.removeLast() }
         known.insert(([UInt8](header), number), at: 0)
     }
 

@@ -67,20 +67,21 @@ package struct SQLRow: Sendable, Hashable {
         try integerIfPresent(column).map { Date(millisecondsSince1970: $0) }
     }
 
-    /// The value that a number in the row means.
+    /// Converts the number in a column to a value, such as a realm. `what` describes the value in the error.
     func coded<Value>(_ column: Int, _ what: String, _ value: (UInt8) -> Value?) throws(StoreError) -> Value {
         let code = try integer(column)
         if let value = UInt8(exactly: code).flatMap(value) { return value }
         throw .damaged("no \(what) has the number \(code)")
     }
 
-    /// The value that a name in the row means. `problem` comes before an unknown name.
+    /// Converts the name in a column to a value. In the error, `problem` comes before an unknown name.
     func named<Value: RawRepresentable<String>>(_ column: Int, _ problem: String) throws(StoreError) -> Value {
         let name = try text(column)
         guard let value = Value(rawValue: name) else { throw .damaged("\(problem) `\(name)`") }
         return value
     }
 
+    /// Decodes the JSON in a column; nil for NULL. `problem` is the error for invalid JSON.
     func json<Value: Decodable>(_ column: Int, _ problem: String) throws(StoreError) -> Value? {
         guard let text = try textIfPresent(column) else { return nil }
         do {

@@ -2,7 +2,7 @@ import Foundation
 
 /// File systems on which SQLite's locks and shared memory don't work (https://www.sqlite.org/wal.html, section 1).
 enum NetworkFileSystem {
-    /// Why no database can be used at this path; nil if it can be.
+    /// Returns an error if the path is on such a file system; otherwise nil.
     static func objection(to path: String) -> StoreError? {
         type(at: path).flatMap { objection(to: path, ofType: $0) }
     }
@@ -40,8 +40,10 @@ enum NetworkFileSystem {
             return String(decoding: file, as: UTF8.self)
         }
 
-        /// Reads a line such as `36 35 98:0 /a /b rw,noatime master:1 - ext3 /dev/root rw`; see `man 5 proc`.
+        /// Finds the line of a device, such as `36 35 98:0 /a /b rw,noatime master:1 - ext3 /dev/root rw`, and returns
+        /// the type after the dash. `man 5 proc` describes the table.
         static func type(ofDevice device: UInt64, in table: String) -> String? {
+            // The numbers that C's macros `major` and `minor` return. Swift doesn't import them.
             let major = (device >> 8) & 0xFFF | (device >> 32) & 0xFFFF_F000
             let minor = device & 0xFF | (device >> 12) & 0xFFFF_FF00
             for line in table.split(separator: "\n") {

@@ -1,5 +1,6 @@
 import CSQLite
 
+/// Passes values to SQLite and reads them from its rows.
 extension SQLValue {
     /// `SQLITE_TRANSIENT`, a macro that Swift doesn't import: SQLite copies the bound bytes.
     private static var copied: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }

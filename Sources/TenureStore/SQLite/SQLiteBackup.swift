@@ -10,6 +10,7 @@ package struct SQLiteBackup: Sendable {
         self.target = target
     }
 
+    /// Why there is no backup.
     package enum Failure: Error, Sendable, Hashable {
         case noSource(path: String)
         case exists(path: String)
@@ -45,6 +46,7 @@ package struct SQLiteBackup: Sendable {
         return try copy(replacing: replacing)
     }
 
+    /// Copies the source to the target, with the errors of a backup.
     private func copy(replacing: Bool) throws(Failure) -> SQLiteCopy.Contents {
         let connection: SQLiteConnection
         do throws(StoreError) {

@@ -10,9 +10,10 @@ package final class SQLiteConnection: @unchecked Sendable {
     let handle: OpaquePointer
     let path: String
     private var prepared: [SQLText: OpaquePointer] = [:]
-    /// The cache of a connection that writes alone.
+    /// The cached numbers of headers, if this is the only connection that writes.
     package var headers: HeaderNumbers?
 
+    /// What the connection may do.
     package enum Access: Sendable {
         case reading
         /// Reads a file that no process has open, and that has no log beside it. Creates no file for sharing it with
@@ -37,7 +38,8 @@ package final class SQLiteConnection: @unchecked Sendable {
     /// The timeout of `emptyLog`, in milliseconds. It is short because writes wait meanwhile.
     private static let shortTimeout: Int32 = 100
 
-    /// More statements than a service uses. Composed ones, as for copying a database, must not fill the memory.
+    /// The maximum number of prepared statements: more than a service uses. Without a maximum, statements that are
+    /// composed at run time, such as those that copy a database, could fill the memory.
     private static let maximumPrepared = 256
 
     package init(path: String, for access: Access) throws(StoreError) {
@@ -102,6 +104,7 @@ package final class SQLiteConnection: @unchecked Sendable {
         try check(sqlite3_exec(handle, sql, nil, nil, nil))
     }
 
+    /// Returns the prepared statement for a text. Prepares it at its first use.
     private func statement(_ sql: String) throws(StoreError) -> OpaquePointer {
         let text = SQLText(text: sql)
         if let known = prepared[text] { return known }
@@ -158,15 +161,17 @@ package final class SQLiteConnection: @unchecked Sendable {
         guard code == SQLITE_OK else { throw error(code) }
     }
 
-    /// The reason for this result code of a call.
+    /// Returns the error for the result code of a call.
     func error(_ code: Int32) -> StoreError {
+        // The connection has a message for its latest error only, which may be another one.
         let message = sqlite3_errcode(handle) == code ? sqlite3_errmsg(handle) : sqlite3_errstr(code)
         let detail = message.map { String(cString: $0) } ?? "code \(code)"
         // The lowest byte is the code that all releases of SQLite know.
         switch code & 0xFF {
         case SQLITE_BUSY, SQLITE_LOCKED: return .busy
         case SQLITE_FULL: return .full
-        case SQLITE_READONLY: return .readOnly(database: path, detail: detail)
+        case SQLITE_READONLY:
+            return .readOnly(database: path, detail: "\(detail); check who may write to the file and its folder")
         case SQLITE_CORRUPT, SQLITE_NOTADB: return .damaged(detail)
         case SQLITE_CANTOPEN, SQLITE_PERM: return .unavailable(path: path, detail: detail)
         default: return .failed(detail)

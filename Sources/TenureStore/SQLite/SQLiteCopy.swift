@@ -2,8 +2,9 @@ import CSQLite
 import Foundation
 import TenureFileAttributes
 
-/// Copies the database that a connection reads into one new file: complete, flushed, readable only by its owner, read
-/// back, and with a new `SQLiteCopyNumber`.
+/// Copies the whole database that a connection reads into one new file.
+///
+/// The copy is flushed and checked by reading it. Only its owner can read it, and it has a new `SQLiteCopyNumber`.
 package struct SQLiteCopy {
     let target: String
 
@@ -15,6 +16,7 @@ package struct SQLiteCopy {
         package let size: Int
     }
 
+    /// Why no copy was written.
     enum Failure: Error {
         case exists
         case cannotWrite(detail: String)
@@ -52,12 +54,14 @@ package struct SQLiteCopy {
         if replacing {
             guard rename(aside, target) == 0 else { throw Self.cannotWrite() }
         } else {
+            // Unlike `rename`, `link` fails if the target exists.
             guard link(aside, target) == 0 else { throw errno == EEXIST ? .exists : Self.cannotWrite() }
         }
         Self.flushFolder(of: target)
         return contents
     }
 
+    /// Copies all pages with SQLite's backup API. Waits some seconds if the database is locked.
     private func copy(_ source: SQLiteConnection, to path: String) throws(StoreError) {
         let connection = try SQLiteConnection(path: path, for: .writing)
         guard let backup = sqlite3_backup_init(connection.handle, "main", source.handle, "main") else {
@@ -76,6 +80,7 @@ package struct SQLiteCopy {
         try connection.execute("PRAGMA user_version = \(SQLiteCopyNumber.new())")
     }
 
+    /// Checks the copy, and counts what it contains.
     private func read(_ path: String) throws(StoreError) -> Contents {
         let connection = try SQLiteConnection(path: path, for: .readingUnchanged)
         guard try connection.row("PRAGMA integrity_check(1)")?.text(0) == "ok" else {

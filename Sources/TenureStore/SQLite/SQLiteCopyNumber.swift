@@ -18,8 +18,8 @@ enum SQLiteCopyNumber {
 
     /// Gives an open database a new number, unless another process did that since `known` was read.
     ///
-    /// - Parameter known: nil if other processes may have the database open. They would take a new number for a
-    ///   replaced file, so only a database without a number gets one.
+    /// - Parameter known: the number in the closed file. Nil if other processes may have had the database open. They
+    ///   would take a new number for a replaced file, so only a database without a number gets one.
     static func renew(_ connection: SQLiteConnection, known: Int32?) throws(StoreError) {
         guard try read(connection) == known ?? 0 else { return }
         try connection.transaction { () throws(StoreError) in
@@ -39,6 +39,7 @@ enum SQLiteCopyNumber {
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
         var bytes = [UInt8](repeating: 0, count: 4)
+        // The header has `user_version` at byte 60, most significant byte first.
         guard pread(descriptor, &bytes, 4, 60) == 4 else { return nil }
         return Int32(bitPattern: bytes.reduce(0) { $0 << 8 | UInt32($1) })
     }

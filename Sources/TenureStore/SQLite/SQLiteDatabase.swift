@@ -31,6 +31,7 @@ package struct SQLiteDatabase: Database {
             throw objection
         }
         try Self.createFile(at: path)
+        // Both are read before a connection opens the file, which creates a log beside it.
         let identity = FileIdentity(path: path)
         let closedNumber = SQLiteCopyNumber.ofClosedFile(at: path)
         let file = SQLiteFile.resolved(path)
@@ -40,7 +41,7 @@ package struct SQLiteDatabase: Database {
         let requirements = opening.requirements(for: path, opened: id)
         self.requirements = requirements
         try Self.prepareForWriting(connection)
-        // A full disk doesn't keep a database from being read.
+        // This fails if the disk is full. The database can still be read then.
         _ = try? SQLiteCopyNumber.renew(connection, known: closedNumber)
         let readers = SQLiteReaders(path: file)
         writer = SQLiteWriter(
@@ -54,7 +55,8 @@ package struct SQLiteDatabase: Database {
         let connection = try SQLiteConnection(path: path, for: .writing)
         let journal = try connection.row("PRAGMA journal_mode = WAL")?.text(0)
         try connection.execute("PRAGMA synchronous = FULL")
-        // Acknowledged means flushed. It's read back, because a log that isn't flushed looks the same.
+        // An acknowledged write must be flushed. The settings are read back, because without a flush everything works
+        // until a crash.
         guard journal == "wal", try connection.row("PRAGMA synchronous")?.integer(0) == 2 else {
             throw .failed("it doesn't flush what it writes (journal `\(journal ?? "")`)")
         }
@@ -101,7 +103,7 @@ package struct SQLiteDatabase: Database {
         }
     }
 
-    /// The number of transactions for all writes.
+    /// See `SQLiteWriter.groupsWritten`.
     package var groupsWritten: Int { writer.groupsWritten }
 
     // MARK: Reading
@@ -146,6 +148,7 @@ package struct SQLiteDatabase: Database {
         try await write(for: .maintaining, body)
     }
 
+    /// Submits a write to the writer, and waits until its group is flushed.
     private func write<Value: Sendable>(
         for use: DatabaseRequirements.Use, _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {

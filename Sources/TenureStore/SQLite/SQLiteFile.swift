@@ -4,6 +4,7 @@ import TenureFileAttributes
 /// Checks the file at the path of a database before anything is changed. Otherwise, the service might create its tables
 /// in another program's database, or change the mode of a folder.
 enum SQLiteFile {
+    /// What is at the path of a database.
     enum Contents: Sendable, Hashable {
         case nothing
         /// A database without tables, such as a file that was just created.
@@ -92,7 +93,7 @@ enum SQLiteFile {
         }
     }
 
-    /// https://www.sqlite.org/fileformat2.html, section 1.3.
+    /// Whether the file begins with SQLite's magic string (https://www.sqlite.org/fileformat2.html, section 1.3).
     private static func beginsAsDatabase(_ path: String) throws(StoreError) -> Bool {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -106,8 +107,8 @@ enum SQLiteFile {
 }
 
 extension SQLiteFile {
-    /// Why a file with several names can't be used: SQLite would keep a log beside each of them
-    /// (https://www.sqlite.org/howtocorrupt.html, section 2.5).
+    /// Returns an error if the file has several names (hard links); otherwise nil. SQLite would keep a log beside each
+    /// name (https://www.sqlite.org/howtocorrupt.html, section 2.5).
     static func objectionToNames(of path: String) -> StoreError? {
         var status = stat()
         guard stat(resolved(path), &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_nlink > 1 else {

@@ -7,14 +7,16 @@ import Foundation
 final class SQLiteFileLock {
     private var descriptors: [CInt] = []
 
-    /// https://www.sqlite.org/src/file?name=src/os.h: the pending byte, the reserved byte and 510 shared bytes.
+    /// The bytes of the database that SQLite locks: the pending byte, the reserved byte and 510 shared bytes
+    /// (https://www.sqlite.org/src/file?name=src/os.h).
     private static let database: (start: off_t, length: off_t) = (0x4000_0000, 512)
-    /// https://www.sqlite.org/walformat.html, section 2.3: eight locks, and one of every process that uses the index.
+    /// The bytes of the log's index that SQLite locks: eight locks, and one that every process holds while it uses the
+    /// index (https://www.sqlite.org/walformat.html, section 2.3).
     private static let index: (start: off_t, length: off_t) = (120, 9)
 
     /// Locks the files that exist. Nil if another process has one of them open.
     ///
-    /// - Parameter path: where links lead.
+    /// - Parameter path: the path of the database, without symbolic links.
     init?(path: String) throws(StoreError) {
         for (path, range) in [(path, Self.database), (path + SQLiteOpenFiles.index, Self.index)] {
             let descriptor = open(path, O_RDWR | O_CLOEXEC)

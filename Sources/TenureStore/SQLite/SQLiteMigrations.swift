@@ -1,5 +1,6 @@
 import Foundation
 
+/// Creates and migrates an SQLite database. `PostgresMigrations.swift` does the same for PostgreSQL.
 extension SQLiteConnection {
     /// The table that stores which steps of the schema ran.
     static let migrations = "migrations"
@@ -10,6 +11,7 @@ extension SQLiteConnection {
     func open(_ opening: DatabaseOpening, under requirements: DatabaseRequirements) throws(StoreError) -> [UInt8] {
         let before = try headerIfAny()
         if let before, let objection = requirements.objectionToNewer(before, for: opening.use) { throw objection }
+        // Whether the database is up to date, and belongs to an app if the caller names one. Nil without a database.
         let isComplete = before.map {
             $0.version >= requirements.version && ($0.bundleID != nil || opening.bundleID == nil)
         }

@@ -4,6 +4,7 @@ import TenureFileAttributes
 
 /// What happened to a file of an open database. Programs that write to the open file afterward lose what they write.
 struct FileReplacement: Sendable, Hashable, CustomStringConvertible {
+    /// The kinds of replacements. Their raw values are parts of messages.
     enum Change: String, Sendable, Hashable {
         /// Nothing is at the path.
         case missing = "was deleted or moved"
@@ -38,7 +39,7 @@ final class SQLiteOpenFiles {
     /// The accepted copy numbers (`user_version`) in the file: the current one, and the one in the file until a
     /// checkpoint writes the log into it.
     private var numbers: Set<UInt32>
-    /// The largest size of the file in bytes so far.
+    /// The size of the file in bytes when its header was last found unchanged.
     private var size: sqlite3_int64 = 0
 
     /// - Parameters:
@@ -86,6 +87,7 @@ final class SQLiteOpenFiles {
         guard let index = FileState(path: path + Self.index, followsLinks: true), index.size >= Self.indexSize else {
             return FileReplacement(.overwritten, path + Self.index)
         }
+        // Checked twice, too.
         return isLogComplete() || isLogComplete() ? nil : FileReplacement(.overwritten, path + Self.log)
     }
 
@@ -95,18 +97,21 @@ final class SQLiteOpenFiles {
         return files.contains { $0.path == path && $0.identity == present }
     }
 
-    /// Whether the database and its log are complete, so that a restart has everything: SQLite makes a new index.
+    /// Whether only the index was replaced. The database and its log are complete then, so a restart loses nothing:
+    /// SQLite makes a new index.
     func isOnlyIndexReplaced(in replacement: FileReplacement) -> Bool {
         replacement.path == path + Self.index && isOpen(path) && isOpen(path + Self.log) && isHeaderUnchanged()
     }
 
     // MARK: Header
 
-    /// https://www.sqlite.org/fileformat2.html, section 1.3: up to the minimum payload fraction.
+    /// The size of `start`: everything before the file change counter
+    /// (https://www.sqlite.org/fileformat2.html, section 1.3).
     private static let startSize = 24
     private static let numberOffset = 60
     private static let headerSize = 100
 
+    /// Whether the file still has a header of the open database, and isn't too short.
     private func isHeaderUnchanged() -> Bool {
         guard let header = Self.header(connection) else { return false }
         let number = Self.number(in: header)
@@ -154,13 +159,20 @@ final class SQLiteOpenFiles {
 
     // MARK: Log
 
-    /// https://www.sqlite.org/walformat.html: sizes in bytes, and places in the header of the index.
+    // The sizes and offsets are in bytes; https://www.sqlite.org/walformat.html describes both formats.
+
+    /// The smallest size of an index.
     private static let indexSize = 32_768
     private static let logHeaderSize = 32
+    /// The size of what comes before each page in the log.
     private static let frameHeaderSize = 24
+    /// The offset of the number of frames in the index (`mxFrame`).
     private static let lastFrame = 16
+    /// The offset of the number of the database's pages in the index (`nPage`).
     private static let pageCount = 20
+    /// The salt in the index. It must be the same as the log's, or the index belongs to another log.
     private static let indexSalt = 32..<40
+    /// The salt in the log's header.
     private static let logSalt = 16..<24
 
     /// Whether the log is long enough for the number of frames in the index, and its header has the index's salt.
@@ -182,6 +194,7 @@ final class SQLiteOpenFiles {
         index[offset..<offset + 4].withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }
     }
 
+    /// The size of a page in bytes. The header has two bytes for it, in which 1 means 65,536.
     private var pageSize: Int {
         let size = Int(start[16]) << 8 | Int(start[17])
         return size == 1 ? 65_536 : size

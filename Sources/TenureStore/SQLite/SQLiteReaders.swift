@@ -77,6 +77,7 @@ final class SQLiteReaders: Sendable {
 /// Look-ups that read columns through SQLite's pointers: creating an `SQLRow` would cost several times as much. They run
 /// on the caller's thread without a transaction, because a single statement reads one snapshot.
 extension SQLiteReaders {
+    /// What was found under a customer's number.
     private enum Member {
         case none
         case customer(Customer)
@@ -90,7 +91,7 @@ extension SQLiteReaders {
     func customer(_ id: Int64) throws(StoreError) -> Customer? {
         try use { connection throws(StoreError) in
             var id = id
-            // Like `DatabaseTransaction.customer`.
+            // Follows the chain of merges, as `DatabaseTransaction.customer` does. The limit ends a circle.
             for _ in 0...DatabaseTransaction.maximumMembers {
                 switch try Self.member(id, connection) {
                 case .none: return Customer?.none
@@ -107,6 +108,7 @@ extension SQLiteReaders {
         }
     }
 
+    /// Reads one row of `customers`.
     private static func member(_ id: Int64, _ connection: SQLiteConnection) throws(StoreError) -> Member {
         var member = Member.none
         try connection.run(

@@ -60,6 +60,7 @@ struct SQLiteRescue {
         }
     }
 
+    /// Copies the open database. Returns what the copy contains, or why it failed.
     private func save(to copy: String) -> (SQLiteCopy.Contents?, String?) {
         do throws(SQLiteCopy.Failure) {
             return (try SQLiteCopy(target: copy).write(from: files.connection, replacing: false), nil)

@@ -15,6 +15,7 @@ package struct SQLiteRestore: Sendable {
         self.bundleID = bundleID
     }
 
+    /// Why nothing was restored.
     package enum Failure: Error, Sendable, Hashable {
         case noBackup(path: String)
         /// The database itself, under any name.

@@ -11,6 +11,7 @@ package struct SQLiteVacuum: Sendable {
         self.bundleID = bundleID
     }
 
+    /// Why the database wasn't written again.
     package enum Failure: Error, Sendable, Hashable {
         case inUse(path: String)
         case store(StoreError)

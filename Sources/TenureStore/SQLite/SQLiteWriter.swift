@@ -6,7 +6,7 @@ import TenureCore
 /// one flush, because flushing many writes costs little more than flushing one.
 ///
 /// The first write of a group gathers the group: before it is submitted, its task lets other tasks run, which may submit
-/// writes too. A group of `enough` writes starts without waiting for that.
+/// writes too. A group of `groupSizeToStart` writes starts without waiting for that.
 ///
 /// A write that throws changes nothing, and the other writes of its group succeed. A write returns after the flush, and
 /// after a check that the flushed files are still at the database's path.
@@ -35,7 +35,7 @@ final class SQLiteWriter: @unchecked Sendable {
         var failure: StoreError?
 
         /// Whether the waiting writes may run now. Otherwise the write that gathers the group starts them.
-        var isReady: Bool { !isGathered || waiting.count >= SQLiteWriter.enough }
+        var isReady: Bool { !isGathered || waiting.count >= SQLiteWriter.groupSizeToStart }
     }
 
     /// One write. `run` may run twice; the last result counts. `finish` gets the reason if it didn't happen.
@@ -45,6 +45,7 @@ final class SQLiteWriter: @unchecked Sendable {
         let finish: @Sendable (StoreError?) -> Void
     }
 
+    /// The state of SQLite's log after the last commit, which SQLite reports.
     private final class Log {
         /// Frames after the last commit.
         var size: Int32 = 0
@@ -53,13 +54,13 @@ final class SQLiteWriter: @unchecked Sendable {
     }
 
     /// The maximum size of a group, so that a flush stays short.
-    private static let largest = 256
+    private static let maximumGroupSize = 256
     /// A group of this size starts at once: each of its writes has a small part of the flush.
-    private static let enough = 32
+    private static let groupSizeToStart = 32
 
     /// The number of pages (16 MB) in the log at which its pages are copied into the file. A large log saves work: a
     /// page that is written often, such as the last one of a table, is copied only once.
-    private static let largestLog: Int32 = 4000
+    private static let checkpointSize: Int32 = 4000
 
     /// - Parameters:
     ///   - files: with the connection that writes.
@@ -97,6 +98,7 @@ final class SQLiteWriter: @unchecked Sendable {
         }
     }
 
+    /// Queues a write. Starts the next group, unless one is being written or still gathers writes.
     func submit(_ write: PendingWrite, endsGathering: Bool) {
         let (starts, failure) = state.withLock { state -> (Bool, StoreError?) in
             if endsGathering { state.isGathered = false }
@@ -140,7 +142,8 @@ final class SQLiteWriter: @unchecked Sendable {
         }
     }
 
-    /// Compares the open files with those at the path. If they differ, everything that waits fails.
+    /// Compares the open files with those at the path. If they differ, everything that waits fails. Returns why nothing
+    /// is written anymore; nil while the files are in place.
     private func check() -> StoreError? {
         if let failure { return failure }
         guard let files, let replacement = files.replacement() else { return nil }
@@ -167,7 +170,7 @@ final class SQLiteWriter: @unchecked Sendable {
 
     /// Writes a large log into the file. If a reader is in the way, a later commit tries again.
     private func moveLog() {
-        guard log.size >= Self.largestLog else { return }
+        guard log.size >= Self.checkpointSize else { return }
         log.size = 0
         files?.connection.checkpoint()
     }
@@ -191,7 +194,9 @@ final class SQLiteWriter: @unchecked Sendable {
         if writeNext() { queue.async { self.drain() } }
     }
 
-    /// Returns whether more may wait.
+    /// Writes the next group. Returns whether more writes may wait.
+    ///
+    /// - Parameter evenUngathered: whether to write even if the group isn't ready.
     private func writeNext(evenUngathered: Bool = false) -> Bool {
         let group = next(evenUngathered)
         guard !group.isEmpty else { return false }
@@ -202,6 +207,7 @@ final class SQLiteWriter: @unchecked Sendable {
         return true
     }
 
+    /// Takes the next group from the waiting writes. Returns an empty group if none is ready.
     private func next(_ evenUngathered: Bool) -> [PendingWrite] {
         state.withLock { state in
             guard state.isReady || evenUngathered, !state.waiting.isEmpty else {
@@ -209,7 +215,7 @@ final class SQLiteWriter: @unchecked Sendable {
                 return []
             }
             // A write that runs alone is its own group.
-            let others = state.waiting.prefix(Self.largest).prefix { $0.use != .maintaining }
+            let others = state.waiting.prefix(Self.maximumGroupSize).prefix { $0.use != .maintaining }
             let group = Array(others.isEmpty ? state.waiting.prefix(1) : others)
             state.waiting.removeFirst(group.count)
             state.groupsWritten += 1

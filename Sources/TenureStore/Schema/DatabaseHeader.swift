@@ -2,12 +2,13 @@
 /// was moved.
 package struct DatabaseHeader: Sendable, Hashable {
     package let id: [UInt8]
-    /// Nil until a service opens the database.
+    /// The bundle ID of the app. Nil until a service opens the database.
     package let bundleID: String?
     /// The version of the schema; see `Migration.version`.
     package let version: Int
-    /// The oldest versions that may write and read.
+    /// The version of the oldest release that may write.
     let oldestWriter: Int
+    /// The version of the oldest release that may read.
     let oldestReader: Int
     /// Where the content was moved, without a password; nil if services may write.
     package let movedTo: String?
@@ -23,10 +24,11 @@ package struct DatabaseHeader: Sendable, Hashable {
         self.movedTo = movedTo
     }
 
-    /// Both tables have one row.
+    /// Reads the single rows of two tables.
     private static let query =
         "SELECT id, bundle_id, version, oldest_writer, oldest_reader, moved_to FROM \(DatabaseTable.identity), \(DatabaseTable.state)"
 
+    /// Reads the header of the database that a session uses.
     package static func read(in session: any DatabaseSession) throws(StoreError) -> DatabaseHeader {
         guard let row = try session.row(query) else { throw .damaged("the database has no header") }
         return DatabaseHeader(
@@ -38,7 +40,9 @@ package struct DatabaseHeader: Sendable, Hashable {
     /// Gives a database without an app to the app with this bundle ID (`$1`).
     package static let claim = "UPDATE \(DatabaseTable.identity) SET bundle_id = $1 WHERE bundle_id IS NULL"
 
-    /// Marks a database as moved. Services don't write to it any more.
+    /// Marks a database as moved, so that services don't write to it any more.
+    ///
+    /// - Parameter place: where the content is now, without a password; nil removes the mark.
     package static func markMoved(to place: String?, in session: any DatabaseSession) throws(StoreError) {
         try session.execute(
             "UPDATE \(DatabaseTable.state) SET moved_to = $1", [place.map { .text($0) } ?? .null])
@@ -57,6 +61,7 @@ package struct DatabaseRequirements: Sendable, Hashable {
     /// The version of the schema that this release knows.
     package let version: Int
 
+    /// What a transaction does with the database.
     package enum Use: Sendable, Hashable {
         case reading
         /// Writing as a service does: not into a database that was moved.
@@ -71,7 +76,7 @@ package struct DatabaseRequirements: Sendable, Hashable {
         return header.version < version ? .olderDatabase(database: name) : nil
     }
 
-    /// The same for a database that is about to be migrated.
+    /// The same for a database that is about to be migrated, so that an earlier version is no objection.
     package func objectionToNewer(_ header: DatabaseHeader, for use: Use) -> StoreError? {
         if let bundleID, let other = header.bundleID, other != bundleID {
             return .otherApp(database: name, found: other, expected: bundleID)
@@ -132,8 +137,9 @@ package struct DatabaseOpening: Sendable {
 
     /// What the process requires of the database.
     ///
-    /// - Parameter id: the ID of the database that was opened. A service requires that it stays the same. A command
-    ///   doesn't, because it may fill a new database from another one, and the new one then gets the other ID.
+    /// - Parameter id: the ID of the database that was opened. It must stay the same if the opening names an app, unless
+    ///   the opening only creates or only migrates. `new(of:)` only creates: its caller fills the database from another
+    ///   one, and it gets the other ID.
     package func requirements(for name: String, opened id: [UInt8]? = nil) -> DatabaseRequirements {
         DatabaseRequirements(
             name: name, id: bundleID != nil && migrates == creates ? id : nil, bundleID: bundleID,

@@ -4,11 +4,13 @@ package struct Migration: Sendable {
     package let name: String
     /// The version of the schema after this step: 1 for the first step, 2 for the next one.
     package let version: Int
-    /// The oldest versions that may write to the database after this step, and read it.
+    /// The oldest version that may write to the database after this step.
     let oldestWriter: Int
+    /// The oldest version that may read the database after this step.
     let oldestReader: Int
     private let statements: [Statements]
 
+    /// Statements for both databases, or for one of them.
     package enum Statements: Sendable {
         /// A statement in SQLite's dialect; see `SQLDialect.rendering`.
         case shared(String)

@@ -7,6 +7,7 @@ import TenureCore
 /// A transaction that needs a missing result ends without a change. The result is computed, and the transaction runs
 /// again.
 final class LargeFacts: Sendable {
+    /// The results so far, and the one that the last attempt missed.
     private struct State: Sendable {
         var known: [EncodedFacts] = []
         var sums: [(inputs: Sum, result: EncodedFacts)] = []
@@ -19,11 +20,13 @@ final class LargeFacts: Sendable {
     private let state: Locked<State>
     private let rederivation: Rederivation?
 
-    /// A change needs a few results for each account of a customer. It needs more only if the customer changes meanwhile.
+    /// The maximum number of attempts. A change needs a few results for each account of a customer, and more only if the
+    /// customer changes meanwhile.
     static let maximumAttempts = 10 * DatabaseTransaction.maximumMembers
     /// The maximum number of signatures to verify inside a transaction.
     static let maximumEntriesToProve = 8
 
+    /// The facts of several customers, to be combined.
     struct Sum: Hashable, Sendable {
         let first: CustomerFacts
         let others: [CustomerFacts]
@@ -41,6 +44,7 @@ final class LargeFacts: Sendable {
         }
     }
 
+    /// Facts from which those of other customers are to be removed.
     struct Remainder: Hashable, Sendable {
         let all: CustomerFacts
         let parts: [CustomerFacts]
@@ -49,11 +53,13 @@ final class LargeFacts: Sendable {
         var isLarge: Bool { all.entryCount > DatabaseTransaction.maximumEntriesInOnePiece }
     }
 
+    /// A result to compute after the transaction.
     enum Missing: Sendable {
         case decoded([UInt8])
         case encoded(CustomerFacts)
         case sum(Sum)
         case remainder(Remainder)
+        /// What the signed entries of this member prove.
         case proven(Int64)
         case verdict(SurveyedCustomer, Evaluation)
     }
@@ -74,14 +80,14 @@ final class LargeFacts: Sendable {
 
     // MARK: In a transaction
 
-    /// Returns the decoded facts, or nil if they are small.
+    /// Returns the decoded facts, or nil if they are small. Throws if they are large and weren't prepared.
     func decoded(_ bytes: [UInt8]) throws(StoreError) -> EncodedFacts? {
         guard bytes.count > DatabaseTransaction.maximumFactsInOnePiece else { return nil }
         if let found = state.withLock({ $0.known.first { $0.hasSameBytes(as: bytes) } }) { return found }
         throw miss(.decoded(bytes))
     }
 
-    /// Returns the encoded facts, or nil if they are small.
+    /// Returns the encoded facts, or nil if they are small. Throws if they are large and weren't prepared.
     func encoded(_ facts: CustomerFacts) throws(StoreError) -> EncodedFacts? {
         guard facts.entryCount > DatabaseTransaction.maximumEntriesInOnePiece else { return nil }
         if let found = state.withLock({ $0.known.last { $0.facts == facts } }) { return found }
@@ -99,22 +105,26 @@ final class LargeFacts: Sendable {
         throw miss(.verdict(customer, evaluate))
     }
 
+    /// Returns the combined facts. Throws if they are large and weren't prepared, so that the transaction ends.
     func result(of sum: Sum) throws(StoreError) -> CustomerFacts {
         guard sum.isLarge else { return sum.result }
         if let found = state.withLock({ $0.sums.first { $0.inputs == sum }?.result }) { return found.facts }
         throw miss(.sum(sum))
     }
 
+    /// Returns the remaining facts. Throws if all facts are large and the result wasn't prepared.
     func result(of remainder: Remainder) throws(StoreError) -> CustomerFacts {
         guard remainder.isLarge else { return remainder.result }
         if let found = state.withLock({ $0.remainders.first { $0.inputs == remainder }?.result }) { return found }
         throw miss(.remainder(remainder))
     }
 
+    /// Returns what the signed entries of a member prove, as far as it was computed.
     func proven(of member: Int64) -> Rederivation.Proven {
         state.withLock { $0.proven[member] } ?? Rederivation.Proven()
     }
 
+    /// Notes the missing result for `prepare`. Returns the error with which the transaction ends.
     func miss(_ missing: Missing) -> StoreError {
         state.withLock { $0.missing = missing }
         return .failed("the facts of a large customer aren't prepared; try again")

@@ -21,7 +21,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         return try await store.turns.take(LockKey.identity(strongest, plan.realm).text) { () throws(StoreError) in
             var pieces = Pieces()
             for number in 0..<Self.tries {
-                // Turns exist within one process only.
+                // Turns exist within one process only. A random wait lets an update of another process finish first.
                 if number > 2 { try? await Task.sleep(for: .milliseconds(Int.random(in: 1...10 * number))) }
                 switch try await attempt(&pieces) {
                 case .done(let done):
@@ -55,6 +55,8 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         }
     }
 
+    /// Finds or creates the customer, joins all customers whom the identities name, and decides. Then writes identities
+    /// and artifacts in pieces, and everything else in the last transaction.
     private func attempt(_ pieces: inout Pieces) async throws(StoreError) -> Attempt<
         (customer: Customer, outcome: Outcome)
     > {
@@ -70,7 +72,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
             pieces.newcomer = subject.customer.id
         case .ended: return .ended
         case .unfinished:
-            // The IDs of a customer who is being erased identify no customer afterward.
+            // One of the identities names a customer who is being erased. After the erasure, it names no customer.
             try await store.removeLeftovers(at: plan.now)
             return .unfinished
         }
@@ -85,12 +87,14 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
             return .unfinished
         }
         let attempt = try await finish(prepared, artifacts, pieces)
+        // The next attempt continues with the written artifacts, unless another update took some, or they were removed.
         if case .unfinished = attempt, pieces.member != nil, try await !isUnderWay(pieces) { pieces.restart() }
         return attempt
     }
 
     // MARK: The customer
 
+    /// The customer whom the update is about, and what its identities name.
     private struct Subject {
         var customer: Customer
         /// The identity that names them; nil for a new customer.
@@ -131,7 +135,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
             return .done(
                 Subject(
                     customer: customer, identity: found == nil ? nil : leading?.identity,
-                    others: named.strongestOfEach(but: customer.id), unknown: named.unknown))
+                    others: named.strongestIdentityOfEach(except: customer.id), unknown: named.unknown))
         }
     }
 
@@ -170,6 +174,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         // One customer can't have more members.
         let candidates = Array(others.prefix(max(0, DatabaseTransaction.maximumMembers - count)))
         for chunk in candidates.chunks(of: Self.customersPerPiece) {
+            // Each piece includes these two identities, so that it finds the same customer first.
             let lead = [plan.identities.min { $0.kind < $1.kind }, subject.identity].compactMap(\.self)
             let identities = Array(Set(lead + chunk)).sorted { ($0.kind, $0.value) < ($1.kind, $1.value) }
             var attempt = try await write(locking: identities) { transaction -> Attempt<Customer?> in
@@ -205,12 +210,13 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
 
     // MARK: Pieces
 
-    /// Identities by which no sync finds a customer, so that they need no lock.
+    /// How many of the identities by which no sync finds a customer one piece writes. They need no lock.
     private static var otherIdentitiesPerPiece: Int { 2 * DatabaseTransaction.identitiesPerStatement }
     private static var artifactsPerPiece: Int { 64 }
     /// How many artifacts are left to the last transaction.
     private static var artifactsOfLastPiece: Int { 32 }
 
+    /// Makes the decision, and encodes the facts.
     private func prepare(_ subject: Subject) async throws(StoreError) -> PreparedUpdate<Outcome> {
         let customer = subject.customer
         let former = try await read { transaction in try transaction.addingCompleteness(customer) } ?? customer
@@ -244,6 +250,10 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         return true
     }
 
+    /// Writes one piece of identities. Returns false if the customer is gone.
+    ///
+    /// - Parameter alone: whether no other customer may have one of the identities. If so, they are locked, and the
+    ///   result is also false if one is stored already.
     private func claim(
         _ identities: [Identity], for customer: Customer, alone: Bool
     ) async throws(StoreError) -> Bool {
@@ -296,6 +306,8 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
 
     // MARK: The last transaction
 
+    /// Writes the facts and the last artifacts, and makes all artifacts count. Returns `unfinished` if the customer
+    /// changed since the decision, or another update took some of the artifacts.
     private func finish(
         _ prepared: PreparedUpdate<Outcome>, _ artifacts: [Artifact], _ pieces: Pieces
     ) async throws(StoreError) -> Attempt<(customer: Customer, outcome: Outcome)> {
@@ -309,7 +321,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
             if let member, try !transaction.finish(updateID, of: member) { return .unfinished }
             let customer = try transaction.write(
                 prepared.update, of: former, in: plan.realm, encoded: prepared.encoded)
-            try transaction.record(prepared.update, of: customer, instead: former, artifacts: artifacts)
+            try transaction.record(prepared.update, of: customer, former: former, artifacts: artifacts)
             try transaction.complete(plan, for: customer)
             return .done((customer, prepared.outcome))
         }

@@ -8,7 +8,9 @@ struct PreparedUpdate<Outcome: Sendable>: Sendable {
     let identity: Identity?
     let update: CustomerUpdate
     let outcome: Outcome
+    /// The facts after the update.
     let encoded: EncodedFacts
+    /// The facts before the update.
     let remembered: EncodedFacts
 
     init(of former: Customer, by identity: Identity?, _ update: CustomerUpdate, _ outcome: Outcome) {
@@ -21,9 +23,11 @@ struct PreparedUpdate<Outcome: Sendable>: Sendable {
     }
 }
 
-/// Customers to be joined, with the facts of all of them, encoded before the transaction.
+/// Customers to be joined. Their facts are encoded before the transaction.
 struct PreparedJoining: Sendable {
+    /// The facts of each customer.
     let remembered: [Int64: EncodedFacts]
+    /// The facts of all of them together.
     let encoded: EncodedFacts
     private let ids: [Int64]
 

@@ -1,3 +1,4 @@
+/// Changes that support staff or the app's server make to a customer.
 extension Store {
     /// Carries out what a person asked for, with an entry in the audit trail. A refused change writes only that entry.
     ///

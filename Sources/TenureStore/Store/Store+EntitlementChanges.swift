@@ -1,8 +1,10 @@
 package import Foundation
 
+/// Finds changed entitlements, so that webhooks report them. A service calls these methods again and again.
 extension Store {
-    /// Compares customers with entitlements that may have changed with what webhooks last reported, several in a
-    /// transaction. Returns how many customers it compared; 0 if `publication` isn't the active one anymore.
+    /// Takes customers with entitlements that may have changed, and compares these with what webhooks last reported. One
+    /// transaction compares several customers. Returns how many there were; 0 if `publication` isn't the active one
+    /// anymore.
     ///
     /// A customer for whom `evaluate` returns nil is compared again a minute later.
     package func compareDueCustomers(
@@ -40,7 +42,8 @@ extension Store {
         return !next.customers.isEmpty
     }
 
-    /// Returns false if another publication is active, or the walk over all customers began again.
+    /// Compares and stores one piece. Returns false if another publication is active, or the walk over all customers
+    /// doesn't continue with this piece.
     private func compare(_ piece: ComparedPiece) async throws(StoreError) -> Bool {
         try await retrying { () throws(StoreError) -> Attempt<Bool> in
             let prepared = try await prepare(piece)
@@ -89,12 +92,15 @@ private struct ComparedPiece: Sendable {
     /// In a walk over all customers: the last customer compared before, and after this piece (nil: all are compared).
     var positions: (before: Int64, after: Int64?)?
 
+    /// Whether the walk over all customers continues with this piece; always true outside of a walk. False if the walk
+    /// began again, or another process has compared the piece.
     func isNext(in transaction: DatabaseTransaction) throws(StoreError) -> Bool {
         guard let positions else { return true }
         return try transaction.comparisonPosition() == positions.before
     }
 }
 
+/// The comparison of one large customer, made before the transaction that stores it.
 private struct PreparedChange: Sendable {
     let customer: Customer
     let facts: EncodedFacts

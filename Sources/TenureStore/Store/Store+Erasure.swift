@@ -1,5 +1,6 @@
 package import Foundation
 
+/// Erases customers. Their rows are removed in pieces, so that other transactions don't wait.
 extension Store {
     /// Hides the customer in one transaction, and removes their rows in pieces. Returns when no row is left. If that
     /// breaks off, another request or the next start continues.

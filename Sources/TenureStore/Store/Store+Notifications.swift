@@ -1,6 +1,7 @@
 package import Foundation
 import TenureCore
 
+/// Receives App Store Server Notifications.
 extension Store {
     /// Stores a notification once, and adds what it proves to the customer whom the identities name. Creates the
     /// customer if the identities name no customer. Without identities, the notification is stored without a customer.

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// These read first: usually there is nothing to do, and an idle service writes nothing.
+/// Operations that read before they write: usually there is nothing to do, and an idle service writes nothing.
 extension Store {
     /// Removes endpoints without a heartbeat since they were read, and abandons the messages that wait for them.
     package func removeEndpoints(_ silent: [NamedEndpoint], at now: Date) async throws(StoreError) -> [RemovedEndpoint]

@@ -1,6 +1,7 @@
 package import Foundation
 import TenureCore
 
+/// Publishes policies, and ends or restores promises. With many customers, that takes several transactions.
 extension Store {
     /// Publishes a policy in one transaction, with verdicts on the customers that changed since the survey. Afterward,
     /// call `finishPublication`, which ends and restores the promises.

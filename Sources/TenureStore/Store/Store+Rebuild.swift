@@ -1,6 +1,7 @@
 import Foundation
 import TenureCore
 
+/// Computes a customer's facts again, for `tenure database rebuild`.
 extension Store {
     /// Replaces the customer's facts with what `derive` returns for the stored rows, even if the current facts can't be
     /// read. Returns nil if there is no such customer.
@@ -42,6 +43,7 @@ private struct RowsFingerprint: Sendable, Hashable {
 }
 
 extension DatabaseTransaction {
+    /// Returns a customer with all rows. Nil if there is no such customer, or if it was merged into another one.
     fileprivate func rebuildable(_ id: Int64) throws(StoreError) -> Rebuildable? {
         guard let fingerprint = try rowsFingerprint(of: id, forUpdate: false),
             let row = try session.row("SELECT \(Customer.columns) FROM customers WHERE id = $1", [.integer(id)])
@@ -77,10 +79,12 @@ extension DatabaseTransaction {
 
     /// The tables from which facts are computed, with the condition under which a row counts.
     private static let tablesOfFacts = [
-        ("artifacts", counts), ("promises", "ended_by IS NULL"), ("notifications", "1 = 1"),
+        ("artifacts", doesArtifactCount), ("promises", "ended_by IS NULL"), ("notifications", "1 = 1"),
         ("support_grants", "1 = 1"), ("events", "1 = 1"),
     ]
 
+    /// Stores new facts. Unreadable facts are first replaced with the empty ones of `found`. Otherwise an update to empty
+    /// facts would do nothing.
     fileprivate func replaceFacts(
         of found: Rebuildable, by encoded: EncodedFacts
     ) throws(StoreError) -> Customer {

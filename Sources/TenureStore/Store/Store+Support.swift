@@ -1,6 +1,7 @@
 import Foundation
 import TenureCore
 
+/// Grants and revocations by support.
 extension Store {
     /// Grants or revokes an entitlement. The facts of a large customer are computed while others write.
     func support(
@@ -51,8 +52,7 @@ extension DatabaseTransaction {
     fileprivate mutating func use(_ prepared: PreparedFacts?, of name: CustomerName) throws(StoreError) -> Bool {
         guard let large = try largeCustomer(name) else { return true }
         guard let prepared, prepared.customer == large else { return false }
-        let row = try session.row(
-            "SELECT facts FROM customers WHERE id = $1", [.integer(large)])
+        let row = try session.row("SELECT facts FROM customers WHERE id = $1", [.integer(large)])
         guard let row, prepared.former.hasSameBytes(as: try row.bytes(0)) else {
             // A publication may still have to change the stored facts, and not the prepared ones.
             if try unfinishedPublication() != nil { _ = try customer(large, forUpdate: true) }

@@ -1,6 +1,7 @@
 package import Foundation
 import TenureCore
 
+/// Stores artifacts that came without proof that they belong to the sender.
 extension Store {
     /// Stores artifacts without proof that they belong to the sender as an unbound customer, which is linked to the
     /// customers that `identities` name. Returns nil if they were erased in the meantime.

@@ -1,6 +1,7 @@
 package import Foundation
 import TenureCore
 
+/// Saves syncs and other updates of a customer, in one transaction if they aren't too large.
 extension Store {
     /// Finds the customer that signed identities name, or creates one, and saves what `decide` returns. Returns nil if
     /// the update no longer applies.

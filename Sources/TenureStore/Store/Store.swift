@@ -8,6 +8,7 @@ package struct Store: Sendable {
     package let database: any Database
     /// Orders updates that take several transactions.
     let turns = Turns()
+    /// Tells whether the database can be written.
     let health = WriteHealth()
 
     package init(_ database: any Database) {

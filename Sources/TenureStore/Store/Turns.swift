@@ -5,6 +5,7 @@ final class Turns: Sendable {
     /// The tasks that wait for each name that is held.
     private let waiting = Locked<[String: [CheckedContinuation<Void, Never>]]>([:])
 
+    /// Waits for the name, and runs `body` while this task holds it.
     func take<Value>(
         _ name: String, _ body: () async throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
@@ -27,6 +28,7 @@ final class Turns: Sendable {
         }
     }
 
+    /// Passes the name to the task that has waited longest, or releases it.
     private func leave(_ name: String) {
         let next = waiting.withLock { waiting -> CheckedContinuation<Void, Never>? in
             if waiting[name]?.isEmpty == false { return waiting[name]?.removeFirst() }

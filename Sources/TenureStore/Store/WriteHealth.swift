@@ -10,9 +10,9 @@ actor WriteHealth {
     /// Callers within this time share one probe.
     private static let interval = Duration.seconds(1)
     /// For how long a failed write counts: a small probe may still succeed on a disk that is too full for a sync.
-    private static let failuresCount = Duration.seconds(30)
+    private static let failureLifetime = Duration.seconds(30)
     /// How long another transaction, such as a publication, may lock the tables before that counts as a failure.
-    private static let locksMayLast = Duration.seconds(10)
+    private static let maximumLockDuration = Duration.seconds(10)
 
     /// Records a failed write, if its error lasts. Other errors, such as `busy`, can happen to any write.
     func note(_ error: StoreError) {
@@ -22,14 +22,15 @@ actor WriteHealth {
         }
     }
 
-    /// Returns why the database can't be written; nil if it can.
+    /// Returns why the database can't be written; nil if it can. `write` is the probe.
     func failure(_ write: @escaping @Sendable () async -> StoreError?) async -> StoreError? {
         let found = await result(of: write)
-        if let lastFailure, .now - lastFailure.at < Self.failuresCount { return lastFailure.error }
-        if found == .busy, .now - lastSuccess < Self.locksMayLast { return nil }
+        if let lastFailure, .now - lastFailure.at < Self.failureLifetime { return lastFailure.error }
+        if found == .busy, .now - lastSuccess < Self.maximumLockDuration { return nil }
         return found
     }
 
+    /// Returns the result of a probe, which callers within `interval` share.
     private func result(of write: @escaping @Sendable () async -> StoreError?) async -> StoreError? {
         if let probe, isProbing || .now - probe.began < Self.interval { return await probe.task.value }
         let began = ContinuousClock.now

@@ -1,3 +1,4 @@
+/// Copies the numbers from which tables count on.
 extension DatabaseCopy {
     /// Returns the last number that each table assigned, even if the row with that number was deleted. The number of an
     /// erased customer must never identify another customer.
@@ -12,13 +13,14 @@ extension DatabaseCopy {
                 row = try session.row(
                     "SELECT pg_sequence_last_value(pg_get_serial_sequence('\(table.name)', '\(key)')::regclass)")
             }
-            let given = try row?.integerIfPresent(0) ?? 0
-            let there = try session.row("SELECT max(\"\(key)\") FROM \(table.name)")?.integerIfPresent(0) ?? 0
-            numbers[table.name] = max(given, there)
+            let assigned = try row?.integerIfPresent(0) ?? 0
+            let highest = try session.row("SELECT max(\"\(key)\") FROM \(table.name)")?.integerIfPresent(0) ?? 0
+            numbers[table.name] = max(assigned, highest)
         }
         return numbers
     }
 
+    /// Sets the last number of each table that stores one.
     func setNumbers(_ numbers: [String: Int64], _ session: any DatabaseSession) throws(StoreError) {
         for table in tables where table.isNumbered {
             guard let last = numbers[table.name], last > 0 else { continue }

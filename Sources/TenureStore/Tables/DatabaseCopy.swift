@@ -11,6 +11,7 @@ package struct DatabaseCopy: Sendable {
     /// Summarizes the source, inside its transaction. The copy must give the same summary.
     package typealias Summary = @Sendable (any DatabaseSession) throws(StoreError) -> [String: DatabaseCopySum]
 
+    /// What the source sends to the target.
     private enum Piece: Sendable {
         /// Rows of a table, without the columns that refer to the same table.
         case rows(DatabaseTable, [SQLRow])
@@ -119,6 +120,8 @@ package struct DatabaseCopy: Sendable {
 
     // MARK: The target
 
+    /// Writes the rows that the source sends, and returns the summary of the copy. Throws if it differs from the
+    /// source's.
     private func receive(
         into session: any DatabaseSession, _ summarize: Summary, _ agreement: Agreement
     ) throws(StoreError) -> [String: DatabaseCopySum] {
@@ -148,6 +151,7 @@ package struct DatabaseCopy: Sendable {
         }
     }
 
+    /// Inserts rows, with NULL in the column that refers to the same table: the other row may come later.
     private func insert(_ rows: [SQLRow], into table: DatabaseTable, _ session: any DatabaseSession) throws(StoreError)
     {
         let width = table.columns.count
@@ -163,6 +167,7 @@ package struct DatabaseCopy: Sendable {
             "INSERT INTO \(table.name) (\(table.columnList)) VALUES \(places.joined(separator: ", "))", values)
     }
 
+    /// Sets the column that refers to the same table.
     private func link(_ rows: [SQLRow], in table: DatabaseTable, _ session: any DatabaseSession) throws(StoreError) {
         guard let link = table.selfReference, table.key.count == 1 else { return }
         let key = table.key[0]

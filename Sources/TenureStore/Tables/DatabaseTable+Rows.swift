@@ -1,6 +1,7 @@
+/// Reads rows of any table, for dumps, checks and copies.
 extension DatabaseTable {
     /// The number of rows in a page. They must fit into memory, and an artifact may have megabytes.
-    private static let page = 32
+    private static let pageSize = 32
 
     /// Reads all rows that match the condition, page by page, in the database's order of the key.
     func eachPage(
@@ -20,15 +21,16 @@ extension DatabaseTable {
             }
             let filter = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
             let rows = try session.rows(
-                "SELECT \(columnList) FROM \(name)\(filter) ORDER BY \(keyList) LIMIT \(Self.page)",
+                "SELECT \(columnList) FROM \(name)\(filter) ORDER BY \(keyList) LIMIT \(Self.pageSize)",
                 arguments + (last ?? []))
             if !rows.isEmpty { try body(rows) }
-            guard rows.count == Self.page, let row = rows.last else { return }
+            guard rows.count == Self.pageSize, let row = rows.last else { return }
             last = key.map { row.values[$0] }
         }
     }
 
-    /// Returns the rows of at most one batch of customers, sorted by key. Text keys are compared byte by byte.
+    /// Calls `body` with each row of at most one batch of customers. The rows of one customer come sorted by key, and
+    /// text keys are compared byte by byte.
     func rows(
         of customers: [Int64], in session: any DatabaseSession, _ body: (Int64, SQLRow) throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -40,7 +42,7 @@ extension DatabaseTable {
         var few: [Int64] = []
         for row in counts {
             let customer = try row.integer(0)
-            if try row.integer(1) <= Self.page {
+            if try row.integer(1) <= Self.pageSize {
                 few.append(customer)
             } else if isNumbered {
                 try eachPage(in: session, where: "\(column) = $1", [.integer(customer)]) { page throws(StoreError) in
@@ -74,6 +76,7 @@ extension DatabaseTable {
     /// The number of customers in one query. It is constant, so that one prepared statement serves all queries.
     static let batchSize = 32
 
+    /// The placeholders of one batch: `($1, $2 …)`.
     static let batchPlaces = "(" + (1...batchSize).map { "$\($0)" }.joined(separator: ", ") + ")"
 
     /// Pads at most `batchSize` numbers to a full batch by repeating the last.

@@ -3,6 +3,7 @@
 /// There is no hand-written list of tables. `all()` runs the migrations on an empty database in memory and reads the
 /// schema. SQLite and PostgreSQL have the same tables and columns.
 package struct DatabaseTable: Sendable, Hashable {
+    /// A column of a table.
     package struct Column: Sendable, Hashable {
         package let name: String
         /// SQLite's name of the type: INTEGER, TEXT, BLOB or REAL.
@@ -40,6 +41,7 @@ package struct DatabaseTable: Sendable, Hashable {
             try names.map { name throws(StoreError) in try DatabaseTable(named: name, in: connection) })
     }
 
+    /// Reads the columns and keys of a table from its schema.
     private init(named name: String, in connection: SQLiteConnection) throws(StoreError) {
         // Foreign keys of one column.
         var parents: [String: String] = [:]

@@ -42,6 +42,7 @@ package struct DatabaseWalk {
         try session.row("SELECT count(*) FROM customers")?.integer(0) ?? 0
     }
 
+    /// Calls `body` for each row of a table without a customer column, sorted by key.
     private func eachRow(of table: DatabaseTable, _ body: (Entry) throws(StoreError) -> Void) throws(StoreError) {
         if table.isNumbered || table.key.isEmpty {
             return try table.eachPage(in: session) { rows throws(StoreError) in
@@ -54,6 +55,8 @@ package struct DatabaseWalk {
         for row in table.sorted(all) { try body(try entry(row, of: table)) }
     }
 
+    /// Calls `body` for each customer, sorted by public ID, and then for all rows that belong to the customer. Reads a
+    /// batch of customers at a time.
     private func eachCustomer(
         with tables: [DatabaseTable], _ body: (Entry) throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -78,6 +81,7 @@ package struct DatabaseWalk {
         }
     }
 
+    /// Returns the public IDs and numbers of all customers, to be read in order.
     private func sortedNames() throws(StoreError) -> SortedNames {
         let names = SortedNames()
         var last = Int64.min
@@ -92,6 +96,7 @@ package struct DatabaseWalk {
         }
     }
 
+    /// Replaces numbers of customers in a row with their public IDs. `known` has the public IDs of the current batch.
     private func entry(
         _ row: SQLRow, of table: DatabaseTable, _ known: [Int64: String] = [:]
     ) throws(StoreError) -> Entry {

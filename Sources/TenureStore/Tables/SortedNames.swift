@@ -5,6 +5,7 @@ import Foundation
 /// A database can't sort them, because its order of letters depends on the locale of the machine. Long lists are sorted
 /// in runs of `runLength` entries, each in a temporary file. Reading merges the runs.
 final class SortedNames {
+    /// A customer's public ID and number.
     struct Entry: Hashable {
         let name: String
         let number: Int64
@@ -46,6 +47,7 @@ final class SortedNames {
         return entries
     }
 
+    /// Returns the smallest of the next entries of all runs and of the entries in memory.
     private func next() throws(StoreError) -> Entry? {
         var least = position < waiting.count ? waiting[position] : nil
         var source: Int?
@@ -64,6 +66,7 @@ private final class SortedRun {
     private(set) var head: SortedNames.Entry?
     private let file: UnsafeMutablePointer<FILE>
 
+    /// Writes sorted entries: the number, the length of the name, and the name.
     init(_ entries: [SortedNames.Entry]) throws(StoreError) {
         guard let file = tmpfile() else { throw Self.failure }
         self.file = file
@@ -81,6 +84,7 @@ private final class SortedRun {
 
     deinit { fclose(file) }
 
+    /// Reads the next entry into `head`. Nil after the last.
     func advance() throws(StoreError) {
         var numbers: [Int64] = [0, 0]
         guard fread(&numbers, 8, 2, file) == 2 else {

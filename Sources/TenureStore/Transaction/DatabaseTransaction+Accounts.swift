@@ -1,6 +1,7 @@
 import Foundation
 import TenureCore
 
+/// Tells which members of a merged customer are the same App Store account.
 extension DatabaseTransaction {
     /// Divides the members of a customer into App Store accounts. Members that signed data joined are one account.
     /// Members that a user or support joined are different accounts.
@@ -26,7 +27,7 @@ extension DatabaseTransaction {
             else { continue }
             accounts.join(try row.integer(0), other)
         }
-        return Dictionary(grouping: group) { accounts.first(of: $0) }.values.sorted { $0[0] < $1[0] }
+        return Dictionary(grouping: group) { accounts.smallest(inGroupOf: $0) }.values.sorted { $0[0] < $1[0] }
     }
 
     /// Runs a query for many customers, in batches, and returns all rows.
@@ -62,6 +63,7 @@ extension DatabaseTransaction {
         try areComplete(try accounts(among: group).filter { !$0.contains(member) })
     }
 
+    /// Whether each account has a member with an event that says that all purchases are known.
     private func areComplete(_ accounts: [[Int64]]) throws(StoreError) -> Bool {
         let complete = try rows(
             """
@@ -74,13 +76,13 @@ extension DatabaseTransaction {
     }
 
     /// Whether all purchases of one of these members are known, according to an event.
-    func isComplete(_ account: [Int64]) throws(StoreError) -> Bool {
+    func purchasesAreComplete(ofAnyOf members: [Int64]) throws(StoreError) -> Bool {
         try !rows(
             """
             SELECT customer FROM events
             WHERE customer IN \(DatabaseTable.batchPlaces) AND kind = '\(StoredEvent.Kind.purchasesComplete.rawValue)'
             LIMIT 1
-            """, about: account
+            """, about: members
         ).isEmpty
     }
 
@@ -94,7 +96,7 @@ extension DatabaseTransaction {
 private struct JoinedNumbers {
     private var parents: [Int64: Int64] = [:]
 
-    mutating func first(of number: Int64) -> Int64 {
+    mutating func smallest(inGroupOf number: Int64) -> Int64 {
         var root = number
         while let parent = parents[root] { root = parent }
         // Shortens the path for the next call.
@@ -107,7 +109,7 @@ private struct JoinedNumbers {
     }
 
     mutating func join(_ one: Int64, _ other: Int64) {
-        let (one, other) = (first(of: one), first(of: other))
+        let (one, other) = (smallest(inGroupOf: one), smallest(inGroupOf: other))
         if one != other { parents[max(one, other)] = min(one, other) }
     }
 }

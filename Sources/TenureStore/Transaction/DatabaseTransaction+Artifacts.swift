@@ -2,6 +2,7 @@ import Foundation
 import TenureCore
 import TenureJSON
 
+/// Stores and reads signed artifacts.
 extension DatabaseTransaction {
     /// The maximum number of artifacts, so that one account can't fill the disk. An app that syncs daily sends fewer in
     /// ten years.
@@ -31,6 +32,7 @@ extension DatabaseTransaction {
 
     /// The state of an artifact that is stored already.
     enum KnownArtifact {
+        /// It is one of the customer's artifacts.
         case counts
         /// It belongs to a large update that isn't finished.
         case isPiece(of: Int64)
@@ -50,7 +52,7 @@ extension DatabaseTransaction {
             let size = chunk.count == 1 ? 1 : Self.digestsPerStatement
             let rows = try session.rows(
                 """
-                SELECT sha256, update_id, CASE WHEN \(Self.counts) THEN 1 ELSE 0 END
+                SELECT sha256, update_id, CASE WHEN \(Self.doesArtifactCount) THEN 1 ELSE 0 END
                 FROM artifacts WHERE customer = $1 AND sha256 IN (\(Self.places(size, from: 2)))
                 """, [.integer(member)] + chunk.map { SQLValue.blob($0) }.padded(to: size))
             for row in rows {
@@ -62,7 +64,7 @@ extension DatabaseTransaction {
     }
 
     /// The SQL condition for a row of `artifacts` that counts: it doesn't belong to an unfinished update.
-    static let counts = """
+    static let doesArtifactCount = """
         (artifacts.update_id IS NULL OR NOT EXISTS (
             SELECT 1 FROM unfinished_updates
             WHERE unfinished_updates.customer = artifacts.customer AND unfinished_updates.update_id = artifacts.update_id
@@ -115,11 +117,12 @@ extension DatabaseTransaction {
         return number
     }
 
+    /// Returns a member's artifacts that count, with the time when each was received.
     func storedArtifacts(of customer: Int64) throws(StoreError) -> [(artifact: Artifact, receivedAt: Date)] {
         try numberedArtifacts(of: customer).map { ($0.artifact, $0.receivedAt) }
     }
 
-    /// Returns a page of a member's artifacts with their numbers.
+    /// Returns a page of a member's artifacts that count, with their numbers.
     func numberedArtifacts(
         of customer: Int64, after number: Int64 = 0, limit: Int = .max
     ) throws(StoreError) -> [(number: Int64, artifact: Artifact, receivedAt: Date)] {
@@ -128,7 +131,7 @@ extension DatabaseTransaction {
             """
             SELECT kind, sha256, headers.bytes, artifacts.bytes, signed_at, received_at, artifacts.id
             FROM artifacts LEFT JOIN headers ON headers.id = header
-            WHERE customer = $1 AND +artifacts.id > $2 AND \(Self.counts) ORDER BY +artifacts.id LIMIT $3
+            WHERE customer = $1 AND +artifacts.id > $2 AND \(Self.doesArtifactCount) ORDER BY +artifacts.id LIMIT $3
             """, [.integer(customer), .integer(number), SQLValue(limit)]
         ).map { row throws(StoreError) in
             let kind = try row.coded(0, "kind of artifact", Artifact.Kind.init(rawValue:))

@@ -1,9 +1,10 @@
 import Foundation
 import TenureCore
 
+/// The audit trail: every change by a person.
 extension DatabaseTransaction {
-    /// Appends an entry to the audit trail, without the customer's ID if that isn't a valid public ID. An invalid one
-    /// might be a person's name, and entries can't be erased.
+    /// Appends an entry to the audit trail. Leaves out the IDs of the customer, and of the other customer of a merge, if
+    /// they aren't valid public IDs. An invalid one might be a person's name, and entries can't be erased.
     package func audit(_ entry: AuditEntry) throws(StoreError) {
         func isKept(_ id: String) -> Bool { PublicID.customer.names(id) }
         let detail = entry.detail.filter { $0.key != "other" || isKept($0.value) }
@@ -16,6 +17,7 @@ extension DatabaseTransaction {
             ])
     }
 
+    /// Returns entries of the audit trail, the latest first. If given, only those before an entry and of one customer.
     package func audit(before entry: Int64?, of publicID: String?, limit: Int) throws(StoreError) -> [AuditEntry] {
         var conditions: [String] = []
         var arguments: [SQLValue] = []

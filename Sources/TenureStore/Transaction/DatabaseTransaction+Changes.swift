@@ -1,6 +1,7 @@
 import Foundation
 import TenureCore
 
+/// Carries out changes that support staff or the app's server request.
 extension DatabaseTransaction {
     /// Carries out the change, and appends an entry to the audit trail, whether it succeeds or is refused.
     func perform(
@@ -10,6 +11,7 @@ extension DatabaseTransaction {
         guard let member = try member(name) else {
             // The caller repeated the request before the erasure was complete.
             if case .erase = request.change, let counts = try countsOfErasure(of: name) { return .erased(counts) }
+            // The audit trail names customers by public ID only.
             var known: String?
             if case .publicID(let id) = name { known = id }
             return try audited(.refused(.noSuchCustomer), request, on: known)
@@ -28,6 +30,7 @@ extension DatabaseTransaction {
         return try audited(outcome, request, on: member.publicID)
     }
 
+    /// Carries out the change. Returns `refused` if it isn't possible.
     private func attempt(
         _ request: RequestedChange, on member: CustomerMember, by rederivation: Rederivation
     ) throws(StoreError) -> ChangeOutcome {
@@ -41,6 +44,7 @@ extension DatabaseTransaction {
         }
     }
 
+    /// Erases the customer of a member: hides all rows, which are removed later, and queues the webhook message.
     private func erase(_ member: CustomerMember) throws(StoreError) -> ChangeOutcome {
         let root = try root(of: member)
         let counts = try hide(root).merging(hiddenBefore) { $0 + $1 }
@@ -51,6 +55,7 @@ extension DatabaseTransaction {
         return .erased(counts)
     }
 
+    /// Records a grant or revocation by support.
     private func support(_ request: RequestedChange, on member: CustomerMember) throws(StoreError) -> ChangeOutcome {
         let former = try customer(of: member)
         guard let grant = request.grant,
@@ -61,6 +66,7 @@ extension DatabaseTransaction {
         return .done(customer.named(as: member.id), isNew: customer.facts != former.facts)
     }
 
+    /// Merges the customer with this public ID into the member's, unless a rule forbids it.
     private func merge(
         _ publicID: String, with member: CustomerMember, _ request: RequestedChange
     ) throws(StoreError) -> ChangeOutcome {
@@ -75,6 +81,7 @@ extension DatabaseTransaction {
         return .done(merged, isNew: true)
     }
 
+    /// Undoes the merge of the member with this public ID.
     private func unmerge(
         _ publicID: String, from member: CustomerMember, _ request: RequestedChange, by rederivation: Rederivation
     ) throws(StoreError) -> ChangeOutcome {
@@ -88,6 +95,7 @@ extension DatabaseTransaction {
         return .done(try customer(of: member), isNew: true)
     }
 
+    /// Appends an entry about the change to the audit trail, and returns the outcome.
     private func audited(
         _ outcome: ChangeOutcome, _ request: RequestedChange, on publicID: String?
     ) throws(StoreError) -> ChangeOutcome {

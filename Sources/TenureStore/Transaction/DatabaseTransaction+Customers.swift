@@ -1,6 +1,7 @@
 import Foundation
 import TenureCore
 
+/// Reads and writes the rows of `customers`.
 extension DatabaseTransaction {
     /// Returns the customer with this number, or the one into which it was merged; nil if the customer doesn't exist.
     ///
@@ -24,7 +25,7 @@ extension DatabaseTransaction {
                 guard !asStored, let note = try row.textIfPresent(7) else { return customer }
                 return try settled(customer, after: try UnfinishedPublication(note), isLocked: forUpdate)
             }
-            // Erased.
+            // An erased customer is merged into itself.
             guard next != id else { return nil }
             id = next
         }
@@ -40,11 +41,13 @@ extension DatabaseTransaction {
         try session.row("SELECT coalesce(max(id), 0) FROM customers")?.integer(0) ?? 0
     }
 
+    /// Returns the customer with this public ID, or the one into which it was merged.
     package func customer(named publicID: String) throws(StoreError) -> Customer? {
         let id = try session.integers("SELECT id FROM customers WHERE public_id = $1", [.text(publicID)]).first
         return try id.flatMap { id throws(StoreError) in try customer(id) }
     }
 
+    /// Returns the customer whom the identity names, with the member that it names.
     func customer(by identity: Identity, in realm: Realm, forUpdate: Bool = false) throws(StoreError) -> Customer? {
         guard let member = try member(by: identity, in: realm) else { return nil }
         return try customer(member, forUpdate: forUpdate)?.named(as: member)
@@ -84,8 +87,9 @@ extension DatabaseTransaction {
         return try rows.map { row throws(StoreError) in try Identity(row, kindAt: 0) }
     }
 
-    // Constant statements, so that no string is built for every customer. While there is no endpoint, the columns
-    // `sent_entitlements` and `next_comparison` aren't set.
+    // Constant statements, so that no string is built for every customer. The `Uncompared` ones are for the change
+    // `later`, when the caller doesn't know what webhooks report. They set `sent_entitlements` and `next_comparison`
+    // only if there is an endpoint.
     private static let insertCompared = """
         INSERT INTO customers (realm, public_id, created_at, facts, sent_entitlements, next_comparison)
         VALUES ($1, $2, $3, $4, CAST($5 AS TEXT), CAST($6 AS BIGINT))
@@ -106,6 +110,7 @@ extension DatabaseTransaction {
         WHERE id = $4
         """
 
+    /// Creates a customer with these facts. `change` is what webhooks report about them.
     func create(
         _ facts: CustomerFacts, in realm: Realm, _ change: EntitlementChange = .later, encoded: EncodedFacts? = nil
     ) throws(StoreError) -> Customer {
@@ -130,17 +135,17 @@ extension DatabaseTransaction {
         _ customer: Customer, to facts: CustomerFacts, _ change: EntitlementChange = .later,
         encoded: EncodedFacts? = nil
     ) throws(StoreError) -> Customer {
-        let isSent = change.sentEntitlements == nil || change.sentEntitlements == customer.sentEntitlements
+        let changesReport = change.sentEntitlements != nil && change.sentEntitlements != customer.sentEntitlements
         var encoded = encoded ?? prepared.flatMap { $0.facts == facts ? $0 : nil }
         if encoded == nil { encoded = try largeFacts?.encoded(facts) }
-        let isSame: Bool
+        let areFactsSame: Bool
         if let encoded, let remembered = remembered[customer.id], customer.facts == remembered.facts {
-            isSame = encoded.hasSameBytes(as: remembered.bytes)
+            areFactsSame = encoded.hasSameBytes(as: remembered.bytes)
         } else {
-            isSame = facts == customer.facts
+            areFactsSame = facts == customer.facts
         }
-        guard !isSame || !isSent else { return customer }
-        if isSame {
+        guard !areFactsSame || changesReport else { return customer }
+        if areFactsSame {
             try session.execute(
                 "UPDATE customers SET sent_entitlements = $1, next_comparison = $2 WHERE id = $3",
                 [SQLValue(change.sentEntitlements?.json), change.nextComparison(at: now), .integer(customer.id)])
@@ -184,6 +189,7 @@ extension Customer {
             createdAt: try row.instant(3), facts: facts, sentEntitlements: rights.map { SentEntitlements(rights: $0) })
     }
 
+    /// Returns the same customer with other facts.
     func with(
         _ facts: CustomerFacts, _ sentEntitlements: SentEntitlements?, namedAs member: Int64? = nil
     ) -> Customer {
@@ -192,5 +198,6 @@ extension Customer {
             sentEntitlements: sentEntitlements, member: member ?? self.member)
     }
 
+    /// Returns the same customer, found by this member.
     func named(as member: Int64) -> Customer { with(facts, sentEntitlements, namedAs: member) }
 }

@@ -1,6 +1,7 @@
 package import Foundation
 import TenureCore
 
+/// Delivers the messages of the outbox to webhook endpoints. `DatabaseTransaction+Outbox.swift` queues them.
 extension DatabaseTransaction {
     /// After this many failed attempts, a message no longer delays later messages about the same customer.
     ///
@@ -8,7 +9,9 @@ extension DatabaseTransaction {
     /// receiver that can't process one message gets the later ones after that time.
     static let orderedAttempts = 10
 
+    /// Whether the endpoint has a delivery that is due now and isn't about an erased customer.
     func isDeliveryDue(to endpoint: String) throws(StoreError) -> Bool {
+        // `bulk` is always 0 or 1. Naming both lets the database use the index `deliveries_by_time`.
         try session.row(
             """
             SELECT 1 FROM deliveries
@@ -47,6 +50,8 @@ extension DatabaseTransaction {
         }
     }
 
+    /// Returns the rows of deliveries that are due. A delivery waits for an earlier one about the same customer until
+    /// that one was attempted `orderedAttempts` times.
     private func dueDeliveries(
         to endpoint: String, isBulk: Bool, limit: Int
     ) throws(StoreError) -> [SQLRow] {
@@ -135,6 +140,7 @@ extension DatabaseTransaction {
         }
     }
 
+    /// Returns the deliveries of a message, with all attempts.
     private func deliveries(of message: Int64) throws(StoreError) -> [StoredDelivery] {
         try session.rows(
             "SELECT id, endpoint, delivered_at, next_at FROM deliveries WHERE message = $1 ORDER BY endpoint",

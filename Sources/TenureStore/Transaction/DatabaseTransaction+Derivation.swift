@@ -1,11 +1,14 @@
 import Foundation
 import TenureCore
 
+/// Reads the rows from which a customer's facts are computed, and the stored facts of many customers.
 extension DatabaseTransaction {
+    /// Returns all rows from which the customer's facts can be computed; nil if the customer doesn't exist.
     package func rows(of id: Int64) throws(StoreError) -> CustomerRows? {
         try customer(id, asStored: true).map { customer throws(StoreError) in try rows(of: customer) }
     }
 
+    /// Returns the rows of all members of a customer.
     func rows(of customer: Customer) throws(StoreError) -> CustomerRows {
         var artifacts: [(artifact: Artifact, receivedAt: Date)] = []
         var notifications: [(notification: StoredNotification, receivedAt: Date)] = []
@@ -26,6 +29,7 @@ extension DatabaseTransaction {
             isUnbound: try isUnbound(customer.id))
     }
 
+    /// Returns the customers in a range of numbers, for `Database.forEachCustomer`.
     func customerPage(after id: Int64, through last: Int64) throws(StoreError) -> CustomerPage {
         var page = CustomerPage()
         let rows = try session.rows(

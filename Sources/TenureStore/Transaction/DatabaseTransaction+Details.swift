@@ -1,7 +1,13 @@
 import Foundation
 import TenureCore
 
+/// Reads everything about a customer, for support staff and for exports.
 extension DatabaseTransaction {
+    /// Returns what is stored about a customer and their members; nil if the customer doesn't exist.
+    ///
+    /// - Parameters:
+    ///   - parts: what to read besides the summary.
+    ///   - last: the number of the last unbound customer on the previous page; 0 for the first page.
     package func details(
         of name: CustomerName, with parts: CustomerDetails.Parts, unboundAfter last: Int64 = 0
     ) throws(StoreError) -> CustomerDetails? {
@@ -9,6 +15,7 @@ extension DatabaseTransaction {
         return try details(of: try customer(of: member, forUpdate: false), with: parts, unboundAfter: last)
     }
 
+    /// Reads the details of a customer from the rows of all members.
     private func details(
         of customer: Customer, with parts: CustomerDetails.Parts, unboundAfter last: Int64
     ) throws(StoreError) -> CustomerDetails {
@@ -54,7 +61,8 @@ extension DatabaseTransaction {
         }
         return try session.rows(
             """
-            SELECT kind, signed_at, received_at FROM artifacts WHERE customer = $1 AND \(Self.counts) ORDER BY id
+            SELECT kind, signed_at, received_at FROM artifacts WHERE customer = $1 AND \(Self.doesArtifactCount)
+            ORDER BY id
             """, [.integer(id)]
         ).map { row throws(StoreError) in
             let kind = try row.coded(0, "kind of artifact", Artifact.Kind.init(rawValue:))
@@ -102,6 +110,7 @@ extension DatabaseTransaction {
         }
     }
 
+    /// Returns the customers whom a text names: as a public ID, or as an identity of any kind except `unbound`.
     package func customers(withAnyID id: String, in realms: [Realm]) throws(StoreError) -> [Customer] {
         var found: [Customer] = []
         func add(_ customer: Customer?) {

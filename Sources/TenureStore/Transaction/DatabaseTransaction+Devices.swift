@@ -1,6 +1,7 @@
 import Foundation
 import TenureCore
 
+/// Counts the devices of a customer.
 extension DatabaseTransaction {
     /// Stores the use of a device and whether the device gets an entitlement token. Returns whether the device is new.
     /// If a new device exceeds the limit, stores an event, at most once a day.
@@ -41,6 +42,7 @@ extension DatabaseTransaction {
         return devices.count
     }
 
+    /// Whether one of the customer's members has an event of this kind since an instant.
     private func hasEvent(
         _ kind: StoredEvent.Kind, since: Date, _ customer: Int64
     ) throws(StoreError) -> Bool {

@@ -1,8 +1,9 @@
 import Foundation
 import TenureCore
 
+/// Promises that a publication ended, and the check that no update stores them again.
 extension DatabaseTransaction {
-    /// The promises that publications after this one ended, by customer; empty for nil.
+    /// Returns the promises that publications after this one ended, by customer. Returns none if `publication` is nil.
     package func restorablePromises(after publication: Int64?) throws(StoreError) -> [Int64: [StoredPromise]] {
         guard let publication else { return [:] }
         try session.allowLongStatements()
@@ -19,6 +20,7 @@ extension DatabaseTransaction {
 
     /// Whether a publication ended this promise for every customer that had it. The promise must not be stored again.
     func isEnded(_ promise: StoredPromise) throws(StoreError) -> Bool {
+        // The minimum is 0 if one customer's promise wasn't ended, and NULL if no customer has the promise.
         try session.row(
             """
             SELECT 1 WHERE 0 < (
@@ -37,10 +39,11 @@ extension DatabaseTransaction {
 
     /// Throws `policyChanged` if the update was decided under a policy that is no longer in effect, or if a publication
     /// ended a promise that it repeats.
-    func checkPolicy(of update: CustomerUpdate, instead known: Customer?) throws(StoreError) {
+    func checkPolicy(of update: CustomerUpdate, former: Customer?) throws(StoreError) {
         guard let version = update.policyVersion else { return }
         let sent = update.entitlementChange.sentEntitlements
-        guard !update.promises.isEmpty || (sent != nil && sent != known?.sentEntitlements) else { return }
+        let changesReport = sent != nil && sent != former?.sentEntitlements
+        guard !update.promises.isEmpty || changesReport else { return }
         guard try publishedVersion() == version else { throw .policyChanged }
         for promise in update.promises where promise.policyVersion != version {
             if try isEnded(promise) { throw .policyChanged }

@@ -39,6 +39,7 @@ extension DatabaseTransaction {
         try session.row("SELECT 1 FROM deliveries WHERE \(Self.isStray) LIMIT 1") != nil
     }
 
+    /// Ends the attempts to deliver messages to endpoints that were removed.
     func abandonStrayDeliveries() throws(StoreError) {
         try session.execute("UPDATE deliveries SET next_at = NULL WHERE \(Self.isStray)")
     }

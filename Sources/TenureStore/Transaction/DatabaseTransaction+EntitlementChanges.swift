@@ -1,6 +1,7 @@
 import Foundation
 import TenureCore
 
+/// Compares the entitlements of customers with what webhooks last reported.
 extension DatabaseTransaction {
     /// Adds endpoints. If `comparisonKey` differs from the stored key, `compareAllCustomers` compares all customers
     /// again.
@@ -58,7 +59,7 @@ extension DatabaseTransaction {
         try setProgress(Progress.position, to: position.map { String($0) })
     }
 
-    /// Returns the next customers when all customers are compared.
+    /// Returns the next customers of a comparison of all customers.
     func customersToCompare(after position: Int64, limit: Int) throws(StoreError) -> [SizedCustomer] {
         // Webhooks get no messages about unbound customers.
         try session.rows(
@@ -83,6 +84,7 @@ extension DatabaseTransaction {
     ) throws(StoreError) {
         guard let customer = try customer(id, forUpdate: true) else { return }
         guard customer.id == id else {
+            // It was merged into that customer.
             try session.execute("UPDATE customers SET next_comparison = NULL WHERE id = $1", [.integer(id)])
             return
         }
@@ -94,8 +96,8 @@ extension DatabaseTransaction {
         }
         if change.sentEntitlements == customer.sentEntitlements {
             // Nothing changed, except when to compare again.
-            let look = change.nextComparison(at: now)
-            try session.execute("UPDATE customers SET next_comparison = $1 WHERE id = $2", [look, .integer(id)])
+            let next = change.nextComparison(at: now)
+            try session.execute("UPDATE customers SET next_comparison = $1 WHERE id = $2", [next, .integer(id)])
             return
         }
         let updated = try update(customer, to: customer.facts, change)
@@ -105,6 +107,7 @@ extension DatabaseTransaction {
     /// The seconds until a customer that couldn't be evaluated is compared again.
     private static let postponement: TimeInterval = 60
 
+    /// The names of the rows in `progress` about the comparison of all customers.
     private enum Progress {
         static let comparisonKey = "webhook comparison key"
         static let position = "webhook comparison"
@@ -124,7 +127,7 @@ struct SizedCustomer: Sendable {
 }
 
 extension [SizedCustomer] {
-    /// Groups that one transaction each works on, in the same order.
+    /// The customers in groups, in the same order. One transaction works on one group.
     var pieces: [[SizedCustomer]] {
         var pieces: [[SizedCustomer]] = []
         var size = 0

@@ -3,6 +3,7 @@ import Foundation
 import TenureCore
 import TenureJSON
 
+/// Recognizes erased customers by hashes of their identities, so that notifications don't create them again.
 extension DatabaseTransaction {
     /// Removes identities of a hidden customer, and stores their salted hashes, so that they don't create the customer
     /// again. Returns how many.
@@ -15,7 +16,7 @@ extension DatabaseTransaction {
             ) RETURNING realm, kind, value
             """, [.integer(id), SQLValue(limit)])
         guard !rows.isEmpty else { return 0 }
-        let salt = try newSalt()
+        let salt = try existingOrNewSalt()
         for row in rows {
             let identity = try Identity(row, kindAt: 1)
             guard identity.kind.isAppStores else { continue }
@@ -36,15 +37,15 @@ extension DatabaseTransaction {
     func areErased(
         _ identities: [Identity], in realm: Realm, forUpdate isForUpdate: Bool = true
     ) throws(StoreError) -> Bool {
-        var isErasedNow = false
+        var isBeingErased = false
         // Locks the customers, so that they aren't erased before the transaction ends. Doesn't read their facts, which
         // may be large.
         for identity in identities {
             guard let number = try member(by: identity, in: realm) else { continue }
             if try member(.number(number), forUpdate: isForUpdate) != nil { return false }
-            isErasedNow = true
+            isBeingErased = true
         }
-        if isErasedNow { return true }
+        if isBeingErased { return true }
         guard let salt = try progress(Self.salt) else { return false }
         for identity in identities where identity.kind.isAppStores {
             let row = try session.row(
@@ -57,7 +58,7 @@ extension DatabaseTransaction {
     private static let salt = "salt of erasures"
 
     /// Returns the salt. The first erasure creates it; afterward it never changes.
-    func newSalt() throws(StoreError) -> String {
+    func existingOrNewSalt() throws(StoreError) -> String {
         if let salt = try progress(Self.salt) { return salt }
         let salt = (0..<32).map { _ in UInt8.random(in: .min ... .max) }.hexadecimal
         try setProgress(Self.salt, to: salt)

@@ -1,13 +1,16 @@
 import Foundation
 import TenureCore
 
+/// The timeline of a customer: what happened besides artifacts and support.
 extension DatabaseTransaction {
+    /// Appends an event to the customer's timeline. Its row belongs to the member by which the customer was found.
     func append(
         _ kind: StoredEvent.Kind, to customer: Customer, actor: String? = nil, detail: [String: String] = [:]
     ) throws(StoreError) {
         try append(kind, toMember: customer.member, actor: actor, detail: detail)
     }
 
+    /// Appends an event to the rows of one member.
     func append(
         _ kind: StoredEvent.Kind, toMember member: Int64, actor: String?, detail: [String: String]
     ) throws(StoreError) {

@@ -1,6 +1,7 @@
 package import Foundation
 import TenureCore
 
+/// Jobs that wait for a worker, and single values in the table `progress`.
 extension DatabaseTransaction {
     /// Adds a job for the named member. Each member's account has its own history.
     func enqueue(_ kind: StoredJob.Kind, for customer: Customer) throws(StoreError) {
@@ -36,6 +37,7 @@ extension DatabaseTransaction {
             tries: Int(clamping: try row.integer(2)))
     }
 
+    /// Counts the jobs of a kind that aren't finished.
     package func waiting(_ kind: StoredJob.Kind) throws(StoreError) -> Int {
         let row = try session.row("SELECT count(*) FROM jobs WHERE kind = $1", [.text(kind.rawValue)])
         return Int(clamping: try row?.integer(0) ?? 0)
@@ -55,13 +57,14 @@ extension DatabaseTransaction {
             [.integer(instant.millisecondsSince1970), .integer(job.id), .integer(job.customer.member)])
     }
 
+    /// Returns a value of the table `progress`; nil if it isn't set.
     package func progress(_ name: String) throws(StoreError) -> String? {
         try session.row("SELECT value FROM progress WHERE name = $1", [.text(name)]).map { row throws(StoreError) in
             try row.text(0)
         }
     }
 
-    /// Sets a value; nil removes it.
+    /// Sets a value of the table `progress`; nil removes it.
     package func setProgress(_ name: String, to value: String?) throws(StoreError) {
         guard let value else {
             try session.execute("DELETE FROM progress WHERE name = $1", [.text(name)])

@@ -1,6 +1,7 @@
 import Foundation
 import TenureCore
 
+/// Merges customers whom signed data names together, unless something shows that they are different.
 extension DatabaseTransaction {
     /// Joins customers whom signed data names together. The first one keeps its number and gets what the others proved.
     func joined(_ known: [Customer]) throws(StoreError) -> Customer? {
@@ -24,7 +25,9 @@ extension DatabaseTransaction {
         return others.isEmpty ? nil : Joining(first: first, others: others, group: ones.group)
     }
 
-    /// - Parameter encoded: the facts of all of them, if they were encoded before the transaction.
+    /// Merges the others into the first customer, and stores the facts of all of them.
+    ///
+    /// - Parameter encoded: the same facts, if they were encoded before the transaction.
     func join(
         _ joining: Joining, as facts: CustomerFacts, encoded: EncodedFacts? = nil
     ) throws(StoreError) -> Customer {
@@ -32,8 +35,8 @@ extension DatabaseTransaction {
         var facts = facts
         let wereComplete = facts.purchasesAreComplete
         facts.purchasesAreComplete = try purchasesAreComplete(of: joining.group)
-        let isSame = facts.purchasesAreComplete == wereComplete
-        return try update(joining.first, to: facts, encoded: isSame ? encoded : nil)
+        let isEncodedCurrent = facts.purchasesAreComplete == wereComplete
+        return try update(joining.first, to: facts, encoded: isEncodedCurrent ? encoded : nil)
     }
 
     /// Customers to be joined.
@@ -54,9 +57,11 @@ extension DatabaseTransaction {
     /// Members of one customer, and what keeps them apart from others.
     private struct Joinable {
         private(set) var group: [Int64]
+        /// Whether one of the members has the ID of an app transaction, which identifies one App Store account.
         private var hasAccount: Bool
         /// The acquisitions with a known app transaction.
         private var acquisitions: [AcquisitionKey]
+        /// The app's users to which the app's server linked the customer.
         private var users: Set<String>
 
         init(of customer: Customer, in transaction: DatabaseTransaction) throws(StoreError) {

@@ -1,7 +1,9 @@
 import Foundation
 import TenureCore
 
+/// Stores, finds and revokes admin keys.
 extension DatabaseTransaction {
+    /// Stores an admin key with the hash of its secret. Returns false if a key has the name already.
     package func create(_ key: StoredAdminKey, secret hash: [UInt8], actor: String) throws(StoreError) -> Bool {
         let count = try session.execute(
             """
@@ -19,6 +21,7 @@ extension DatabaseTransaction {
         return true
     }
 
+    /// Revokes an admin key and returns it; nil if no valid key has this name.
     package func revokeKey(named name: String, actor: String) throws(StoreError) -> StoredAdminKey? {
         let count = try session.execute(
             "UPDATE admin_keys SET revoked_at = $1 WHERE name = $2 AND revoked_at IS NULL", [milliseconds, .text(name)])
@@ -29,6 +32,7 @@ extension DatabaseTransaction {
 
     package func keys() throws(StoreError) -> [StoredAdminKey] { try keys("ORDER BY id", []) }
 
+    /// Returns the valid admin key with the secret that has this hash.
     package func key(withSecret hash: [UInt8]) throws(StoreError) -> StoredAdminKey? {
         try keys("WHERE secret = $1 AND revoked_at IS NULL", [.blob(hash)]).first
     }

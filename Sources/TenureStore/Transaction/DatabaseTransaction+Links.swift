@@ -1,12 +1,14 @@
 import Foundation
 import TenureCore
 
+/// Links customers to users of the app, and removes such links.
 extension DatabaseTransaction {
     /// The app's users that are linked to the customer.
     func users(of id: Int64) throws(StoreError) -> [String] {
         try users(among: try group(of: id))
     }
 
+    /// The user IDs of these members, in order.
     func users(among group: [Int64]) throws(StoreError) -> [String] {
         var users: [String] = []
         let found = try rows(
@@ -19,17 +21,20 @@ extension DatabaseTransaction {
     }
 
     /// Links an acquisition to a user of the app. Acquisitions of the same user are merged into one customer.
+    ///
+    /// `transfer` decides what happens if the acquisition is linked to another user already.
     func link(
         _ user: String, to member: CustomerMember, _ transfer: Transfer, actor: String, by rederivation: Rederivation
     ) throws(StoreError) -> ChangeOutcome {
         var customer = try customer(of: member)
         guard try !isUnbound(member.id) else { return .refused(.unboundProof) }
         let identity = Identity(.userID, user)
+        // The customer to whom the user is linked already.
         let theirs = try self.customer(by: identity, in: member.realm, forUpdate: true)
         if let theirs, theirs.id == customer.id { return .done(customer, isNew: false) }
-        let others = try users(of: customer.id)
-        if transfer == .never, !others.isEmpty { return .refused(.linkedToAnotherUser) }
-        let isTransfer = transfer == .newest && !others.isEmpty
+        let otherUsers = try users(of: customer.id)
+        if transfer == .never, !otherUsers.isEmpty { return .refused(.linkedToAnotherUser) }
+        let isTransfer = transfer == .newest && !otherUsers.isEmpty
         // Members that signed data joined are one account, so they move together.
         let all = try group(of: customer.id)
         let taken = isTransfer ? try account(of: member.id, among: all) : all
@@ -47,7 +52,7 @@ extension DatabaseTransaction {
         } else {
             try insert(identity, of: customer)
         }
-        // A promise never moves silently.
+        // A promise never moves silently, so the event lists the promises.
         let promises = try promised(by: isTransfer ? taken : [member.id])
         try append(
             isTransfer ? .transferred : .linked, to: customer, actor: actor,
@@ -74,8 +79,12 @@ extension DatabaseTransaction {
     /// The key of a user in the details of events.
     static let userKey = "user"
 
-    /// Takes the member's account away from a customer, who keeps the other accounts. Returns the account as a customer
-    /// without a user.
+    /// Takes the member's account away from a customer, who keeps the other accounts and all users. If there is no other
+    /// account, removes the users instead. Returns the account as a customer without a user.
+    ///
+    /// - Parameters:
+    ///   - taken: the members of the account.
+    ///   - all: the members of the customer.
     private func takeAway(
         _ taken: [Int64], with member: CustomerMember, from customer: Customer, _ all: [Int64], actor: String,
         by rederivation: Rederivation

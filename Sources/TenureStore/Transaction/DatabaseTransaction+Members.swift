@@ -27,7 +27,7 @@ extension DatabaseTransaction {
             let member = CustomerMember(
                 id: try row.integer(0), realm: try row.coded(1, "realm", Realm.init(code:)), publicID: try row.text(2),
                 createdAt: try row.instant(3), mergedInto: try row.integerIfPresent(4))
-            // Erased.
+            // An erased customer is merged into itself.
             return member.mergedInto == member.id ? nil : member
         }
     }
@@ -59,6 +59,7 @@ extension DatabaseTransaction {
         return customer.named(as: member.id)
     }
 
+    /// Stores into which customer a member is merged; nil separates it.
     func mergeMember(_ id: Int64, into parent: Int64?) throws(StoreError) {
         try session.execute(
             "UPDATE customers SET merged_into = $1 WHERE id = $2",

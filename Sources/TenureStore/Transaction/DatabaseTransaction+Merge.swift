@@ -3,7 +3,9 @@ import TenureCore
 
 /// The reason for a merge of two customers.
 enum MergeReason: String, Sendable, Hashable {
+    /// Signed data named both together.
     case signedTogether
+    /// The app's server linked both to one user.
     case sameUser
     case support
 }
@@ -13,6 +15,7 @@ extension DatabaseTransaction {
     /// of them.
     static let maximumMembers = 100
 
+    /// Whether two customers with these members together stay within the maximum.
     func mayJoin(_ ones: [Int64], _ others: [Int64]) -> Bool { ones.count + others.count <= Self.maximumMembers }
 
     /// Merges `other` into `customer`. The rows of `other` stay its own, so that the merge can be undone.
@@ -54,6 +57,7 @@ extension DatabaseTransaction {
         return try update(customer, to: try combined(customer.facts, with: others, isComplete: isComplete))
     }
 
+    /// Whether support separated a member of one customer from a member of the other. Only support merges them again.
     func areSeparated(_ ones: [Int64], _ others: [Int64]) throws(StoreError) -> Bool {
         let (few, many) = ones.count < others.count ? (ones, Set(others)) : (others, Set(ones))
         for (mine, theirs) in [("first", "second"), ("second", "first")] {

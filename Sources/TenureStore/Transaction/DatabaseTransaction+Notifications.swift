@@ -1,6 +1,7 @@
 import Foundation
 import TenureCore
 
+/// Stores and reads App Store Server Notifications.
 extension DatabaseTransaction {
     /// Returns how an earlier notification with this UUID was received; nil if this one is new.
     func reception(of notification: StoredNotification, about identities: [Identity]) throws(StoreError) -> Reception? {
@@ -25,6 +26,7 @@ extension DatabaseTransaction {
             [SQLValue(notification.realm.code), .text(notification.uuid)])
     }
 
+    /// Stores a notification. `subject` is the customer whom it is about, if any.
     func insert(_ notification: StoredNotification, about subject: Customer?) throws(StoreError) {
         let (header, rest) = notification.bytes.partsOfJWS
         let headerID = SQLValue(try header.map { header throws(StoreError) in try self.headerID(header) })
@@ -66,6 +68,7 @@ extension DatabaseTransaction {
         FROM notifications LEFT JOIN headers ON headers.id = header
         """
 
+    /// Returns the customers with a purchase that has this token. Reads at most 100 identities.
     func customers(withAppAccountToken token: String, in realm: Realm) throws(StoreError) -> [Customer] {
         let rows = try session.rows(
             """

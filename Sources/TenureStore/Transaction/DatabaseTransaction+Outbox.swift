@@ -1,6 +1,7 @@
 import Foundation
 import TenureCore
 
+/// The outbox: messages for webhooks, written in the transaction that changes what they report.
 extension DatabaseTransaction {
     /// Adds a message to the outbox, with a delivery for each endpoint that wants the message. Does nothing if no
     /// endpoint wants it.
@@ -35,6 +36,7 @@ extension DatabaseTransaction {
         for name in names { try queue(number, to: name, customer: id, isBulk: isBulk) }
     }
 
+    /// Adds a delivery of a message to one endpoint.
     private func queue(
         _ message: Int64, to endpoint: String, customer: SQLValue, isBulk: Bool
     ) throws(StoreError) {
@@ -71,6 +73,7 @@ extension DatabaseTransaction {
         return ids.count
     }
 
+    /// Removes messages with their deliveries and attempts.
     private func removeMessages(_ ids: [Int64]) throws(StoreError) {
         let places = DatabaseTable.batchPlaces
         try execute(

@@ -2,6 +2,7 @@ import Foundation
 import TenureCore
 import TenureJSON
 
+/// Stores, finds and revokes personas: test customers for sandbox builds.
 extension DatabaseTransaction {
     /// Stores all personas, or none if one of their names is taken by a valid persona. With `replacing`, revokes the
     /// valid personas with these names instead.
@@ -35,6 +36,7 @@ extension DatabaseTransaction {
         return []
     }
 
+    /// Revokes the persona with this name, and returns it. Returns nil if it doesn't exist or has expired.
     package func revokePersona(named name: String, actor: String) throws(StoreError) -> StoredPersona? {
         guard let persona = try personas("WHERE name = $1 AND revoked_at IS NULL", [.text(name)]).first else {
             return nil
@@ -56,6 +58,7 @@ extension DatabaseTransaction {
         try personas("WHERE public_id = $1", [.text(publicID)]).first
     }
 
+    /// Reads the personas that an SQL clause selects.
     private func personas(_ condition: String, _ arguments: [SQLValue]) throws(StoreError) -> [StoredPersona] {
         try session.rows(
             "SELECT id, public_id, name, facts, created_at, expires_at, revoked_at FROM personas \(condition)",

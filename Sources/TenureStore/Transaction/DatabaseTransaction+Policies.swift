@@ -1,7 +1,9 @@
 import Foundation
 import TenureCore
 
+/// Stores and reads the versions of the policy.
 extension DatabaseTransaction {
+    /// Stores a compiled policy, unless it is stored already. Returns all policies.
     package func record(policy compiled: [UInt8], sha256: [UInt8]) throws(StoreError) -> [StoredPolicy] {
         // Without `ON CONFLICT`, because a refused row would use up a version number.
         let known = try session.row("SELECT 1 FROM policies WHERE sha256 = $1", [.blob(sha256)])

@@ -1,6 +1,7 @@
 import Foundation
 import TenureCore
 
+/// Stores and reads promises.
 extension DatabaseTransaction {
     /// Stores a promise. If the same promise was ended before, it counts again.
     func insert(_ promise: StoredPromise, of customer: Customer) throws(StoreError) {
@@ -40,6 +41,7 @@ extension DatabaseTransaction {
             [.integer(customer), .integer(publication), .integer(next)])
     }
 
+    /// Reads the promises that a condition selects, in the order in which they were stored.
     func promises(
         _ condition: String, _ arguments: [SQLValue]
     ) throws(StoreError) -> [StoredPromise] {

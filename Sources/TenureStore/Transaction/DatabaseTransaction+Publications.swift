@@ -2,6 +2,7 @@ import Foundation
 import TenureCore
 import TenureJSON
 
+/// Puts versions of the policy into effect.
 extension DatabaseTransaction {
     /// The publication in effect; nil in a new database.
     package func publication() throws(StoreError) -> StoredPublication? {
@@ -27,7 +28,7 @@ extension DatabaseTransaction {
             RequestedPublication(
                 compiled: compiled, sha256: sha256, action: .start, at: now, actor: "service", reason: nil, base: 0),
             of: version, StoredPublication.Counts())
-        try queue(Message(published: version, sha256, by: .start, instead: nil), about: nil)
+        try queue(Message(published: version, sha256, by: .start, former: nil), about: nil)
         return StoredPublication(id: id, version: version, action: .start, at: now, actor: "service")
     }
 
@@ -62,8 +63,10 @@ extension DatabaseTransaction {
                 request: request, survey: survey, formerVersion: former.version, changed: changes.customers))
     }
 
-    /// Puts the policy into effect. From now on, marked promises count as ended, and those that a rollback restores
-    /// count again. `Store.finishPublication` writes the rows of these promises later.
+    /// Puts the policy into effect, unless more customers than the request allows would lose or gain something.
+    ///
+    /// From now on, marked promises count as ended, and those that a rollback restores count again.
+    /// `Store.finishPublication` writes the rows of these promises later.
     func publish(_ pending: PendingPublication) throws(StoreError) -> PublicationOutcome {
         var (request, survey) = (pending.request, pending.survey)
         let verdicts = survey.verdicts
@@ -86,15 +89,15 @@ extension DatabaseTransaction {
             [SQLValue(counts.ended), SQLValue(counts.restored), .integer(id)])
         let publication = StoredPublication(
             id: id, version: version, action: request.action, at: request.at, actor: request.actor,
-            author: request.author,
-            reason: request.reason, rehearsal: request.rehearsal, counts: counts)
-        try audit(AuditEntry(publication, instead: pending.formerVersion))
+            author: request.author, reason: request.reason, rehearsal: request.rehearsal, counts: counts)
+        try audit(AuditEntry(publication, former: pending.formerVersion))
         try queue(
-            Message(published: version, request.sha256, by: request.action, instead: pending.formerVersion), about: nil)
+            Message(published: version, request.sha256, by: request.action, former: pending.formerVersion), about: nil)
         try compareAllAgain()
         return .published(publication)
     }
 
+    /// Stores a publication. Returns its number.
     private func insert(
         _ request: RequestedPublication, of version: Int64, _ counts: StoredPublication.Counts
     ) throws(StoreError) -> Int64 {
@@ -113,6 +116,7 @@ extension DatabaseTransaction {
         return try row.integer(0)
     }
 
+    /// Reads the publications that a condition selects.
     private func publications(
         _ condition: String, _ arguments: [SQLValue]
     ) throws(StoreError) -> [StoredPublication] {
@@ -136,7 +140,8 @@ extension DatabaseTransaction {
 }
 
 extension AuditEntry {
-    fileprivate init(_ publication: StoredPublication, instead former: Int64) {
+    /// `former` is the version of the policy that was in effect before.
+    fileprivate init(_ publication: StoredPublication, former: Int64) {
         var detail = [
             "publication": String(publication.id), "version": String(publication.version), "former": String(former),
             "customers": String(publication.counts.customers), "gaining": String(publication.counts.gaining),
@@ -152,7 +157,7 @@ extension AuditEntry {
 
 extension Message {
     fileprivate init(
-        published version: Int64, _ sha256: [UInt8], by action: StoredPublication.Action, instead former: Int64?
+        published version: Int64, _ sha256: [UInt8], by action: StoredPublication.Action, former: Int64?
     ) {
         var facts = [
             "action": action.rawValue, "version": String(version),

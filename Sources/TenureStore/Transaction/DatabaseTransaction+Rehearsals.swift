@@ -2,7 +2,9 @@ import Foundation
 import TenureCore
 import TenureJSON
 
+/// Stores and reads the results of rehearsals.
 extension DatabaseTransaction {
+    /// Stores the result of a rehearsal.
     package func record(_ rehearsal: StoredRehearsal) throws(StoreError) {
         try session.execute(
             """

@@ -2,9 +2,13 @@ import Foundation
 import TenureCore
 import TenureJSON
 
+/// Remembers requests of the admin API by their `Idempotency-Key`, so that a repeated one changes nothing.
 extension DatabaseTransaction {
+    /// An earlier request with the same ID.
     enum EarlierRequest {
+        /// It asked for the same change of the same customer.
         case same
+        /// It asked for another change, or was about another customer.
         case another
     }
 
@@ -32,6 +36,7 @@ extension DatabaseTransaction {
                 [.text(request.actor), .text(id)]),
             let digest = try digest(ofErased: publicID), try row.text(0) == digest
         else { return nil }
+        // The column contains the change's name, a space, and the counts as JSON; see `rememberErasure`.
         let counts = try row.text(1).dropFirst(request.change.name.count + 1)
         return try? JSONDecoder().decode([String: Int].self, from: Data(counts.utf8))
     }
@@ -41,7 +46,7 @@ extension DatabaseTransaction {
         by request: RequestedChange, of member: CustomerMember, _ counts: [String: Int]
     ) throws(StoreError) {
         guard request.request != nil else { return }
-        _ = try newSalt()
+        _ = try existingOrNewSalt()
         guard let digest = try digest(ofErased: member.publicID) else { return }
         let json = JSONWriter.object { json in
             for (name, count) in counts.sorted(by: { $0.key < $1.key }) { json.field(name, count) }
@@ -50,6 +55,7 @@ extension DatabaseTransaction {
             request, on: digest, as: "\(request.change.name) \(String(decoding: json, as: UTF8.self))")
     }
 
+    /// Stores the request, so that a repeated one changes nothing.
     func remember(_ request: RequestedChange, on member: CustomerMember) throws(StoreError) {
         try remember(request, on: member.publicID, as: request.change.spelling)
     }
@@ -63,8 +69,6 @@ extension DatabaseTransaction {
             [.integer(now.addingTimeInterval(-Self.requestMemory).millisecondsSince1970)])
         try session.execute(
             "INSERT INTO requests (actor, request, customer, change, at) VALUES ($1, $2, $3, $4, $5)",
-            [
-                .text(request.actor), .text(id), .text(customer), .text(change), milliseconds,
-            ])
+            [.text(request.actor), .text(id), .text(customer), .text(change), milliseconds])
     }
 }

@@ -1,8 +1,9 @@
 import Foundation
 import TenureCore
 
+/// Derives the facts of two customers after they were split.
 extension DatabaseTransaction {
-    /// One of the customers after a split.
+    /// One of the customers after a split, with the facts from its own rows.
     private struct Part {
         let customer: Customer
         let members: [Int64]
@@ -63,14 +64,15 @@ extension DatabaseTransaction {
         for member in parts.flatMap(\.members).sorted() where full == nil {
             if try artifactCount(of: member) >= Self.artifactsPerCustomer { full = member }
         }
-        guard let full, let other = parts.firstIndex(where: { $0.members.contains(full) }) else { return }
+        guard let full, let fallback = parts.firstIndex(where: { $0.members.contains(full) }) else { return }
+        // The facts that no stored row of any part proves.
         let rest = try remainder(of: former.facts, without: parts.map(\.facts))
         let names =
             rest.proofs.flatMap(\.names) + rest.purchases.flatMap(\.names) + rest.renewals.flatMap(\.names)
         let owners = try members(by: Array(Set(names)), in: former.realm)
         func part(of names: [Identity]) -> Int {
             let owner = names.lazy.compactMap { owners[$0] }.first ?? full
-            return parts.firstIndex { $0.members.contains(owner) } ?? other
+            return parts.firstIndex { $0.members.contains(owner) } ?? fallback
         }
         let proofs = Dictionary(grouping: rest.proofs) { part(of: $0.names) }
         let purchases = Dictionary(grouping: rest.purchases) { part(of: $0.names) }

@@ -1,6 +1,7 @@
 import Foundation
 import TenureCore
 
+/// Finds the current customer of each member.
 extension DatabaseTransaction {
     /// Returns the members that the identities name, without reading facts.
     func resolve(_ identities: [Identity], in realm: Realm) throws(StoreError) -> NamedMembers {
@@ -34,6 +35,8 @@ private struct Roots {
     private static let many = "\(columns) FROM customers WHERE id IN \(DatabaseTable.batchPlaces)"
     private static let columns = "SELECT id, merged_into, length(facts)"
 
+    /// Follows the merges of all members at once: each round reads the customers into which those of the last round were
+    /// merged.
     init(of members: Set<Int64>, in transaction: DatabaseTransaction) throws(StoreError) {
         var parents: [Int64: Int64] = [:]
         var read: Set<Int64> = []
@@ -64,6 +67,7 @@ private struct Roots {
         for member in members { known[member] = try root(of: member, parents) }
     }
 
+    /// Returns the end of a member's chain of merges. Nil if that customer doesn't exist or was erased.
     private func root(of member: Int64, _ parents: [Int64: Int64]) throws(StoreError) -> Int64? {
         var root = member
         for _ in 0...DatabaseTransaction.maximumMembers {

@@ -1,7 +1,8 @@
 /// Identifies the keys that all processes of a service must share. The keys themselves aren't in the database.
 package struct SharedKeys: Sendable, Hashable {
-    /// The ID of the signing key in use, and when it was created, in seconds since 1970.
+    /// The ID of the signing key in use.
     package var signingKey: String
+    /// The time when the signing key was created, in seconds since 1970.
     package var createdAt: Int64
     /// The ID of the offline root, if there is one.
     package var root: String?
@@ -23,6 +24,7 @@ package struct SharedKeys: Sendable, Hashable {
 }
 
 extension DatabaseTransaction {
+    /// The names of the rows in `progress` that store `SharedKeys`.
     private enum SharedKeyName: String, CaseIterable {
         case signingKey = "keys signing"
         case createdAt = "keys created"
@@ -33,7 +35,7 @@ extension DatabaseTransaction {
         static let all = allCases.map { "'\($0.rawValue)'" }.joined(separator: ", ")
     }
 
-    /// Nil until a service stores its keys.
+    /// Returns the stored keys; nil until a service stores its keys.
     package func sharedKeys() throws(StoreError) -> SharedKeys? {
         var values: [SharedKeyName: String] = [:]
         for row in try session.rows("SELECT name, value FROM progress WHERE name IN (\(SharedKeyName.all))") {

@@ -1,6 +1,7 @@
 import Foundation
 import TenureCore
 
+/// Splits merged customers.
 extension DatabaseTransaction {
     /// Undoes the merge of a member. The member, and those that were merged into it, become a separate customer again.
     /// The facts of both customers are derived from their own rows.
@@ -15,6 +16,7 @@ extension DatabaseTransaction {
         try mergeMember(member.id, into: nil)
         if isPermanent { try separate(member.id, from: try group(of: former.id)) }
         let parts = try restore([former.id, member.id], of: former, by: rederivation)
+        // The event of each customer names the other one.
         for (customer, publicID) in zip(parts, [member.publicID, former.publicID]) {
             try append(
                 .unmerged, to: customer, actor: actor, detail: detail.merging(["customer": publicID]) { $1 })
@@ -32,9 +34,11 @@ extension DatabaseTransaction {
             members[id] = try member(.number(id))
             parents[id] = members[id]?.mergedInto
         }
+        // The length of the chain of merges from this member to the customer.
         func depth(_ id: Int64) -> Int {
             sequence(first: id) { parents[$0] }.prefix(Self.maximumMembers + 1).reduce(0) { count, _ in count + 1 }
         }
+        // Makes the members of one side a separate customer. Merges across the sides end.
         func rewire(_ side: [Int64]) throws(StoreError) -> Int64 {
             // No member above it in the chain is on this side, so that the chain has no circle.
             let root = side.min { (depth($0), $0) < (depth($1), $1) } ?? side[0]
@@ -51,6 +55,7 @@ extension DatabaseTransaction {
         return (try rewire(rest), try rewire(taken))
     }
 
+    /// Stores that a member was split from others, so that they are never merged automatically again.
     func separate(_ one: Int64, from others: [Int64]) throws(StoreError) {
         for other in others where other != one {
             try session.execute(

@@ -1,7 +1,10 @@
 import Foundation
 import TenureCore
 
+/// Stores and reads grants and revocations by support.
 extension DatabaseTransaction {
+    /// Stores a grant or revocation, unless it is stored already. Returns the customer with it; nil if the customer
+    /// doesn't exist.
     func record(_ grant: SupportGrant, for id: Int64, reason: String?, actor: String?) throws(StoreError) -> Customer? {
         guard let known = try customer(id, forUpdate: true) else { return nil }
         guard let (facts, grant) = known.facts.adding(grant) else { return known }

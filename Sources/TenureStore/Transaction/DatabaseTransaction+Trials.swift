@@ -1,6 +1,7 @@
 import Foundation
 import TenureCore
 
+/// Counts the sessions of trials.
 extension DatabaseTransaction {
     /// Locks and returns the customer, and what they used of a trial. Returns nil for unbound and unknown customers.
     ///

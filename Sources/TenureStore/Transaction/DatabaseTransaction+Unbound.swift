@@ -1,6 +1,7 @@
 import Foundation
 import TenureCore
 
+/// Unbound customers: artifacts without proof that they belong to the sender, linked to the customers whom they name.
 extension DatabaseTransaction {
     /// The maximum number of unbound customers with one acquisition and the same kind of leading artifact. Honest
     /// devices need far fewer. Each different list of artifacts creates one, and a client can send any number of lists.
@@ -17,13 +18,14 @@ extension DatabaseTransaction {
     /// `unbound` exists already.
     func oldestUnbound(of unbound: Identity, in realm: Realm) throws(StoreError) -> Int64? {
         guard try member(by: unbound, in: realm) == nil else { return nil }
-        let unboundCustomers = try unboundCustomers(of: unbound.shown, in: realm)
+        let unboundCustomers = try unboundCustomers(withPrefix: unbound.valuePrefix, in: realm)
         return unboundCustomers.count < Self.maximumUnbound ? nil : unboundCustomers.first
     }
 
     /// How many links one piece writes.
     static let linksPerPiece = 64
 
+    /// Creates an unbound customer with this identity, and returns its number.
     func createUnbound(_ unbound: Identity, in realm: Realm) throws(StoreError) -> Int64 {
         var facts = CustomerFacts()
         facts.isUnbound = true
@@ -78,6 +80,7 @@ extension DatabaseTransaction {
     /// The unbound customers with artifacts that name this customer, by number.
     func unboundCustomers(of id: Int64) throws(StoreError) -> [Int64] { try unboundCustomers(of: try group(of: id)) }
 
+    /// The unbound customers with artifacts that name one of these members, without erased ones.
     func unboundCustomers(of members: [Int64]) throws(StoreError) -> [Int64] {
         let rows = try rows(
             """
@@ -89,15 +92,16 @@ extension DatabaseTransaction {
     }
 
     /// Unbound customers with the same leading artifact, the oldest first.
-    private func unboundCustomers(of shown: Substring, in realm: Realm) throws(StoreError) -> [Int64] {
+    private func unboundCustomers(withPrefix prefix: Substring, in realm: Realm) throws(StoreError) -> [Int64] {
         try session.integers(
-            // Selects a range of the index: values that begin with `shown` and a space, which `!` follows in ASCII.
+            // Selects a range of the index: values that begin with `prefix` and a space, which `!` follows in ASCII.
             """
             SELECT customer FROM identities WHERE realm = $1 AND kind = $2 AND value >= $3 AND value < $4
             ORDER BY customer
             """,
             [
-                SQLValue(realm.code), SQLValue(Identity.Kind.unbound.rawValue), .text(shown + " "), .text(shown + "!"),
+                SQLValue(realm.code), SQLValue(Identity.Kind.unbound.rawValue), .text(prefix + " "),
+                .text(prefix + "!"),
             ])
     }
 }

@@ -2,6 +2,7 @@ import TenureCore
 
 /// A publication in effect that still has promises to end or to restore.
 struct UnfinishedPublication: Sendable, Hashable {
+    /// The number of the publication.
     let publication: Int64
     /// A rollback restores the promises that publications after this one ended: the publication to which it returned.
     /// A publication that restores nothing has its own number here.
@@ -27,6 +28,7 @@ struct UnfinishedPublication: Sendable, Hashable {
 }
 
 extension DatabaseTransaction {
+    /// Returns the publication that still has promises to end or to restore. Nil if there is no such publication.
     func unfinishedPublication() throws(StoreError) -> UnfinishedPublication? {
         try progress(UnfinishedPublication.name).map { text throws(StoreError) in try UnfinishedPublication(text) }
     }
@@ -66,15 +68,16 @@ extension DatabaseTransaction {
         for member in try group(of: customer.id) {
             let ending = try promises("customer = $1 AND ending = $2", [.integer(member), mark])
             ended.formUnion(ending.map(\.entitlement))
-            let back = try promises(of: member, endedAfter: unfinished.restoringAfter, before: unfinished.publication)
-            restored += back
+            let restoring = try promises(
+                of: member, endedAfter: unfinished.restoringAfter, before: unfinished.publication)
+            restored += restoring
             guard isLocked else { continue }
             if !ending.isEmpty {
                 try session.execute(
                     "UPDATE promises SET ended_by = $1, ending = NULL WHERE customer = $2 AND ending = $3",
                     [.integer(unfinished.publication), .integer(member), mark])
             }
-            if !back.isEmpty {
+            if !restoring.isEmpty {
                 try session.execute(
                     "UPDATE promises SET ended_by = NULL WHERE customer = $1 AND ended_by > $2 AND ended_by < $3",
                     [.integer(member), .integer(unfinished.restoringAfter), .integer(unfinished.publication)])
@@ -90,6 +93,7 @@ extension DatabaseTransaction {
         return try update(customer, to: facts)
     }
 
+    /// Appends an event about promises that the publication ended or restored.
     private func append(
         _ kind: StoredEvent.Kind, of entitlements: Set<String>, to customer: Customer,
         by unfinished: UnfinishedPublication

@@ -84,6 +84,7 @@ extension DatabaseTransaction {
 
 /// Rows that erasures and unfinished updates left.
 struct Leftovers: Sendable {
+    /// An update that will never be finished, or the erasure of a member.
     struct Update: Sendable {
         let member: Int64
         /// `erasing` for an erased customer.

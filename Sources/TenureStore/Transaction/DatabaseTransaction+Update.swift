@@ -3,7 +3,7 @@ import TenureCore
 
 /// The customer whom the identities of an update name.
 package struct FoundCustomer {
-    /// Nil if the identities name no customer yet.
+    /// The customer; nil if the identities name no customer yet.
     package let customer: Customer?
     let named: NamedMembers
     /// Identities that name no customer yet.
@@ -42,7 +42,7 @@ extension DatabaseTransaction {
             try insert(
                 update.facts.renewals(beyond: former?.facts), ofMember: customer.member, in: customer.realm)
         }
-        try record(update, of: customer, instead: former)
+        try record(update, of: customer, former: former)
         return customer
     }
 
@@ -56,12 +56,14 @@ extension DatabaseTransaction {
 
     /// Writes what an update adds besides the facts and the identities.
     ///
-    /// - Parameter artifacts: the artifacts that earlier transactions of the update haven't written; nil for all.
+    /// - Parameters:
+    ///   - former: the customer before the update; nil for a new customer.
+    ///   - artifacts: the artifacts that earlier transactions of the update haven't written; nil for all.
     func record(
-        _ update: CustomerUpdate, of customer: Customer, instead former: Customer?, artifacts: [Artifact]? = nil
+        _ update: CustomerUpdate, of customer: Customer, former: Customer?, artifacts: [Artifact]? = nil
     ) throws(StoreError) {
         try insert(artifacts ?? update.artifacts, of: customer, isNew: former == nil)
-        try checkPolicy(of: update, instead: former)
+        try checkPolicy(of: update, former: former)
         for promise in update.promises {
             // A new customer has one member.
             let member = former == nil ? customer.member : try member(of: customer, having: promise.acquisition)
@@ -74,7 +76,7 @@ extension DatabaseTransaction {
         for kind in jobs.sorted(by: { $0.rawValue < $1.rawValue }) { try enqueue(kind, for: customer) }
         // No artifact says that all purchases are known, so an event stores it, once.
         if update.completesPurchases, former?.facts.purchasesAreComplete != true {
-            let isRecorded = former == nil ? false : try isComplete([customer.member])
+            let isRecorded = former == nil ? false : try purchasesAreComplete(ofAnyOf: [customer.member])
             if !isRecorded { try append(.purchasesComplete, to: customer) }
         }
         // Messages are queued after the identities are written, so that they name all users of the customer.
@@ -95,8 +97,9 @@ extension DatabaseTransaction {
     /// Returns all customers whom the identities name, the strongest first, and the identities that name no customer
     /// yet.
     ///
-    /// Identities are looked up in the order of their kinds. A customer with proofs that contradict `acquisition` is
-    /// skipped, unless an app transaction's ID names them.
+    /// Identities are looked up in the order of their kinds. Two customers are skipped unless an app transaction's ID
+    /// names them: one with proofs that contradict `acquisition`, and one with another app transaction's ID if the
+    /// update has such an ID.
     ///
     /// - Parameters:
     ///   - forUpdate: Whether to lock the customers. A transaction that only reads can't.
@@ -125,6 +128,7 @@ extension DatabaseTransaction {
         return (known, named.unknown)
     }
 
+    /// Whether one of these members has an app transaction ID.
     func hasAppTransactionID(among group: [Int64]) throws(StoreError) -> Bool {
         try !rows(
             """

@@ -31,10 +31,11 @@ struct NamedMembers: Sendable {
         }
     }
 
+    /// The identities that name no member.
     var unknown: [Identity] { identities.filter { members[$0] == nil } }
 
     /// The strongest identity of each customer that they name, except this one.
-    func strongestOfEach(but customer: Int64) -> [Identity] {
+    func strongestIdentityOfEach(except customer: Int64) -> [Identity] {
         var met: Set<Int64> = [customer]
         return known.filter { met.insert($0.root).inserted }.map(\.identity)
     }

@@ -2,6 +2,7 @@ package import Foundation
 
 /// One signed artifact, byte for byte as received. All facts can be computed again from the artifacts.
 package struct Artifact: Sendable, Hashable {
+    /// The kinds of artifacts, by the codes in the database.
     package enum Kind: UInt8, Sendable, Hashable, CaseIterable {
         case appTransaction = 1
         case transaction = 2

@@ -7,8 +7,10 @@ package enum CustomerChange: Sendable, Hashable {
     /// Grants an entitlement until a date, or permanently if `until` is nil.
     case grant(entitlement: String, until: Date?)
     case revoke(entitlement: String)
+    /// Links the customer to a user of the app.
     case link(user: String, Transfer)
     case unlink(user: String)
+    /// Merges `other`, a public ID, into the customer.
     case merge(other: String)
     /// Undoes a merge. `other`, a public ID, becomes a separate customer again.
     case unmerge(other: String)
@@ -88,6 +90,7 @@ package enum ChangeOutcome: Sendable, Hashable {
     /// Why a change was rejected, as the audit trail names it.
     package enum Refusal: String, Sendable, Hashable, CaseIterable {
         case noSuchCustomer
+        /// The other customer of a merge doesn't exist.
         case noSuchOther
         /// The two belong to different environments or signing authorities.
         case otherEnvironment

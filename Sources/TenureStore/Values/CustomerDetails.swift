@@ -21,6 +21,7 @@ package struct CustomerDetails: Sendable {
         package let createdAt: Date
     }
 
+    /// A signed artifact or notification.
     package struct SignedEntry: Sendable, Hashable {
         /// The kind of artifact, or the type of notification.
         package let kind: String
@@ -31,14 +32,17 @@ package struct CustomerDetails: Sendable {
         package let bytes: [UInt8]?
     }
 
+    /// A device that sent proof that was signed for it.
     package struct Device: Sendable, Hashable {
         /// The hash of the device's ID.
         package let device: String
         package let firstSeen: Date
         package let lastSeen: Date
+        /// How many entitlement tokens the device got.
         package let entitlementTokens: Int64
     }
 
+    /// A trial session that the customer began.
     package struct TrialSession: Sendable, Hashable {
         package let entitlement: String
         package let session: String

@@ -50,10 +50,10 @@ extension CustomerFacts {
         guard let latest = known.filter(\.kind.canCarryExpiration).max(by: AppProof.isSignedEarlier),
             let expiration = latest.expirationDate
         else { return [] }
-        let shown = proofs.filter { $0.kind.canCarryExpiration && AcquisitionKey(of: $0).matches(key) }
+        let sent = proofs.filter { $0.kind.canCarryExpiration && AcquisitionKey(of: $0).matches(key) }
             .max(by: AppProof.isSignedEarlier)
-        if let shown {
-            guard AppProof.isSignedEarlier(shown, latest), expiration < shown.expirationDate ?? .distantFuture else {
+        if let sent {
+            guard AppProof.isSignedEarlier(sent, latest), expiration < sent.expirationDate ?? .distantFuture else {
                 return []
             }
         }
@@ -64,12 +64,14 @@ extension CustomerFacts {
         ]
     }
 
+    /// Limits each purchase by the known state of the same transaction.
     private func limited(_ purchases: [Purchase], by known: [Purchase]) -> [Purchase] {
         guard !purchases.isEmpty, !known.isEmpty else { return purchases }
         let known = Dictionary(known.map { ($0.transactionID, $0) }) { first, _ in first }
         return purchases.map { purchase in known[purchase.transactionID].map { purchase.limited(by: $0) } ?? purchase }
     }
 
+    /// Limits each renewal by the known state of the same subscription.
     private func limited(_ renewals: [Renewal], by known: [Renewal]) -> [Renewal] {
         guard !renewals.isEmpty, !known.isEmpty else { return renewals }
         let known = Dictionary(known.map { ($0.originalTransactionID, $0) }) { first, _ in first }
@@ -80,7 +82,6 @@ extension CustomerFacts {
 }
 
 extension AcquisitionKey {
-
     fileprivate var id: AcquisitionID? {
         appTransactionID.map { .appTransaction($0) } ?? downloadID.map { .download($0) }
     }

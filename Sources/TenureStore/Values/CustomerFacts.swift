@@ -11,6 +11,7 @@ package struct CustomerFacts: Sendable, Hashable {
     package private(set) var purchases: [Purchase] = []
     /// The latest state of each subscription.
     package private(set) var renewals: [Renewal] = []
+    /// Whether all purchases of the customer are known.
     package var purchasesAreComplete = false
     package private(set) var promises: [StoredPromise] = []
     package private(set) var support: [SupportGrant] = []
@@ -22,6 +23,7 @@ package struct CustomerFacts: Sendable, Hashable {
 
     package init() {}
 
+    /// Adds proofs. Of proofs that differ only in their signing date, some are left out: see `condensed`.
     package mutating func add(_ more: [AppProof]) {
         guard !more.isEmpty else { return }
         Self.counted?(proofs.count + more.count)
@@ -29,6 +31,7 @@ package struct CustomerFacts: Sendable, Hashable {
         proofs = condensed(proofs + more)
     }
 
+    /// Adds purchases. Two states of one transaction are joined.
     package mutating func add(_ more: [Purchase]) {
         guard !more.isEmpty else { return }
         Self.counted?(purchases.count + more.count)
@@ -55,6 +58,7 @@ package struct CustomerFacts: Sendable, Hashable {
         purchases = merged + known
     }
 
+    /// Adds renewals. Of two states of one subscription, the later one stays.
     package mutating func add(_ more: [Renewal]) {
         guard !more.isEmpty else { return }
         Self.counted?(renewals.count + more.count)

@@ -6,10 +6,11 @@ package struct StoredMessage: Sendable, Hashable {
     package let event: String
     /// A `Message.Kind`, perhaps of a newer release.
     package let type: String
-    /// Nil if it concerns no customer.
+    /// The realm of the customer; nil if the message concerns no customer.
     package let realm: Realm?
     package let publicID: String?
     package let userIDs: [String]
+    /// A JSON object with the fields that are specific to the type.
     package let data: [UInt8]
     package let createdAt: Date
 }
@@ -20,7 +21,7 @@ package struct Delivery: Sendable, Hashable {
     package let message: StoredMessage
     /// Counts from 1. A replay starts at 1 again.
     package let attempt: Int
-    /// When the message was queued. The period of retries starts then.
+    /// The time when the message was queued. The period of retries starts then.
     package let queuedAt: Date
 
     /// The result of an attempt. The endpoint's response isn't stored, except for its status.
@@ -33,6 +34,7 @@ package struct Delivery: Sendable, Hashable {
 
 /// The state of a message's delivery to one endpoint.
 package struct StoredDelivery: Sendable, Hashable {
+    /// One attempt to deliver the message.
     package struct Attempt: Sendable, Hashable {
         package let at: Date
         package let status: Int?
@@ -42,7 +44,7 @@ package struct StoredDelivery: Sendable, Hashable {
 
     package let endpoint: String
     package let deliveredAt: Date?
-    /// When the next attempt is due; nil if the message was delivered or given up.
+    /// The time when the next attempt is due; nil if the message was delivered or given up.
     package let nextAttempt: Date?
     /// The attempts in order, including those before a replay.
     package let attempts: [Attempt]

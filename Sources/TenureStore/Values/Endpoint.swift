@@ -1,7 +1,7 @@
 /// A webhook endpoint, and the kinds of messages that it receives.
 package struct Endpoint: Sendable, Hashable {
     let name: String
-    /// Nil for all kinds, including those that later releases add.
+    /// The kinds; nil for all, including those that later releases add.
     let kinds: Set<Message.Kind>?
     /// Whether a publication also sends a message about each customer that it affects.
     let eachCustomer: Bool

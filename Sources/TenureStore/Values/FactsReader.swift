@@ -171,7 +171,7 @@ struct FactsReader {
 }
 
 extension CustomerFacts {
-    /// Throws `StoreError.damaged`.
+    /// Decodes facts as the database stores them. Throws `StoreError.damaged` if the bytes are invalid.
     package init(decoding bytes: UnsafeRawBufferPointer) throws(StoreError) {
         var reader = FactsReader(bytes)
         do {

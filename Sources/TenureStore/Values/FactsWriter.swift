@@ -19,6 +19,8 @@ struct FactsWriter {
         append(facts.support) { $0.append($1) }
     }
 
+    /// Appends the length of a list and its entries. The functions for one entry append flags first, then the fields
+    /// that the flags name.
     private mutating func append<Entry>(_ list: [Entry], _ body: (inout FactsWriter, Entry) -> Void) {
         append(number: UInt64(list.count))
         for entry in list { body(&self, entry) }
@@ -55,8 +57,8 @@ struct FactsWriter {
 
     private mutating func append(_ purchase: Purchase) {
         var flags: FactsFormat.PurchaseFlags = []
-        let hasOwnOriginal = purchase.originalTransactionID != purchase.transactionID
-        if hasOwnOriginal { flags.insert(.originalTransactionID) }
+        let hasOtherOriginal = purchase.originalTransactionID != purchase.transactionID
+        if hasOtherOriginal { flags.insert(.originalTransactionID) }
         if purchase.type != nil { flags.insert(.type) }
         if purchase.purchaseDate != nil { flags.insert(.purchaseDate) }
         if purchase.expiresDate != nil { flags.insert(.expiresDate) }
@@ -66,7 +68,7 @@ struct FactsWriter {
         if purchase.isFamilyShared { flags.insert(.isFamilyShared) }
         append(number: flags.rawValue)
         append(purchase.transactionID)
-        if hasOwnOriginal { append(purchase.originalTransactionID) }
+        if hasOtherOriginal { append(purchase.originalTransactionID) }
         append(purchase.productID)
         switch purchase.type {
         case .unknown(let name):
@@ -153,6 +155,7 @@ struct FactsWriter {
 }
 
 extension CustomerFacts {
+    /// The facts in `FactsFormat`, as the database stores them.
     package var encoded: [UInt8] {
         var writer = FactsWriter()
         writer.append(self)

@@ -2,8 +2,8 @@ import Foundation
 import TenureCore
 import TenureJSON
 
-/// A value that identifies a customer in later requests. The App Store or the app's own server vouches for it, never the
-/// client alone.
+/// A value that identifies a customer in later requests. It comes from the App Store or from the app's own server, never
+/// from the client alone.
 package struct Identity: Sendable, Hashable {
     /// The kinds in order of precedence. An app transaction's ID comes first, because it permanently identifies one
     /// account and one app.
@@ -61,7 +61,7 @@ extension Identity {
         case app, receipt, transactions
 
         /// The first part of the values of unbound customers with this leading artifact that name `identity`.
-        func shown(_ identity: Identity?) -> Substring {
+        func valuePrefix(naming identity: Identity?) -> Substring {
             "\(rawValue) \(identity?.kind.rawValue ?? 0) \(identity?.value ?? "")"
         }
     }
@@ -69,9 +69,9 @@ extension Identity {
     /// Creates the identity of an unbound customer. Its value is the leading artifact, the identity that this artifact
     /// names, a space, and the digest of all artifacts.
     package init(unboundLedBy lead: Lead, naming identity: Identity?, showing digest: String) {
-        self.init(.unbound, lead.shown(identity) + " " + digest)
+        self.init(.unbound, lead.valuePrefix(naming: identity) + " " + digest)
     }
 
-    /// The first part of the value, without the digest of the artifacts.
-    var shown: Substring { value[..<(value.lastIndex(of: " ") ?? value.endIndex)] }
+    /// The first part of the value of an unbound customer, without the digest of the artifacts.
+    var valuePrefix: Substring { value[..<(value.lastIndex(of: " ") ?? value.endIndex)] }
 }

@@ -8,10 +8,14 @@ import TenureCore
 package struct PlainFacts {
     private let bytes: UnsafeRawBufferPointer
     private var position = 0
+    /// The memory for the key.
     private let room: UnsafeMutableRawBufferPointer
+    /// The number of bytes of the key so far.
     private var written = 0
     private var isTooLarge = false
+    /// The app transaction's ID.
     private var account: UnsafeRawBufferPointer?
+    /// The receipt's download ID.
     private var download: UnsafeRawBufferPointer?
     /// The date of the app's acquisition.
     private var purchaseDate: Date?
@@ -37,21 +41,28 @@ package struct PlainFacts {
         return facts.writeKey(class: `class`) && !facts.isTooLarge ? facts.written : nil
     }
 
+    /// Reads the lists in the order of `FactsFormat`. Returns false if the facts aren't plain.
     private mutating func writeKey(class: (Date?) -> UInt64) -> Bool {
-        guard byte() == FactsFormat.version, let flags = number(), number() == 1 else { return false }
+        guard byte() == FactsFormat.version, let flags = number() else { return false }
+        let proofCount = number()
+        guard proofCount == 1 else { return false }
         write(UInt8(truncatingIfNeeded: flags))
-        guard writeProof(class: `class`), writePurchases(), number() == 0 else { return false }
+        guard writeProof(class: `class`), writePurchases() else { return false }
+        let renewalCount = number()
+        guard renewalCount == 0 else { return false }
         guard let promises = number(), promises < 64 else { return false }
         for _ in 0..<promises {
             guard writePromise() else { return false }
         }
-        return number() == 0 && position == bytes.count
+        let supportGrantCount = number()
+        return supportGrantCount == 0 && position == bytes.count
     }
 
     private static let plainProof: FactsFormat.ProofFlags = [
         .signedDate, .appTransactionID, .downloadID, .platform, .version, .purchaseDate,
     ]
 
+    /// Writes the proof without its IDs and signing date, and with the class of its date of purchase instead of the date.
     private mutating func writeProof(class: (Date?) -> UInt64) -> Bool {
         guard let raw = number() else { return false }
         let flags = FactsFormat.ProofFlags(rawValue: raw)
@@ -105,6 +116,7 @@ package struct PlainFacts {
         return true
     }
 
+    /// Writes a promise, and whether it is for the customer's acquisition. Its IDs and its date of purchase are left out.
     private mutating func writePromise() -> Bool {
         guard let raw = number(), let entitlement = text(), entitlement.count < 0xFF else { return false }
         let flags = FactsFormat.PromiseFlags(rawValue: raw)

@@ -9,13 +9,15 @@ package enum PublicID: String {
 
     // Sorted by byte value, so that IDs sort like the numbers that they encode.
     private static let alphabet = Array("23456789abcdefghijkmnpqrstuvwxyz".utf8)
+    /// The number of characters after the prefix.
     private static let size = 24
+    /// How many of them encode the instant, five bits each.
     private static let instantSize = 9
 
-    /// 120 random bits.
+    /// Returns an ID of 120 random bits.
     package func random() -> String { text(beginning: []) }
 
-    /// 45 bits of the instant in milliseconds, then 75 random bits. An index of such IDs grows at its end, while one of
+    /// Returns an ID of 45 bits for the instant in milliseconds, then 75 random bits. An index of such IDs grows at its end, while one of
     /// random IDs would be written in random places (ADR 30). Instants before 1970 count as 1970. After the year 3084,
     /// the order begins again.
     func ordered(at instant: Date) -> String {
@@ -32,6 +34,7 @@ package enum PublicID: String {
             && text.utf8.dropFirst(rawValue.utf8.count).allSatisfy(Self.alphabet.contains)
     }
 
+    /// Returns the prefix, these letters, and random letters up to the size of an ID.
     private func text(beginning: [UInt8]) -> String {
         var text = Array(rawValue.utf8) + beginning
         var missing = Self.size - beginning.count

@@ -42,8 +42,9 @@ package struct RequestedPublication: Sendable, Hashable {
     }
 }
 
-/// What a policy does to one customer, as far as a publication needs it.
+/// What a policy does to one customer, as far as a publication needs to know.
 package struct PublicationVerdict: Sendable, Hashable {
+    /// Whether the customer gains something.
     package var gains: Bool
     /// Whether the customer loses something, with or without promises as the publication says.
     package var loses: Bool
@@ -65,6 +66,7 @@ package struct PublicationSurvey: Sendable {
     let mark = Int64.random(in: 1 ... .max)
     /// Customers with promises to mark, or with marks to remove, according to the verdicts.
     var unmarked: Set<Int64> = []
+    /// Whether marking has begun, so that changed customers may have marks.
     private var isMarking = false
     /// The state of the database before the first customer was read, or at the last changes.
     package private(set) var position: DatabasePosition
@@ -79,10 +81,10 @@ package struct PublicationSurvey: Sendable {
 
     /// How many customers there are, without unbound customers.
     package var customers: Int {
-        let again = readAgain.reduce(0) { count, entry in
+        let difference = readAgain.reduce(0) { count, entry in
             count + (entry.value ? 1 : 0) - (wasRead(entry.key) ? 1 : 0)
         }
-        return read.count + again
+        return read.count + difference
     }
 
     /// Adds the next customer, in the order of their numbers.
@@ -129,6 +131,7 @@ package struct PublicationSurvey: Sendable {
         try transaction.endMarking()
     }
 
+    /// Whether the first reading counted the customer: a binary search.
     private func wasRead(_ id: Int64) -> Bool {
         var (low, high) = (0, read.count)
         while low < high {
@@ -192,6 +195,7 @@ struct PendingPublication: Sendable {
     let changed: [Int64]
 }
 
+/// The result of `DatabaseTransaction.preparePublication`.
 enum PreparedPublication: Sendable {
     case ready(PendingPublication)
     case refused(PublicationOutcome)

@@ -6,6 +6,7 @@ package import TenureCore
 /// They are stored with the facts. After new facts, the end of a right or a new policy, the current entitlements are
 /// compared with them. So webhooks report each change exactly once.
 package struct SentEntitlements: Sendable, Hashable {
+    /// A granted entitlement as webhooks reported it.
     package struct Right: Sendable, Hashable, Codable {
         /// Milliseconds since 1970; nil if the right is permanent.
         package var until: Int64?

@@ -19,7 +19,7 @@ package struct SignedEntries: Sendable {
     package var isEmpty: Bool { artifacts.isEmpty && notifications.isEmpty }
 }
 
-/// How facts are computed from signed entries when merged customers are separated again.
+/// Computes facts from signed entries when merged customers are separated again.
 package struct Rederivation: Sendable {
     /// What the entries of a member prove, up to a position.
     package struct Proven: Sendable {
@@ -28,8 +28,10 @@ package struct Rederivation: Sendable {
 
         package init() {}
 
-        /// - Parameter more: what each page proves. All at once, because each addition costs as much as all that is
-        /// known.
+        /// Adds what further pages prove.
+        ///
+        /// - Parameter more: what each page proves. Add all pages at once, because the time of each addition depends on
+        ///   everything that is known.
         package mutating func add(_ more: [CustomerFacts], upTo end: SignedEntries.Position) {
             facts.add(more)
             self.end = end

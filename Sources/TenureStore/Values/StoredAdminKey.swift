@@ -2,6 +2,7 @@ package import Foundation
 
 /// A key for the admin API, as the database has it: without its secret.
 package struct StoredAdminKey: Sendable, Hashable {
+    /// What a key may do.
     package enum Scope: String, Sendable, Hashable, CaseIterable {
         case admin
         case support

@@ -2,6 +2,7 @@ package import Foundation
 
 /// A change of a customer that isn't in any artifact.
 package struct StoredEvent: Sendable, Hashable {
+    /// The kinds of events, by the names in the database.
     package enum Kind: String, Sendable, Hashable, CaseIterable {
         /// All of the customer's purchases are known.
         case purchasesComplete

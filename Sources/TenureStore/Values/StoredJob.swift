@@ -1,5 +1,6 @@
 /// A job for a customer. It is stored in the database, so that it outlives the process that created it.
 package struct StoredJob: Sendable, Hashable {
+    /// What the job does.
     package enum Kind: String, Sendable, Hashable, CaseIterable {
         /// Fetch the customer's history from the App Store.
         case history

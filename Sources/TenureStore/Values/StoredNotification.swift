@@ -26,12 +26,12 @@ package struct StoredNotification: Sendable, Hashable {
 
 /// The result of storing a notification.
 package struct Reception: Sendable, Hashable {
-    /// False if the notification was received before, or if nothing was stored.
+    /// Whether the notification was stored now. It isn't if it was received before, or is about an erased customer.
     package let isNew: Bool
     /// Whether the notification is about a customer who was erased and hasn't used the app since. If so, nothing was
     /// stored.
     package let isOfErased: Bool
-    /// Nil if it is about no customer.
+    /// The customer whom the notification is about, if any.
     package let customer: Customer?
 
     package init(isNew: Bool, customer: Customer?, isOfErased: Bool = false) {

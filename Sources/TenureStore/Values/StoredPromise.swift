@@ -6,7 +6,7 @@ package struct StoredPromise: Sendable, Hashable {
     package let entitlement: String
     package let acquisition: AcquisitionKey
     package let policyVersion: Int64
-    /// When the promise ends; nil if it is permanent. Whole milliseconds, as in all stored times.
+    /// The time when the promise ends; nil if it is permanent. Whole milliseconds, as in all stored times.
     package let until: Date?
     package let recordedAt: Date
 

@@ -2,6 +2,7 @@ package import Foundation
 
 /// A publication, which put a version of the policy into effect.
 package struct StoredPublication: Sendable, Hashable {
+    /// Why the policy took effect.
     package enum Action: String, Sendable, Hashable, CaseIterable {
         /// The first policy of a new database.
         case start

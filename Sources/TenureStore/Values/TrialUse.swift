@@ -4,9 +4,9 @@ package import Foundation
 package struct TrialUse: Sendable, Hashable {
     /// The number of counted sessions.
     package let sessions: Int
-    /// When the first session began.
+    /// The time when the first session began.
     package let since: Date?
-    /// When the requested session began, if it was counted before.
+    /// The time when the requested session began, if it was counted before.
     package let sessionBegan: Date?
 }
 

@@ -62,7 +62,7 @@ struct RealService: Sendable {
     /// Configures a client to use this service through `line`.
     func connect(_ setup: inout Setup, app: String? = nil) {
         let line = line
-        setup.service = ServiceConnection(url: url, app: app, deadline: 60, transport: line)
+        setup.service = ServiceConnection(url: url, app: app, timeout: 60, transport: line)
         setup.keys = [key]
     }
 }

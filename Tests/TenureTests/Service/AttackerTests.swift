@@ -107,7 +107,7 @@ import Testing
                     fields["transactions"] = nil
                     request.body = try? JSONSerialization.data(withJSONObject: fields)
                 }
-                setup.service = ServiceConnection(url: service.url, app: nil, deadline: 60, transport: transport)
+                setup.service = ServiceConnection(url: service.url, app: nil, timeout: 60, transport: transport)
                 setup.options.whileUndetermined = .deny
             }
             let tenure = device.start()
@@ -125,7 +125,7 @@ import Testing
         let store = try FakeStore.owner()
         let device = Device(store, policy: nil) { setup in
             guard let url = URL(string: "http://tenure.example.com") else { return }
-            setup.service = ServiceConnection(url: url, app: nil, deadline: 60, transport: line)
+            setup.service = ServiceConnection(url: url, app: nil, timeout: 60, transport: line)
         }
         let customer = await device.start().settled()
         #expect(line.paths.isEmpty)

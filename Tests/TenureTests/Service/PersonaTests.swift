@@ -98,7 +98,7 @@ private func comer(_ environment: AppStoreEnvironment) throws -> FakeStore {
                         let body = String(decoding: request.body ?? Data(), as: UTF8.self)
                         sent.withLock { $0.append(body) }
                     }
-                    setup.service = ServiceConnection(url: service.url, app: nil, deadline: 60, transport: transport)
+                    setup.service = ServiceConnection(url: service.url, app: nil, timeout: 60, transport: transport)
                     setup.keys = [service.key]
                     setup.options.persona = .token(token)
                 }

@@ -63,7 +63,7 @@ import Testing
                 request.body = Data(text.replacingOccurrences(of: "\"nonce\"", with: "\"nothing\"").utf8)
             }
             let device = Device(try .owner(), policy: nil) { setup in
-                setup.service = ServiceConnection(url: service.url, app: nil, deadline: 60, transport: transport)
+                setup.service = ServiceConnection(url: service.url, app: nil, timeout: 60, transport: transport)
                 setup.keys = [service.key]
                 setup.options.whileUndetermined = .deny
             }

@@ -174,7 +174,7 @@ private struct HeldTransport: Transport {
             let bought = try InventedApp.signed(InventedApp.purchase(), of: account)
             store.change { $0.transactions = [bought] }
             let device = Device(store, policy: nil) { setup in
-                setup.service = ServiceConnection(url: service.url, app: nil, deadline: 60, transport: transport)
+                setup.service = ServiceConnection(url: service.url, app: nil, timeout: 60, transport: transport)
                 setup.keys = [service.key]
                 setup.options.whileUndetermined = .deny
             }
@@ -217,7 +217,7 @@ private struct HeldTransport: Transport {
                 state.device = nil
             }
             let device = Device(store, policy: nil) { setup in
-                setup.service = ServiceConnection(url: service.url, app: nil, deadline: 60, transport: transport)
+                setup.service = ServiceConnection(url: service.url, app: nil, timeout: 60, transport: transport)
                 setup.keys = [service.key]
             }
             let tenure = device.start()

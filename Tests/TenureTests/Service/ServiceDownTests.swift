@@ -240,7 +240,7 @@ private struct HangingTransport: Transport {
             let store = try FakeStore.newcomer()
             let device = Device(store, policy: InventedApp.policy(whileUndetermined: .deny)) { setup in
                 setup.service = ServiceConnection(
-                    url: service.url, app: nil, deadline: 3600, transport: HangingTransport())
+                    url: service.url, app: nil, timeout: 3600, transport: HangingTransport())
                 setup.keys = [service.key]
                 setup.resolvingTimeout = 0.05
             }

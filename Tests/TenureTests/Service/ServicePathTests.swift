@@ -20,7 +20,7 @@ private struct PathRecorder: Transport {
     @Test func `a trial's path escapes only what a path can't hold`() async throws {
         let recorder = PathRecorder()
         let url = try #require(URL(string: "https://example.com"))
-        let service = ServiceConnection(url: url, app: nil, deadline: 5, transport: recorder)
+        let service = ServiceConnection(url: url, app: nil, timeout: 5, transport: recorder)
         for name in ["pro-plus_1.x~", "a b/c"] {
             _ = try? await service.beginTrial(of: name, session: "1", token: "t")
         }

@@ -18,6 +18,7 @@ package protocol BackgroundDownloads: Sendable {
     /// The downloads that haven't ended.
     func downloads() async -> [BackgroundStatus]
 
+    /// Starts these downloads.
     func start(_ orders: [BackgroundOrder]) async
 
     /// Cancels the downloads with these labels.
@@ -58,8 +59,9 @@ package struct BackgroundStatus: Sendable, Hashable {
 /// The result of a download.
 package struct BackgroundResult: Sendable, Hashable {
     let label: String
-    /// Nil if there was no response.
+    /// The status of the response. Nil without a response.
     let status: Int?
+    /// The response's header `Content-Range`.
     let contentRange: String?
     /// The file with the response's body, whatever its status. Nil if the download failed.
     package let file: URL?

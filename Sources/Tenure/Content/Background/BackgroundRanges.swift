@@ -3,6 +3,8 @@ enum BackgroundRanges {
     /// The maximum number of background downloads, for all packs together.
     static let maximumDownloads = 64
 
+    /// Returns the ranges to download. Makes them larger until there are few enough.
+    ///
     /// - Parameters:
     ///   - missing: the missing ranges of each pack, in order.
     ///   - limit: how many downloads there may be.
@@ -30,6 +32,8 @@ enum BackgroundRanges {
     /// How many unneeded bytes may be downloaded to save one request.
     private static let maximumGap: Int64 = 1 << 20
 
+    /// Joins ranges with fewer than `gap` bytes between them, and divides the result into ranges of at most `size`
+    /// bytes.
     private static func divide(
         _ missing: [Range<Int64>], into size: Int64, joining gap: Int64
     ) -> [Range<Int64>] {

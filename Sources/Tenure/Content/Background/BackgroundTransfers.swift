@@ -52,6 +52,7 @@ final class BackgroundTransfers: Sendable {
         return Set(record?.ranges.map(\.pack) ?? [])
     }
 
+    /// Stores which ranges the system downloads.
     private func record() {
         let ranges = state.withLock { Array($0.known.keys) }.sorted { ($0.pack, $0.lower) < ($1.pack, $1.lower) }
         let path = Self.path(in: store)
@@ -88,6 +89,7 @@ final class BackgroundTransfers: Sendable {
         }
     }
 
+    /// Asks the system which downloads haven't ended.
     private func refresh() async {
         state.withLock { $0.endedMeanwhile = [] }
         let known = Dictionary(
@@ -130,6 +132,7 @@ final class BackgroundTransfers: Sendable {
     /// Whether a server has refused the link of a pack since the last call.
     func takeRefusal(of pack: String) -> Bool { state.withLock { $0.refused.remove(pack) != nil } }
 
+    /// Moves a downloaded range into the folder of its partial pack.
     private func keep(_ file: URL, _ label: RangeLabel) {
         let folder = store.folder(of: label.pack)
         // If the download of this version was canceled or replaced, its bytes aren't needed.
@@ -139,7 +142,7 @@ final class BackgroundTransfers: Sendable {
         do {
             try ContentLocation.make(URL(fileURLWithPath: ArrivedRange.folder(in: partial), isDirectory: true))
             Disk.remove(path)
-            // Copy instead if the move fails: the system's folder may be on another volume.
+            // If the system's folder is on another volume, this copies the file.
             try FileManager.default.moveItem(atPath: file.path, toPath: path)
         } catch {
             Disk.remove(path)
@@ -156,6 +159,7 @@ final class BackgroundTransfers: Sendable {
         }
     }
 
+    /// The packs of which the system is downloading ranges.
     var packs: Set<String> { state.withLock { Set($0.known.keys.map(\.pack)) } }
     var count: Int { state.withLock { $0.known.count } }
 
@@ -206,7 +210,8 @@ final class BackgroundTransfers: Sendable {
             let stalled = now.filter { label in
                 received[label].map { SuspendingClock.now - $0.since > .seconds(stallTimeout) } ?? false
             }
-            // The system reports the end of a download slightly after it leaves the list.
+            // The system reports the end of a download slightly after it leaves the list. So a download that isn't in the
+            // list counts as stalled only after the timeout.
             for label in gone where received[label] == nil { received[label] = (-1, .now) }
             if !stalled.isEmpty {
                 await cancel { label, _ in stalled.contains(label) }

@@ -11,8 +11,10 @@ struct ArrivedRange: Sendable, Hashable {
     let range: Range<Int64>
     let path: String
 
+    /// The folder of all ranges of a download that is in progress.
     static func folder(in partialFolder: String) -> String { partialFolder + "/ranges" }
 
+    /// The path at which a range of the archive is stored.
     static func path(of range: Range<Int64>, in partialFolder: String) -> String {
         "\(folder(in: partialFolder))/\(range.lowerBound)-\(range.upperBound)"
     }

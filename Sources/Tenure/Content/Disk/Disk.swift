@@ -89,6 +89,7 @@ enum Disk {
         return try? Data(contentsOf: URL(fileURLWithPath: path))
     }
 
+    /// Writes all bytes at this offset of an open file. `path` names the file in errors.
     static func write(
         _ data: some DataProtocol & ContiguousBytes, to descriptor: Int32, at offset: Int64, _ path: String
     ) throws(DiskFailure) {

@@ -74,8 +74,11 @@ struct PackStore: Sendable {
 
     // MARK: Installed versions
 
+    /// Returns the installed version of a pack. Nil if none is installed.
     func installed(_ pack: String) -> InstalledPack? { installed(inFolder: folder(of: pack)) }
 
+    /// Returns the version that is installed in a pack's folder. Nil if no version is installed, or `installed.json` or
+    /// the manifest is damaged.
     func installed(inFolder folder: String) -> InstalledPack? {
         guard let data = Disk.contents(of: folder + "/" + Self.installedName, most: 4096),
             let record = try? JSONDecoder().decode(InstalledRecord.self, from: data), record.isSafe,
@@ -96,6 +99,7 @@ struct PackStore: Sendable {
         return try? PackManifest(json: json)
     }
 
+    /// Stores the manifest of a version.
     func store(_ manifest: Data, as version: ContentDigest, inFolder folder: String) throws(DiskFailure) {
         try Disk.replace(folder + "/\(version).json", with: manifest)
     }
@@ -142,6 +146,7 @@ struct PackStore: Sendable {
         try Disk.rename(path, to: "\(folder)/\(Self.removedPrefix)\(UInt64.random(in: .min ... .max))")
     }
 
+    /// Removes the folders that were set aside, without the lock.
     private func removeSetAsideFolders(in folder: String) {
         for name in Disk.names(in: folder) where name.hasPrefix(Self.removedPrefix) {
             Disk.remove(folder + "/" + name)
@@ -157,6 +162,7 @@ struct InstalledPack: Sendable {
     let manifest: PackManifest
     /// The folder with the version's files.
     let path: String
+    /// The name of that folder.
     let folder: String
     let description: PackDescription
     /// The version in the app's bundle when this one was installed.
@@ -171,12 +177,14 @@ struct InstalledPack: Sendable {
     func isIntact(_ file: PackManifest.File) -> Bool { file.hasContents(at: path(of: file)) }
 }
 
+/// The contents of `installed.json`.
 private struct InstalledRecord: Codable {
     let description: PackDescription
     /// The name of the folder with the files.
     let folder: String
     let embedded: String?
 
+    /// Whether the folder's name can't lead to another folder.
     var isSafe: Bool { PackStore.isFolderName(folder) }
 }
 
@@ -187,6 +195,7 @@ extension PackStore {
         "\(version.prefix(16))-\(UInt32.random(in: .min ... .max))"
     }
 
+    /// Whether a stored name can be that of a version's folder. Others might lead to another folder.
     static func isFolderName(_ name: String) -> Bool {
         !name.isEmpty && name.utf8.count < 64
             && name.utf8.allSatisfy { HexDigit.value($0) != nil || $0 == UInt8(ascii: "-") }

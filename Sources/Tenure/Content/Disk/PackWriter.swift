@@ -13,9 +13,12 @@ final class PackWriter {
     private var open: OpenFile?
     /// The missing parts of the range that is being written, in order.
     private var gaps: [PartialPack.Gap] = []
+    /// The position in the archive of the next byte.
     private var offset: Int64 = 0
 
+    /// The file of the pack that is being written.
     private struct OpenFile {
+        /// The index of the file in the manifest.
         let place: Int
         let path: String
         let descriptor: Int32
@@ -41,7 +44,9 @@ final class PackWriter {
 
     // MARK: Ranges
 
+    /// The maximum size of one request, in bytes.
     static let maximumRangeSize: Int64 = 32 << 20
+    /// If there are fewer bytes between two missing parts, one request fetches both.
     static let minimumGap: Int64 = 64 << 10
 
     /// Returns the next range to request. It joins missing parts that lie close to each other. Nil if there is nothing
@@ -84,6 +89,7 @@ final class PackWriter {
         }
     }
 
+    /// Copies a range that the system has downloaded into its files.
     private func take(_ arrived: ArrivedRange) throws {
         let descriptor = systemOpen(arrived.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0)
         guard descriptor >= 0 else { return }
@@ -117,6 +123,7 @@ final class PackWriter {
         try confirm()
         var rest = data[...]
         while !rest.isEmpty, let gap = gaps.first {
+            // The bytes before the next gap are on the device already.
             let skipped = Int(min(Int64(rest.count), max(0, gap.archiveRange.lowerBound - offset)))
             rest = rest.dropFirst(skipped)
             offset += Int64(skipped)
@@ -136,6 +143,7 @@ final class PackWriter {
         closeFile()
     }
 
+    /// Writes bytes to a file, and compares each chunk that is complete with its digest.
     private func write(_ data: Data, to place: Int, at position: Int64) throws {
         let file = partial.manifest.files[place]
         var data = data
@@ -161,6 +169,7 @@ final class PackWriter {
         }
     }
 
+    /// Records whether a chunk has the right digest. Throws after too many downloads with wrong bytes.
     private func note(_ chunk: PartialPack.Chunk, isGood: Bool, of file: PackManifest.File) throws {
         try partial.note(chunk, isGood: isGood)
         guard !isGood else { return }
@@ -170,6 +179,7 @@ final class PackWriter {
 
     // MARK: Files
 
+    /// Opens a file for writing at a position, and hashes the part of the chunk before it.
     private func openFile(_ place: Int, at position: Int64) throws(DiskFailure) {
         if let open, open.place == place, open.position == position { return }
         closeFile()
@@ -228,6 +238,7 @@ final class PackWriter {
                 var hash = ContentHash()
                 let isWhole = try Disk.read(file.range(ofChunk: index), of: descriptor, path) { hash.update($0) }
                 let isGood = isWhole && hash.digest == file.chunks[index]
+                // Another version has the same file under another name, so this one is removed and not corrected.
                 if !isGood, (FileStatus(path: path)?.names ?? 0) > 1 {
                     partial.drop(place)
                     break
@@ -252,7 +263,8 @@ final class PackWriter {
         try store.setInstalled(partial.plan, embedded: embedded, in: partial.packFolder)
     }
 
-    /// Continues an installation that ended after its files were put in place.
+    /// Continues an installation that ended after its files were put in place. Returns false if there is no such
+    /// installation.
     func finishInstallation(in store: PackStore, embedded: ContentDigest?) throws -> Bool {
         guard !Disk.exists(partial.filesFolder), Disk.exists(partial.packFolder + "/versions/" + partial.plan.folder)
         else { return false }
@@ -260,6 +272,7 @@ final class PackWriter {
         return true
     }
 
+    /// Flushes the downloaded files and their folders to the disk.
     private func flush() throws(DiskFailure) {
         let reused = Set(partial.plan.reused)
         let written = partial.manifest.files.indices.filter { !reused.contains($0) }
@@ -276,7 +289,7 @@ final class PackWriter {
     }
 }
 
-/// An error: the server keeps sending bytes that don't match the manifest.
+/// The error for a server that keeps sending bytes that don't match the manifest.
 struct CorruptedContent: Error {
     let path: String
 }

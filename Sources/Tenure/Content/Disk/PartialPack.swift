@@ -12,12 +12,13 @@ import TenureFiles
 /// partial/ranges/…     see `ArrivedRange`
 /// ```
 ///
-/// Only the length of a file tells how much of it is downloaded. So this is right even if the process
-/// is killed. Before the installation, chunks that this process hasn't verified are read and verified again: after a
-/// loss of power, a file may have its full length but wrong bytes.
+/// The length of a file tells how much of it is downloaded. Nothing else stores it, so it is right even if the process is
+/// killed. Before the installation, chunks that this process hasn't verified are read and verified again: after a loss of
+/// power, a file may have its full length but wrong bytes.
 struct PartialPack {
     static let folderName = "partial"
 
+    /// The version that is being downloaded, stored as `plan.json`.
     struct Plan: Codable, Sendable, Hashable {
         let description: PackDescription
         /// The name of the version's folder, once it is installed.
@@ -26,6 +27,7 @@ struct PartialPack {
         let reused: [Int]
     }
 
+    /// A chunk of a file: see `PackManifest.File.chunks`.
     struct Chunk: Codable, Hashable, Sendable {
         /// The index of the file in the manifest.
         let file: Int
@@ -40,6 +42,7 @@ struct PartialPack {
     private let reused: Set<Int>
     /// How many bytes of each file are written, from its start.
     private(set) var lengths: [Int64]
+    /// Chunks that were downloaded with wrong bytes.
     private(set) var bad: Set<Chunk>
     /// Ranges of the archive that the system has downloaded, in order. They aren't in their files yet.
     private(set) var arrived: [ArrivedRange]
@@ -50,6 +53,7 @@ struct PartialPack {
     var filesFolder: String { folder + "/files" }
     func path(of file: Int) -> String { filesFolder + "/" + manifest.files[file].path }
 
+    /// Returns the plan of the download that was begun in a pack's folder. Nil if none was begun.
     static func plan(in packFolder: String) -> Plan? {
         guard let data = Disk.contents(of: packFolder + "/\(folderName)/plan.json", most: 1 << 20),
             let plan = try? JSONDecoder().decode(Plan.self, from: data), PackStore.isFolderName(plan.folder)
@@ -114,6 +118,7 @@ struct PartialPack {
         return partial
     }
 
+    /// Removes everything that was downloaded of a version, and the plan.
     static func discard(in packFolder: String) {
         // Remove the plan first: without it, no download was begun, even if removing the rest fails.
         Disk.remove(packFolder + "/\(folderName)/plan.json")

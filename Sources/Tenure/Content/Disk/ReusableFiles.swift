@@ -5,18 +5,25 @@ import TenureFiles
 
 /// Files on the device with contents that a new version can use, under any name.
 struct ReusableFiles {
+    /// The files of installed versions, and of the partial version that was set aside, by their contents.
     private var paths: [Content: [(pack: InstalledPack, file: PackManifest.File)]] = [:]
     /// The pack in the app's bundle, which has no digests.
     private let embedded: EmbeddedPack?
+    /// The sizes of the files in that pack, by path.
     private let embeddedSizes: [String: Int64]
     /// Files of a partial version that was set aside. Their ends may be missing.
     private let beginnings: [ContentDigest: String]
 
+    /// What identifies equal files.
     private struct Content: Hashable {
         let digest: ContentDigest
         let size: Int64
     }
 
+    /// - Parameters:
+    ///   - packs: the installed versions.
+    ///   - embedded: the pack in the app's bundle.
+    ///   - givenUp: the partial version that was set aside.
     init(_ packs: [InstalledPack], embedded: EmbeddedPack? = nil, givenUp: InstalledPack? = nil) {
         for pack in packs + [givenUp].compactMap(\.self) {
             for file in pack.manifest.files {

@@ -4,10 +4,13 @@ import TenurePolicyFile
 
 /// The catalogs of all content sources.
 struct Catalogs: Sendable {
+    /// A content source, and what it has listed.
     struct Entry: Sendable {
         let source: any Tenure.ContentSource
         let keys: [PinnedKey]
+        /// The newest catalog of the source, if it has catalogs.
         var signed: SignedCatalog?
+        /// The packs in the app's bundle, if the source is a folder there.
         var embedded: [String: EmbeddedPack] = [:]
         /// Whether the source has listed its packs, in this or an earlier run of the app.
         var isKnown = false
@@ -79,6 +82,7 @@ struct Catalogs: Sendable {
         return entries[index].signed?.text == before?.text ? nil : entries[index].signed
     }
 
+    /// Applies a catalog, unless it is older than the known one.
     private mutating func take(_ news: SignedCatalog, at index: Int) throws(ContentError) {
         if let known = entries[index].signed {
             guard news.counter >= known.counter else { throw .older(counter: news.counter, known: known.counter) }

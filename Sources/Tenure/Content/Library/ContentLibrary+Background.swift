@@ -43,6 +43,7 @@ extension ContentLibrary {
         if !isHandlingEvents { await enterForeground() }
     }
 
+    /// Continues the downloads in this process.
     private func enterForeground() async {
         guard !isInForeground else { return }
         isInForeground = true
@@ -54,6 +55,7 @@ extension ContentLibrary {
 
     // MARK: Entering the background
 
+    /// Lets the system continue the downloads. Does nothing if the server of the first one can't be used for that.
     private func enterBackground() async {
         guard let background, isInForeground else { return }
         // Downloads from servers without proven ranges continue until the system suspends the app: see `RangeServers`.
@@ -87,6 +89,7 @@ extension ContentLibrary {
         return (url, source)
     }
 
+    /// Starts background downloads of the missing ranges of these packs.
     private func handOver(_ requests: [PackRequest], to background: BackgroundTransfers) async {
         var packs: [(request: PackRequest, partial: PartialPack, others: [Range<Int64>], url: URL)] = []
         for request in requests {
@@ -115,6 +118,7 @@ extension ContentLibrary {
         await background.start(orders)
     }
 
+    /// Returns the request for one background download.
     private func order(
         _ range: Range<Int64>, of partial: PartialPack, from url: URL, for request: PackRequest
     ) -> BackgroundOrder {

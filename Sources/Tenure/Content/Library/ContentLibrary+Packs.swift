@@ -2,15 +2,18 @@ import Foundation
 import TenureContent
 import TenureCore
 
+/// The states of asset packs, and what the app can do with them: see `Tenure.AssetPack`.
 extension ContentLibrary {
     // MARK: States
 
+    /// Tells the app the states of all packs, as far as they changed.
     func publish() {
         var states: [String: State] = [:]
         for name in names { states[name] = state(of: name) }
         contentStates.post(states, fallback: .unknown)
     }
 
+    /// The packs that have a state: known, on the device, or requested.
     private var names: Set<String> {
         Set(catalogs.packs.map(\.name)).union(catalogs.embedded.keys).union(installed.keys).union(
             missingBytesByPack.keys
@@ -18,6 +21,7 @@ extension ContentLibrary {
         .union(plans.keys).union(requests.map(\.pack))
     }
 
+    /// Computes the state of a pack from what is known now.
     func state(of name: String) -> State {
         guard unlock(of: name) != nil else { return .unknown }
         guard isAllowed(name) else { return .notEntitled }
@@ -72,9 +76,11 @@ extension ContentLibrary {
 
     // MARK: Requests of the app
 
+    /// See `Tenure.AssetPack.download`. Adds a request to the list, and waits until the pack's state shows the result.
     func download(_ name: String) async throws {
         load()
         guard ContentCatalog.isName(name) else { throw Tenure.AssetPackError.unknownPack(name) }
+        // Wait until it is known what the customer may use.
         for await customer in engine.customerState.watch() where !customer.isResolving { break }
         if running?.pack != name { reload(name) }
         switch state(of: name) {
@@ -97,6 +103,7 @@ extension ContentLibrary {
         }
         let before = packInUse(name)?.version.description
         schedule()
+        // Wait until the pack is installed, or its state shows why it can't be.
         for await state in contentStates.watch(name) {
             switch state {
             case .installed(_, nil): return
@@ -140,6 +147,7 @@ extension ContentLibrary {
         change(name) { $0.allowsExpensiveNetwork = true }
     }
 
+    /// Changes the request for a pack, if there is one.
     private func change(_ name: String, _ change: (inout PackRequest) -> Void) {
         update { requests in
             if let place = requests.firstIndex(where: { $0.pack == name }) { change(&requests[place]) }
@@ -155,6 +163,7 @@ extension ContentLibrary {
         schedule()
     }
 
+    /// See `Tenure.AssetPack.remove`.
     func remove(_ name: String) async {
         await stop(name)
         store.remove(name)
@@ -179,6 +188,7 @@ extension ContentLibrary {
         await waitForOthers(with: name)
     }
 
+    /// See `Tenure.AssetPack.verify`.
     func verify(_ name: String) -> Bool {
         load()
         guard let pack = store.installed(name) else { return packInUse(name) != nil }
@@ -188,6 +198,7 @@ extension ContentLibrary {
         return packInUse(name) != nil
     }
 
+    /// See `Tenure.AssetPack.url`.
     func url(for path: String, in name: String) async throws -> URL {
         load()
         if packInUse(name) != nil, !isAllowed(name) { try await waitForRight(to: name) }
@@ -248,6 +259,7 @@ enum PackInUse: Sendable {
         }
     }
 
+    /// Searches the paths of all files. A folder exists only as part of them.
     private static func isFile(_ path: String, among files: some Sequence<String>) -> Bool? {
         if path.isEmpty { return false }
         var isFolder = false

@@ -2,6 +2,7 @@ import Foundation
 import TenureContent
 import TenureCore
 
+/// Decides which packs the customer may use, and follows changes of these rights.
 extension ContentLibrary {
     /// Returns what unlocks a pack. The newest catalog decides. If no catalog names the pack, the description that was
     /// stored when it was embedded, begun or installed decides.
@@ -52,6 +53,7 @@ extension ContentLibrary {
         scheduleTimer()
     }
 
+    /// Removes the request for a pack, unless the customer may use the pack after all.
     private func dropRequestWithoutRight(_ name: String) {
         guard !isAllowed(name) else { return schedule() }
         (failures[name], waits[name]) = (nil, nil)

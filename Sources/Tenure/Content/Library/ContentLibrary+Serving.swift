@@ -2,6 +2,7 @@ import Foundation
 import TenureContent
 import TenureCore
 
+/// Chooses the next download, runs it, and handles its result.
 extension ContentLibrary {
     // MARK: Which downloads may run
 
@@ -17,21 +18,25 @@ extension ContentLibrary {
         return (pack, version)
     }
 
+    /// The bytes that the download still has to transfer. The archive's size is used until they are known.
     private func missingBytes(of request: PackRequest) -> Int64 {
         guard let (_, version) = target(of: request.pack) else { return 0 }
         return missingBytesByPack[request.pack] ?? version.archiveSize
     }
 
+    /// Whether all requested downloads together transfer more than `Options.expensiveNetworkLimit`.
     var isAboveLimit: Bool {
         requests.lazy.filter { !$0.isPaused }.reduce(0) { $0 + missingBytes(of: $1) }
             > setup.options.expensiveNetworkLimit
     }
 
+    /// Whether the app must call `allowExpensiveNetwork()` before this download may use the current network.
     private func needsConsent(_ request: PackRequest) -> Bool {
         guard let network, !request.allowsExpensiveNetwork else { return false }
         return network.isConstrained || network.isExpensive && isAboveLimit
     }
 
+    /// Whether a download can run now.
     func isReady(_ request: PackRequest) -> Bool { isWanted(request) && waits[request.pack] == nil }
 
     /// Whether a download should run as soon as network and space are available.
@@ -57,6 +62,8 @@ extension ContentLibrary {
         dropCompleteRequests()
         defer { publish() }
         if let running {
+            // If the system can download for the app, a download ends when the app enters or leaves the foreground. The
+            // task's `finish` then calls `schedule` again.
             guard let request = requests.first(where: { $0.pack == running.pack }), isReady(request),
                 running.isInForeground == isInForeground || running.isInForeground && background == nil
             else {
@@ -104,6 +111,7 @@ extension ContentLibrary {
         background == nil && BackgroundTransfers.packs(in: store).contains(pack)
     }
 
+    /// Starts a download. Its task reports the progress, and calls `finish` when it ends.
     private func start(
         _ request: PackRequest, _ pack: ContentCatalog.Pack, _ version: ContentCatalog.Version,
         from source: any Tenure.ContentSource
@@ -143,6 +151,7 @@ extension ContentLibrary {
         running = Running(pack: pack.name, version: version, task: task, isInForeground: isInForeground)
     }
 
+    /// Creates the download of a version.
     func transfer(
         _ request: PackRequest, _ pack: ContentCatalog.Pack, _ version: ContentCatalog.Version,
         from source: any Tenure.ContentSource, isInForeground: Bool,
@@ -155,6 +164,7 @@ extension ContentLibrary {
             background: background, lease: lease, freeSpace: setup.freeSpace, report: report)
     }
 
+    /// Shows the progress of the running download.
     private func note(_ event: PackTransfer.Event, of pack: String) {
         guard running?.pack == pack else { return }
         switch event {
@@ -177,6 +187,7 @@ extension ContentLibrary {
         return .downloading(now)
     }
 
+    /// Keeps other processes from downloading, and tells them the progress.
     private func renewLease() {
         guard let running else { return }
         let phase = phase
@@ -194,6 +205,7 @@ extension ContentLibrary {
         }
     }
 
+    /// Handles the result of a download: removes the request, tries again later, or records the failure.
     private func finish(
         _ pack: String, _ version: ContentCatalog.Version, _ result: Result<Void, any Error>
     ) async {
@@ -260,6 +272,7 @@ extension ContentLibrary {
         suspend(pack, .network, seconds: backoffs[pack]?.wait(chance: setup.chance()) ?? 1)
     }
 
+    /// Lets a pack wait for some seconds. Meanwhile, other packs are downloaded.
     func suspend(_ pack: String, _ wait: Tenure.AssetPack.Wait, seconds: Double) {
         waits[pack] = wait
         Task { [weak self] in

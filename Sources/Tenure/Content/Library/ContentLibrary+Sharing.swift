@@ -17,6 +17,7 @@ extension ContentLibrary {
         }
     }
 
+    /// Adopts changes that other processes have made since the last check.
     private func checkOtherProcesses() async {
         let contents = shared.read()
         if contents.revision != revision {

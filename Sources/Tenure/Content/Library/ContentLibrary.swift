@@ -38,8 +38,11 @@ actor ContentLibrary {
     // Current work.
     /// Why a requested pack isn't being downloaded now.
     var waits: [String: Tenure.AssetPack.Wait] = [:]
+    /// Why a download failed, until the app requests the pack again.
     var failures: [String: Tenure.AssetPackError] = [:]
+    /// The download of this process, if there is one.
     var running: Running?
+    /// The state of that download, once it has reported one.
     var phase: State?
     /// The download of another process, if there is one.
     var other: TransferLease.Holder?
@@ -48,12 +51,13 @@ actor ContentLibrary {
     /// The highest progress of each download, because progress never goes back.
     var progress: [String: Tenure.AssetPack.Progress] = [:]
     var rate = TransferRate()
+    /// The delays before packs are tried again after failures.
     var backoffs: [String: Backoff] = [:]
     var network: NetworkCondition?
     /// Packs that the customer was entitled to since the start.
     var wasAllowed: Set<String> = []
-    /// When the next right of a product ends, with the task that waits until then. The end of an entitlement's right
-    /// needs no timer here: the engine publishes it.
+    /// The time when the next right of a product ends, with the task that waits until then. The end of an entitlement's
+    /// right needs no timer here: the engine publishes it.
     var timer: (at: Date, task: Task<Void, Never>)?
     var isInForeground = true
     /// Whether the system has started the app to report downloads.
@@ -64,6 +68,7 @@ actor ContentLibrary {
     var hasDelivery = false
     private var isLoaded = false
 
+    /// A download of this process.
     struct Running {
         let pack: String
         let version: ContentCatalog.Version
@@ -107,6 +112,7 @@ actor ContentLibrary {
         running?.task.cancel()
     }
 
+    /// Reads the stored catalogs, the requests and the packs, once.
     func load() {
         guard !isLoaded, isUsed else { return }
         isLoaded = true
@@ -119,6 +125,7 @@ actor ContentLibrary {
         publish()
     }
 
+    /// The sources that the app has named in its options.
     private var entries: [Catalogs.Entry] {
         let http = HTTPContent(setup.contentTransport, servers: rangeServers, log: setup.options.log)
         return (setup.options.content?.elements ?? []).map { element in
@@ -152,6 +159,7 @@ actor ContentLibrary {
         }
     }
 
+    /// Asks for newer catalogs every 23 hours, or earlier after a failure.
     private func followCatalogs() async {
         var backoff = Backoff()
         while !Task.isCancelled {
@@ -192,6 +200,7 @@ actor ContentLibrary {
         return isComplete
     }
 
+    /// Asks the engine to decide about the products that unlock packs.
     func followProducts() async {
         let products = products
         await engine.follow(products: products)
@@ -209,6 +218,7 @@ actor ContentLibrary {
 
     // MARK: Files on the disk
 
+    /// Reads from the disk what this device has of a pack.
     func reload(_ name: String) {
         let folder = store.folder(of: name)
         let pack = store.installed(name)
@@ -233,6 +243,7 @@ actor ContentLibrary {
         }
     }
 
+    /// Takes over the list of requests that all processes share.
     func take(_ contents: SharedRequests.Contents) {
         revision = contents.revision
         requests = contents.requests

@@ -19,6 +19,7 @@ final class ContentStates: Sendable {
 
     func state(of name: String) -> State { contents.withLock { $0.state(of: name) } }
 
+    /// Returns the current state of a pack, and the state after every change.
     func watch(_ name: String) -> AsyncStream<State> {
         contents.withLock { contents in
             let watchers = contents.watchers[name] ?? Watchers()
@@ -27,6 +28,7 @@ final class ContentStates: Sendable {
         }
     }
 
+    /// Replaces the states of all packs.
     func post(_ states: [String: State], fallback: State) {
         update { contents in (contents.states, contents.fallback) = (states, fallback) }
     }
@@ -50,6 +52,7 @@ final class ContentStates: Sendable {
         for watchers in changed { watchers.deliver() }
     }
 
+    /// Ends all streams.
     func close() {
         let all = contents.withLock { contents in
             contents.isClosed = true

@@ -2,6 +2,7 @@ import Foundation
 import TenureAPI
 import TenureCore
 
+/// What the content library needs from the engine: the service's catalog and links, answers about products, and changes.
 extension Engine {
     /// Asks the service for the content catalog and the customer's links.
     func content(appVersion: AppVersion?) async throws -> ContentResponse {
@@ -25,7 +26,7 @@ extension Engine {
 
     /// Reads the App Store and asks the service again. Returns whether the service has answered about all known
     /// purchases.
-    func asksService() async -> Bool {
+    func syncAgain() async -> Bool {
         await searchAgain()
         return device.snapshot.steps.contains { $0.name == .service && $0.outcome == .done }
     }

@@ -11,6 +11,7 @@ struct PackRequest: Codable, Sendable, Hashable {
 
 /// The downloads that the app and its extensions asked for, in one file that all of them change.
 struct SharedRequests: Sendable {
+    /// The contents of the file.
     struct Contents: Codable, Sendable, Hashable {
         /// Grows with every change of the requests, and of what is installed.
         var revision = 0

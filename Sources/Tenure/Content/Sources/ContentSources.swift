@@ -11,6 +11,7 @@ extension Tenure {
     /// If several catalogs name a pack, the first source in the array delivers it. A pack in the app's bundle is
     /// installed from the start. If a catalog names another version of it, that version is its update.
     public struct ContentSources: Sendable, ExpressibleByArrayLiteral {
+        /// One source, with the keys that may sign its catalogs.
         enum Element: Sendable {
             case service(keys: [String])
             case webServer(URL, keys: [String])

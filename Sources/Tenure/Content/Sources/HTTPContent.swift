@@ -16,12 +16,15 @@ final class HTTPContent: Sendable {
         self.log = log
     }
 
+    /// Downloads a range of a file. Throws `ContentSourceError`, or an error of `receive`.
     func fetch(
         _ url: URL, _ wanted: Tenure.ContentRequest, receive: (Tenure.ContentDelivery) throws -> Void
     ) async throws {
         var request = TransportRequest(url, timeout: wanted.timeout, bodyLimit: wanted.range.count)
         request.allowsExpensiveNetwork = wanted.allowsExpensiveNetwork
         request.allowsConstrainedNetwork = wanted.allowsConstrainedNetwork
+        // The body is read only if the response is the expected one: 200 for a whole file, and 206 with exactly the
+        // wanted range for a part.
         let accept: @Sendable (TransportResponse) -> Bool
         if wanted.range == 0..<wanted.size {
             request.headers["Accept-Encoding"] = "identity"
@@ -55,8 +58,7 @@ final class HTTPContent: Sendable {
         switch head.status {
         case 401, 403: throw Tenure.ContentSourceError.refused
         case 404, 410: throw Tenure.ContentSourceError.missing
-        default:
-            throw Tenure.ContentSourceError.unavailable(retryAfter: head.retryAfter)
+        default: throw Tenure.ContentSourceError.unavailable(retryAfter: head.retryAfter)
         }
     }
 

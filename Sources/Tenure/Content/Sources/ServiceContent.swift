@@ -48,7 +48,7 @@ final class ServiceContent: LinkedContentSource {
         if let new = link(to: request.digest) { return new }
         // The service may not know the newest purchase, and this device may not know the newest refund. So sync, and
         // ask again.
-        guard await engine.asksService() else { throw Tenure.ContentSourceError.unavailable() }
+        guard await engine.syncAgain() else { throw Tenure.ContentSourceError.unavailable() }
         answer = try await self.answer()
         if let new = link(to: request.digest) { return new }
         guard answer.packs[request.pack] == nil else { throw Tenure.ContentSourceError.missing }
@@ -58,6 +58,7 @@ final class ServiceContent: LinkedContentSource {
 
     private func link(to digest: String) -> URL? { links.withLock { $0[digest] } }
 
+    /// Like `ask`, but throws the errors of a content source.
     private func answer() async throws -> ContentResponse {
         do {
             return try await ask()
@@ -70,6 +71,7 @@ final class ServiceContent: LinkedContentSource {
         }
     }
 
+    /// Asks the service for the catalog and the links, and stores the links.
     private func ask() async throws -> ContentResponse {
         let answer = try await engine.content(appVersion: appVersion)
         guard let service = engine.setup.service else { return answer }

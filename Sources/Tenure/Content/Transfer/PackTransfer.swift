@@ -19,6 +19,7 @@ enum TransferStop: Error {
 
 /// Downloads one version of a pack and installs it.
 struct PackTransfer: Sendable {
+    /// What a download reports while it runs.
     enum Event: Sendable {
         case progress(bytes: Int64, total: Int64)
         case installing
@@ -43,8 +44,10 @@ struct PackTransfer: Sendable {
 
     /// The number of bytes that a download leaves free for the system.
     static let reserve: Int64 = 16 << 20
+    /// After this number of new bytes, the progress is reported again.
     private static let reportingStep: Int64 = 256 << 10
 
+    /// Throws `TransferStop` if the download stops before its end.
     func run() async throws {
         do {
             try await transferAndInstall()
@@ -57,6 +60,7 @@ struct PackTransfer: Sendable {
         }
     }
 
+    /// Downloads until all files are verified, and installs them. Continues what an earlier process began.
     private func transferAndInstall() async throws {
         let folder = try store.prepareFolder(of: pack.name, isPurgeable: pack.isPurgeable)
         guard let partial = try await partial(in: folder) else { return }
@@ -85,6 +89,7 @@ struct PackTransfer: Sendable {
             PackDescription(pack, version, from: source.identifier), manifest, in: folder, reusing: known)
     }
 
+    /// Returns the version's manifest: the stored one, or a new one from the source.
     private func manifest(in folder: String) async throws -> PackManifest {
         if let known = store.manifest(version.manifest, inFolder: folder) { return known }
         guard isInForeground else { throw TransferStop.inBackground }
@@ -105,6 +110,7 @@ struct PackTransfer: Sendable {
         throw TransferStop.failed(.corrupted(pack.name))
     }
 
+    /// Downloads missing ranges until none is missing. Waits for ranges that the system is downloading.
     private func fetch(into writer: PackWriter, _ folder: String) async throws {
         report(.progress(bytes: writer.partial.bytes, total: writer.partial.total))
         var received = 0
@@ -128,6 +134,7 @@ struct PackTransfer: Sendable {
         }
     }
 
+    /// Downloads one range. `received` counts the bytes of all complete ranges.
     private func fetch(_ range: Range<Int64>, into writer: PackWriter, _ received: inout Int) async throws {
         writer.begin(range)
         defer { writer.end() }

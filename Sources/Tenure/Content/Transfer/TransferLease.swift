@@ -7,21 +7,24 @@ import TenureCore
 /// the lease renews a small file each second. If the holder is suspended or killed, it doesn't renew the file, and
 /// another process takes over. A holder that resumes afterward notices this before it writes.
 final class TransferLease: Sendable {
+    /// The contents of the file: who has the lease, and how far the download is.
     struct Holder: Codable, Sendable, Hashable {
         /// The ID of one `Tenure` in one process.
         let id: String
         let process: Int32
         let pack: String
+        /// The number of renewals. Other processes see by it that the holder is running.
         var beat = 0
         var bytes: Int64 = 0
         var total: Int64 = 0
         var isInstalling = false
     }
 
-    /// An error: another process has taken over the lease.
+    /// The error after another process has taken over the lease.
     struct Lost: Error {}
 
     private struct State: Sendable {
+        /// What this object wrote last. Nil if it doesn't have the lease.
         var mine: Holder?
         var renewed = ContinuousClock.now
         /// The last value of another holder, and when this process first read that value.
@@ -39,7 +42,7 @@ final class TransferLease: Sendable {
     static let renewalInterval: Double = 1
     /// After this time without a renewal, the holder reads the file to check whether it still has the lease. It is
     /// measured with a clock that continues while the device sleeps.
-    private static let trust = Duration.seconds(3)
+    private static let checkInterval = Duration.seconds(3)
     /// After this time without a renewal, another process may take over.
     private static let lifetime = Duration.seconds(6)
 
@@ -80,6 +83,7 @@ final class TransferLease: Sendable {
     /// The other process that has the lease, if there is one.
     var other: Holder? {
         guard let holder = read(), holder.id != id else { return nil }
+        // A process that has ended doesn't count. It may have had the same process ID as this one.
         let isOfThisProcess = Self.own.withLock { $0.contains(holder.id) }
         guard isOfThisProcess || holder.process != getpid() && VersionUse.isRunning(holder.process) else { return nil }
         return state.withLock { state in
@@ -109,12 +113,15 @@ final class TransferLease: Sendable {
         }
     }
 
+    /// Checks that this object still has the lease, unless it was renewed just before.
+    ///
     /// - Throws: `Lost` if another process has taken over.
     func confirm() throws {
-        let isRecent = state.withLock { $0.mine != nil && ContinuousClock.now - $0.renewed < Self.trust }
+        let isRecent = state.withLock { $0.mine != nil && ContinuousClock.now - $0.renewed < Self.checkInterval }
         if !isRecent { try renew() }
     }
 
+    /// Gives up the lease, if this object has it.
     func release() {
         guard state.withLock({ $0.mine }) != nil else { return }
         try? store.withLock {
