@@ -9,8 +9,12 @@ import Testing
 
 /// The app that a database belongs to.
 @Suite struct `a PostgreSQL database of one app` {
-    private static func open(_ address: PostgresAddress, for app: String?) async throws -> Store {
-        try await Store(PostgresDatabase(address, DatabaseOpening(bundleID: app), waitTimeout: waitTimeout))
+    private static func open(
+        _ address: PostgresAddress, for app: String?, creates: Bool = true
+    ) async throws -> Store {
+        try await Store(
+            PostgresDatabase(
+                address, DatabaseOpening(bundleID: app, creates: creates), waitTimeout: waitTimeout))
     }
 
     private static func bundleID(of store: Store) async throws -> String? {
@@ -78,7 +82,9 @@ import Testing
         for name in ["first", "second"] { try admin.run("CREATE DATABASE \(name)") }
         let pooler = try PgBouncer(before: server, mode: .transaction, connections: 2, shop: "first")
         let address = try PostgresAddress(pooler.url(database: "shop"))
-        let store = try await Self.open(address, for: "com.example.first")
+        try await Self.open(address, for: "com.example.first").close()
+        // A service that has started before creates no database.
+        let store = try await Self.open(address, for: "com.example.first", creates: false)
         let customer = try await store.add("a", to: "704")
         let foreign = try PostgresAddress(server.url(database: "second"))
         if other != .withoutSchema {

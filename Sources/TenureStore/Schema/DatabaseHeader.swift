@@ -137,12 +137,11 @@ package struct DatabaseOpening: Sendable {
 
     /// What the process requires of the database.
     ///
-    /// - Parameter id: the ID of the database that was opened. It must stay the same if the opening names an app, unless
-    ///   the opening only creates or only migrates. `new(of:)` only creates: its caller fills the database from another
-    ///   one, and it gets the other ID.
+    /// - Parameter id: the ID of the database that was opened. It must stay the same if the opening names an app. The
+    ///   exception is `new(of:)`: its caller fills the database from another one, and it gets the other ID.
     package func requirements(for name: String, opened id: [UInt8]? = nil) -> DatabaseRequirements {
         DatabaseRequirements(
-            name: name, id: bundleID != nil && migrates == creates ? id : nil, bundleID: bundleID,
+            name: name, id: bundleID != nil && (migrates || !creates) ? id : nil, bundleID: bundleID,
             version: migrations.last?.version ?? 0)
     }
 }
