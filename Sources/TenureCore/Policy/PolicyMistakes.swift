@@ -1,8 +1,9 @@
 import Foundation
 
-/// Checks whether a policy makes sense. `PolicyReader` has already checked its format, such as a number instead of a
-/// date.
 extension Policy {
+    /// Everything that makes no sense in the policy, such as two eras with one name. `Policy.init` throws these mistakes.
+    ///
+    /// `PolicyReader` reports mistakes of the file's format, such as a number instead of a date.
     var mistakes: [PolicyMistake] {
         var mistakes: [PolicyMistake] = []
         if app.bundleID.isEmpty {
@@ -21,6 +22,7 @@ extension Policy {
         return mistakes
     }
 
+    /// Mistakes in names, beginnings, windows and the order of eras.
     private var eraMistakes: [PolicyMistake] {
         guard !eras.isEmpty else {
             return [
@@ -164,13 +166,14 @@ extension Policy {
         }
     }
 
+    /// A missing `buildNumbers`, where builds are compared with a boundary without a release list.
     private var buildNumberMistakes: [PolicyMistake] {
         guard buildNumbers == nil else { return [] }
-        let unsaid = timelines.known.first {
+        let dependent = timelines.known.first {
             $0.platform.map { $0.versionKey == .bundleVersion } == true && $0.hasVersionBoundary
                 && $0.erasOfRelease == nil
         }
-        guard let platform = unsaid?.platform else { return [] }
+        guard let platform = dependent?.platform else { return [] }
         return [
             PolicyMistake(
                 ["buildNumbers"],
@@ -230,7 +233,8 @@ extension Policy {
             case .sessions(let count) where count < 1, .days(let count) where count < 1:
                 mistakes.append(
                     PolicyMistake(
-                        place + ["trial"], "a trial has at least 1 session, not \(count); correct it, or remove `trial`"
+                        place + ["trial"],
+                        "a trial has at least 1 session or day, not \(count); correct it, or remove `trial`"
                     )
                 )
             case .sessions, .days, nil: break
