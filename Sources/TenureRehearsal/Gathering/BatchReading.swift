@@ -2,8 +2,10 @@ import TenureStore
 
 /// The result of a batch of lines: records for the buckets, and bad lines.
 struct BatchReading: Sendable {
+    /// The number of the batch in the file, from 0.
     let index: Int
     private(set) var counts = InputCounts()
+    /// The encoded records, one after the other.
     private(set) var records: [UInt8] = []
     /// The end of each record in `records`, and its bucket.
     private(set) var places: [(bucket: Int, end: Int)] = []
@@ -33,6 +35,7 @@ struct BatchReading: Sendable {
         }
     }
 
+    /// Adds the entry of a line, and aliases from its weaker names.
     private mutating func add(_ entry: Entry) {
         guard let name = entry.names.first else { return }
         let weaker = name.kind == .exported ? entry.names.dropFirst().first : nil
@@ -49,6 +52,7 @@ struct BatchReading: Sendable {
         places.append((SpillFolder.bucket(of: record.name, at: GatheringStage(of: record.name.kind)), records.count))
     }
 
+    /// Passes each encoded record and its bucket.
     func forEachRecord(_ body: (ArraySlice<UInt8>, Int) throws(RehearsalError) -> Void) throws(RehearsalError) {
         var start = 0
         for (bucket, end) in places {
@@ -69,6 +73,7 @@ package struct BadLine: Sendable, Hashable {
 
 /// The counts of lines and rejected artifacts.
 package struct InputCounts: Sendable, Hashable {
+    /// All lines.
     private(set) var lines = 0
     private(set) var blankLines = 0
     /// Lines with at least one valid artifact.
@@ -92,6 +97,11 @@ package struct InputCounts: Sendable, Hashable {
         blankLines += 1
     }
 
+    /// Counts a line.
+    ///
+    /// - Parameters:
+    ///   - faults: the problems of the line and of its artifacts.
+    ///   - counts: whether the line has a valid artifact.
     mutating func add(line faults: [LineFault], counts: Bool) {
         lines += 1
         if counts {

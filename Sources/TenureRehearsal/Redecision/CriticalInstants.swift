@@ -7,8 +7,10 @@ import TenureCore
 /// have the same verdicts. Each date is computed as in the rules, with their tolerance and rounding. A purchase exactly
 /// on one of the dates is a separate class, because some periods include their end and others don't.
 struct CriticalInstants: Sendable {
+    /// The dates in ascending order.
     private let instants: [Date]
 
+    /// Collects the dates of both policies, and of those that promises refer to.
     init(of policies: some Sequence<Policy>) {
         // Rule A9.
         var instants = Set(
@@ -35,6 +37,7 @@ struct CriticalInstants: Sendable {
     }
 
     /// Returns twice the number of critical instants before the date, plus one if the date is one of them.
+    /// Dates with the same result are treated alike.
     func place(of date: Date) -> Int {
         var low = 0
         var high = instants.count

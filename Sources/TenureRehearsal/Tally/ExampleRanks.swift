@@ -2,12 +2,16 @@ import TenureCore
 
 /// The highest rank with which a customer can still become an example, by entitlement and class. If there is no entry,
 /// any customer can.
+///
+/// The customers with the lowest ranks become examples. With these numbers, most others are skipped early.
 struct ExampleRanks: Sendable {
     /// The ranks by entitlement and class, in the order of the tally.
     private var ranks: [UInt64]
+    /// The ranks of entitlements that only promises name.
     private var promisedOnly: [String: [ExampleClass: UInt64]]
     /// The ranks of losses, by the index of the entitlement, then by cause.
     private var losses: [[LossCause: UInt64]]
+    /// The ranks of losses of entitlements that only promises name.
     private var promisedLosses: [String: [LossCause: UInt64]]
 
     /// The classes of examples that customers with the same verdicts can join.
@@ -65,7 +69,7 @@ extension EntitlementTally {
 }
 
 extension Examples {
-    /// The highest rank that can still become an example. Nil while any customer can.
+    /// The highest rank with which a customer can still become an example; nil while any customer can.
     fileprivate var highestRank: UInt64? { all.count < limit ? nil : all.last?.rank }
 }
 
