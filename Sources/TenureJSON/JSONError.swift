@@ -12,7 +12,7 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     static let unpairedSurrogate = "unpaired surrogate; characters beyond U+FFFF need two `\\u` escapes"
 }
 
-/// Texts that a parser accepts although `JSONValue` doesn't, for a caller that reports them itself.
+/// Problems that a parser accepts although `JSONValue` doesn't, for a caller that reports them itself.
 package struct JSONReadingOptions: OptionSet, Sendable {
     package let rawValue: Int
 

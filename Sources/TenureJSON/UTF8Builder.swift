@@ -1,4 +1,4 @@
-/// A growing buffer of UTF-8.
+/// A growing buffer of UTF-8, into which `JSONWriter` writes.
 ///
 /// It is faster than an array, which checks for each appended byte whether it is uniquely referenced.
 package struct UTF8Builder: ~Copyable {
@@ -6,6 +6,7 @@ package struct UTF8Builder: ~Copyable {
     // initialized. Each method that writes calls `reserve` first.
     @usableFromInline var start: UnsafeMutablePointer<UInt8>
     @usableFromInline var capacity: Int
+    /// The number of bytes that were written.
     @usableFromInline var end = 0
 
     package init(capacity: Int) {
@@ -89,6 +90,7 @@ package struct UTF8Builder: ~Copyable {
         append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: number % 10))
     }
 
+    /// Makes room for more bytes.
     @inlinable package mutating func reserve(_ more: Int) {
         if capacity - end < more { grow(by: more) }
     }

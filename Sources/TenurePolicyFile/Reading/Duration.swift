@@ -6,7 +6,7 @@ package enum Duration {
     /// The longest duration in seconds, about thirty years.
     private static let maximum: TimeInterval = 999_999_999
 
-    /// Reads a duration in seconds. Nil if the text isn't a duration.
+    /// Reads a duration in seconds; nil if the text isn't a duration.
     package static func seconds(_ text: String) -> TimeInterval? {
         var rest = text.utf8[...]
         var sign = 1.0
@@ -22,6 +22,7 @@ package enum Duration {
         }
         var total = 0.0
         var hasParts = false
+        // In ISO 8601, hours, minutes and seconds are allowed only after `T`.
         var isTime = units.count == 5
         var unitsLeft = units[...]
         while !rest.isEmpty {
@@ -45,6 +46,7 @@ package enum Duration {
         return hasParts && total <= maximum ? sign * total : nil
     }
 
+    /// Returns the length of a unit in seconds; nil if the unit isn't allowed here.
     private static func length(ofUnit unit: UInt8, isTime: Bool) -> TimeInterval? {
         switch unit {
         case UInt8(ascii: "w"): 7 * 86_400

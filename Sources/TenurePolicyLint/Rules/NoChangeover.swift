@@ -16,7 +16,7 @@ extension LintRule {
         for (index, era) in subject.eras.enumerated().dropFirst() where era.changeover == nil {
             let changes = subject.changes.filter { $0.index == index && $0.date != nil && !$0.gained.isEmpty }
             guard let change = changes.first, let date = change.date,
-                !subject.draft.says(["eras", .index(index), "changeover"]),
+                !subject.draft.hasValue(at: ["eras", .index(index), "changeover"]),
                 !subject.draft.isBroken(["eras", .index(index), "changeover"])
             else { continue }
             // At the end of an honored era, it's a mistake, which the reader reports.
