@@ -12,12 +12,15 @@ package struct Corpus: Sendable {
     /// `previous.yaml` at this date.
     package static let instant = CorpusCustomer.date("2015-09-01")
 
+    /// A thousand lines, or fewer in the last block.
     package struct Block: Sendable {
         /// The lines, each with its line break.
         package fileprivate(set) var bytes: [UInt8] = []
+        /// The expected result of these lines.
         package fileprivate(set) var truth = CorpusTruth()
     }
 
+    /// The number of lines.
     package let count: Int
     private let seed: UInt64
     private let lines: CorpusLines
@@ -30,20 +33,23 @@ package struct Corpus: Sendable {
 
     package var blockCount: Int { (count + CorpusTemplate.size - 1) / CorpusTemplate.size }
 
+    /// Generates one block.
     package func block(_ block: Int) throws -> Block {
         let template = CorpusTemplate(block: block, seed: seed)
         let before = block > 0 ? CorpusTemplate(block: block - 1, seed: seed) : nil
         let after = CorpusTemplate(block: block + 1, seed: seed)
         var result = Block()
         result.bytes.reserveCapacity(CorpusTemplate.size * 6144)
-        var twins: [Int: [UInt8]] = [:]
+        // The first lines of the kind `duplicate`, which the second lines copy.
+        var firstOfDuplicates: [Int: [UInt8]] = [:]
         for (place, slot) in template.lines.enumerated() {
             let number = block * CorpusTemplate.size + place
             guard number < count else { break }
             if slot.isSecond, let first = first(of: slot, in: template, before: before, block: block, at: place) {
                 let customer = CorpusCustomer(kind: slot.kind, number: first, seed: seed)
                 result.bytes +=
-                    try twins[slot.number].flatMap { slot.kind == .duplicate ? $0 : nil } ?? lines.second(of: customer)
+                    try firstOfDuplicates[slot.number].flatMap { slot.kind == .duplicate ? $0 : nil }
+                    ?? lines.second(of: customer)
                 result.truth.add(slot.kind, isCustomer: false, as: slot.kind)
             } else {
                 // If the file doesn't have the customer's first line, the second line is like that of any other
@@ -51,8 +57,9 @@ package struct Corpus: Sendable {
                 let kind = slot.isSecond ? .earlyBuyer : Self.kind(of: slot, in: block)
                 let customer = CorpusCustomer(kind: kind, number: number, seed: seed)
                 let line = try lines.first(of: customer)
-                if kind == .duplicate { twins[slot.number] = line }
+                if kind == .duplicate { firstOfDuplicates[slot.number] = line }
                 result.bytes += line
+                // Without its second line, a customer who bought the app again looks like one with only a refund.
                 let isAlone = kind == .boughtAgain && !hasSecond(slot, in: after, block: block + 1)
                 result.truth.add(kind, isCustomer: true, as: isAlone ? .refundedApp : kind)
             }
@@ -61,7 +68,8 @@ package struct Corpus: Sendable {
         return result
     }
 
-    /// Returns the number of the customer's first line. Nil if it isn't before this one.
+    /// Returns the number of the customer's first line; nil if it isn't before this one. Second lines are in the block
+    /// after that of the first, except for duplicates.
     private func first(
         of slot: CorpusTemplate.Slot, in template: CorpusTemplate, before: CorpusTemplate?, block: Int, at place: Int
     ) -> Int? {
@@ -73,6 +81,7 @@ package struct Corpus: Sendable {
         return before?.place(of: wanted).map { (block - 1) * CorpusTemplate.size + $0 }
     }
 
+    /// Whether the customer's second line is in the file.
     private func hasSecond(_ slot: CorpusTemplate.Slot, in template: CorpusTemplate, block: Int) -> Bool {
         let wanted = CorpusTemplate.Slot(kind: slot.kind, isSecond: true, number: slot.number)
         return template.place(of: wanted).map { block * CorpusTemplate.size + $0 < count } ?? false
