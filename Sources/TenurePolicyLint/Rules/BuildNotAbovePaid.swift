@@ -24,12 +24,13 @@ extension LintRule {
                     last.originalAppVersion.map { (era: era, number: $0, release: last) }
                 }
                 if let last = above.max(by: { $0.number < $1.number }), number < last.number {
-                    tell(listed, era, after: last.release, of: last.era)
+                    addFinding(listed, era, after: last.release, of: last.era)
                 }
                 if highest[era]?.originalAppVersion.map({ $0 < number }) ?? true { highest[era] = listed.release }
             }
 
-            func tell(_ listed: ListedRelease, _ era: Int, after last: Release, of lastEra: Int) {
+            // Reports a release of an era with a number below the one of an earlier era.
+            func addFinding(_ listed: ListedRelease, _ era: Int, after last: Release, of lastEra: Int) {
                 let place = platform.position(of: listed.release)
                 let sale = platform.sale(of: listed.release)
                 let given = subject.extraEntitlements(listed.release, on: platform)

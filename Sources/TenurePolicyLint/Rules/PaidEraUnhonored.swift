@@ -1,7 +1,8 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Reports a paid era that no entitlement honors, so that its buyers are locked out.
+/// Reports a paid era that no entitlement honors, so that its buyers are locked out. Also reports each sold entitlement
+/// that doesn't honor it, and honors with limits that leave out buyers (`PaidEraLimits.swift`).
 extension LintRule {
     static let paidEraUnhonored = LintRule(
         "paid-era-unhonored", .error, "a paid era with buyers who must buy again what they paid for",
@@ -65,6 +66,7 @@ extension LintRule {
 }
 
 extension LintSubject {
+    /// Returns a fix that adds an era to the honors of an entitlement.
     func honoring(_ era: Int, by entitlement: Entitlement) -> LintFix {
         let honors = (entitlement.honors ?? []) + [Honor(era: eras[era].name)]
         let path: [PolicyMistake.Step] = ["entitlements", .key(entitlement.name), "honors"]
