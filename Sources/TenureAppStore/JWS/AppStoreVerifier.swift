@@ -62,10 +62,7 @@ public struct AppStoreVerifier: Sendable {
     ) throws(Rejection) -> Verified<AppTransactionPayload> {
         let verified: Verified<AppTransactionPayload> = try verify(jws, now: now)
         if source == .client, verified.payload.isServerVariant {
-            throw Rejection(
-                .wrongKind,
-                "it is the server's variant of an app transaction, which is bound to no device"
-            )
+            throw Rejection(.wrongKind, "it is the server's variant of an app transaction, which is bound to no device")
         }
         return verified
     }

@@ -222,11 +222,7 @@ extension Policy {
                         ))
                 }
                 if let since = honor.boughtSince, let before = honor.boughtBefore, since >= before {
-                    mistakes.append(
-                        PolicyMistake(
-                            place,
-                            "`boughtSince` must be earlier than `boughtBefore`"
-                        ))
+                    mistakes.append(PolicyMistake(place, "`boughtSince` must be earlier than `boughtBefore`"))
                 }
             }
             switch entitlement.trial {
