@@ -31,7 +31,7 @@ package struct JSONTape: Sendable, Hashable {
 
     /// Parses a whole text.
     package init(_ bytes: [UInt8], options: JSONReadingOptions = []) throws(JSONError) {
-        guard bytes.count < Int32.max else { throw JSONError(offset: 0, reason: "it has \(bytes.count) bytes") }
+        guard bytes.count < Int32.max else { throw JSONError.tooLarge(bytes.count) }
         let parsed = bytes.withUnsafeBufferPointer { buffer in
             var parser = JSONParser(buffer: buffer, options: options)
             return parser.parse()

@@ -6,7 +6,7 @@ package enum StrictJSON {
     /// Returns what is wrong with the text; nil if it is valid.
     package static func error(in bytes: some Collection<UInt8>) -> JSONError? {
         func check(_ buffer: UnsafeBufferPointer<UInt8>) -> JSONError? {
-            guard buffer.count < Int32.max else { return JSONError(offset: 0, reason: "it has \(buffer.count) bytes") }
+            guard buffer.count < Int32.max else { return JSONError.tooLarge(buffer.count) }
             var parser = JSONParser(buffer: buffer)
             guard case .failure(let error) = parser.parse() else { return nil }
             return error

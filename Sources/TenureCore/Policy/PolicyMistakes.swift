@@ -139,7 +139,7 @@ extension Policy {
         .map { index in
             PolicyMistake(
                 ["eras", .index(index)],
-                "`\(eras[index].name)` doesn't state its changeover, and who buys during the change would be misjudged; write `changeover: { from: -24h, until: +48h }`, or `changeover: none` if price and version changed at one instant",
+                "`\(eras[index].name)` doesn't state its changeover, so customers who buy during the change may be assigned to the wrong era; write `changeover: { from: -24h, until: +48h }`, or `changeover: none` if price and version changed at one instant",
                 code: "no-changeover")
         }
     }

@@ -23,7 +23,7 @@ extension LintRule {
             guard subject.honored(in: change.previous).isEmpty else { continue }
             report.add(
                 at: ["eras", .index(index)], severity: .warning,
-                "`\(era.name.shortened)` doesn't state its changeover: customers who got the app as before just after \(date.rfc3339), where the store hadn't changed yet, get \(inWords(change.gained)) all the same",
+                "`\(era.name.shortened)` doesn't state its changeover: customers who got the app just after \(date.rfc3339), in a storefront that hadn't changed yet, get \(inWords(change.gained)) anyway",
                 fix: .suggestion(
                     "write `changeover: { from: -24h, until: +48h }` for `\(era.name.shortened)`",
                     .write(.defaultChangeover, at: ["eras", .index(index), "changeover"])),

@@ -56,7 +56,7 @@ extension LintRule {
                     at: path, as: [entitlement.name], severity: .warning,
                     isKept
                         ? "customers who paid for the app in \(name) have \(others), and must buy `\(entitlement.name.shortened)`: that is right only if it is new"
-                        : "customers who paid for the app in \(name) must buy \(names): of what that era gives, \(others), nothing that is sold is theirs permanently",
+                        : "customers who paid for the app in \(name) must buy \(names): the era gives them \(others), but no sold entitlement permanently",
                     fix: isKept ? nil : subject.honoring(index, by: entitlement),
                     "honor \(name) in `\(entitlement.name.shortened)` too if it was part of the paid app\(isKept ? "; if it is new, add this finding to `acknowledge`" : "")"
                 )
