@@ -9,7 +9,7 @@ struct ModelContradiction {
     let era: Int
     /// The nearest era of the release's model; nil if no era has that model.
     let meant: Int?
-    /// Whether the policy assigns them by date, because the version proves nothing.
+    /// Whether the policy assigns them by date, because the version proves nothing or an early date counts more.
     let isByDate: Bool
     private(set) var releases: [ListedRelease]
     /// The entitlements that buyers would have in an era in which the app was sold, and don't have.

@@ -10,6 +10,7 @@ struct BERElement {
 
     /// The range of the whole element: tag, length and contents.
     var encoding: Range<Int> { start..<end }
+    /// Whether end-of-contents octets follow the contents. DER doesn't allow this.
     var hasIndefiniteLength: Bool { contents.upperBound != end }
 }
 
@@ -29,6 +30,7 @@ enum BERTag {
     static let context0: UInt8 = 0xA0
     /// `[1]`, constructed.
     static let context1: UInt8 = 0xA1
+    /// The bit that every constructed tag has. A constructed value contains elements.
     static let constructed: UInt8 = 0x20
 }
 
@@ -45,6 +47,7 @@ struct BERReader {
 
     /// The input, followed by the joined contents of octet strings that are in chunks.
     private(set) var bytes: [UInt8]
+    /// How many more elements may be read.
     private var elementsLeft = Self.maximumElements
 
     init(_ bytes: [UInt8]) {

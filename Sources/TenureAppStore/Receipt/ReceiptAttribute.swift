@@ -107,6 +107,7 @@ package enum ReceiptAttribute: Int32, CaseIterable, Sendable {
         }
     }
 
+    /// The attribute's row of the table.
     package var row: Row {
         switch self {
         case .receiptType: Row("receipt_type", "Receipt Type", .utf8String, .required)

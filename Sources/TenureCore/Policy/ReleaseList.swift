@@ -4,9 +4,10 @@ import Foundation
 struct ReleaseList {
     /// The releases in the order of the list.
     private let entries: [Entry]
-    /// The indexes of entries dated by an instant, and of those dated by a day, each in the order of release. The order
-    /// within each list is certain. An instant and a day have a certain order only if they are far enough apart.
+    /// The indexes of entries dated by an instant, in the order of release. That order is certain.
     private let instants: [Int]
+    /// The indexes of entries dated by a day, in the order of release. That order is certain. An instant and a day have
+    /// a certain order only if they are far enough apart.
     private let days: [Int]
     /// The beginning of each era on the platform, by index.
     private let beginnings: [Beginning?]
@@ -17,11 +18,11 @@ struct ReleaseList {
             .sorted { entries[$0].isBefore(entries[$1]) }
         days = entries.indices.filter { entries[$0].day != nil }.sorted { entries[$0].isBefore(entries[$1]) }
         // The order narrows the time of each entry: a later one can't have begun before an earlier one.
-        for (place, next) in zip(days, days.dropFirst()) {
-            entries[next].earliest = max(entries[next].earliest, entries[place].earliest)
+        for (index, next) in zip(days, days.dropFirst()) {
+            entries[next].earliest = max(entries[next].earliest, entries[index].earliest)
         }
-        for (place, next) in zip(days, days.dropFirst()).reversed() {
-            entries[place].latest = min(entries[place].latest, entries[next].latest)
+        for (index, next) in zip(days, days.dropFirst()).reversed() {
+            entries[index].latest = min(entries[index].latest, entries[next].latest)
         }
         self.entries = entries
         self.beginnings = beginnings
@@ -33,6 +34,7 @@ struct ReleaseList {
         let version: AppVersion?
         /// The index in the list.
         let position: Int
+        /// Whether the list or the beginning of an era says when the sale began.
         let isDated: Bool
         /// The listed day; nil if the list has an instant or no date.
         let day: CivilDay?
@@ -69,6 +71,7 @@ struct ReleaseList {
             return isSameInstant ? position < other.position : latest <= other.earliest
         }
 
+        /// Whether both are the same line of the list.
         func isSame(as other: Entry) -> Bool { position == other.position }
     }
 
@@ -77,8 +80,8 @@ struct ReleaseList {
     /// An era's beginning may have a version and a date. If the list has that version without a date, or with a day that
     /// contains the date in some time zone, the release began at that date.
     private static func entries(of releases: [Release], beginnings: [Beginning?]) -> [Entry] {
-        var changes: [AppVersion: [Date]] = [:]
-        for case .at(let version?, let date?)? in beginnings { changes[version, default: []].append(date) }
+        var beginningDates: [AppVersion: [Date]] = [:]
+        for case .at(let version?, let date?)? in beginnings { beginningDates[version, default: []].append(date) }
         var versionsWithDate: Set<AppVersion> = []
         return releases.enumerated().map { position, release in
             let entry = Entry(release, position: position)
@@ -86,16 +89,16 @@ struct ReleaseList {
             // An undated entry takes the date of the beginning only if its version has no date in an entry before it.
             let isFirst = !versionsWithDate.contains(version)
             if entry.isDated { versionsWithDate.insert(version) }
-            guard let change = changes[version] else { return entry }
+            guard let dates = beginningDates[version] else { return entry }
             switch release.releasedAt {
             case .instant: return entry
             case .day(let day):
-                guard let date = change.first(where: { day.firstBeginning <= $0 && $0 < day.lastEnd }) else {
+                guard let date = dates.first(where: { day.firstBeginning <= $0 && $0 < day.lastEnd }) else {
                     return entry
                 }
                 return Entry(release, position: position, begunAt: date)
             case .undated:
-                guard isFirst, let date = change.first else { return entry }
+                guard isFirst, let date = dates.first else { return entry }
                 versionsWithDate.insert(version)
                 return Entry(release, position: position, begunAt: date)
             }
@@ -133,6 +136,7 @@ struct ReleaseList {
         return (result, !boundaries.isEmpty)
     }
 
+    /// Returns the first dated entry at this position of the list or after it.
     private func firstDated(from position: Int) -> Entry? { entries[position...].first(where: \.isDated) }
 
     /// The time at which an era begins.
@@ -158,25 +162,27 @@ struct ReleaseList {
 
     /// The time in which a release was on sale.
     private struct Sale {
-        /// The earliest date at which the sale can have begun, and the date by which it had certainly ended.
+        /// The earliest date at which the sale can have begun.
         let earliest: Date
+        /// The date by which the sale had certainly ended.
         let latestEnd: Date
         /// The release itself if it is dated, otherwise the nearest dated one before it in the list.
         let start: Entry?
         /// For an undated release: the nearest dated one after it in the list.
         let next: Entry?
 
-        /// Returns the eras that happened and that no boundary excludes.
+        /// Returns the eras that happened and that no boundary excludes. If the sale began at or after a boundary, it
+        /// was in no era before it. If it ended at or before a boundary, it was in no era after it.
         func eras(among happened: EraSet, _ boundaries: [(era: Int, Boundary)]) -> EraSet {
             var first = 0
             var end = EraSet.capacity
             for (era, boundary) in boundaries {
-                let (beganInEra, endedBefore) =
+                let (beganAfter, endedBefore) =
                     switch boundary {
                     case .instant(let date): (earliest >= date, latestEnd <= date)
                     case .release(let release): (began(notBefore: release), ended(before: release))
                     }
-                if beganInEra { first = max(first, era) } else if endedBefore { end = min(end, era) }
+                if beganAfter { first = max(first, era) } else if endedBefore { end = min(end, era) }
             }
             return EraSet(from: first, to: end).intersection(happened)
         }
@@ -201,13 +207,13 @@ struct ReleaseList {
 
     /// Returns the latest time at which the first of these entries that certainly came after `entry` can have begun.
     /// A binary search finds it.
-    private func latest(ofFirstIn places: [Int], after entry: Entry) -> Date {
+    private func latest(ofFirstIn indexes: [Int], after entry: Entry) -> Date {
         var low = 0
-        var high = places.count
+        var high = indexes.count
         while low < high {
             let middle = (low + high) / 2
-            if entry.isBefore(entries[places[middle]]) { high = middle } else { low = middle + 1 }
+            if entry.isBefore(entries[indexes[middle]]) { high = middle } else { low = middle + 1 }
         }
-        return low < places.count ? entries[places[low]].latest : .distantFuture
+        return low < indexes.count ? entries[indexes[low]].latest : .distantFuture
     }
 }

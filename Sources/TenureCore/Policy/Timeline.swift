@@ -2,8 +2,8 @@ package import Foundation
 
 /// The eras of a policy on one platform: which of them happened there, and where each began.
 package final class Timeline: Sendable {
-    /// The platform. It is nil if the policy names neither it nor, where it inherits from iOS, iOS. The eras then can't
-    /// be separated.
+    /// The platform. It is nil if the policy has no beginning and no release of the platform, nor of iOS where the
+    /// platform inherits from it. The eras then can't be separated.
     package let platform: Platform?
     /// The eras that happened on the platform.
     package let eras: EraSet
@@ -27,7 +27,9 @@ package final class Timeline: Sendable {
 
     /// The first era in which the app was available on the platform.
     package var firstEra: Int { eras.first ?? 0 }
+    /// Whether at least one era's beginning has a version.
     var hasVersionBoundary: Bool { !versionBoundaries.isEmpty }
+    /// Whether at least one era's beginning has a date.
     var hasDateBoundary: Bool { !dateBoundaries.isEmpty }
 
     init(platform: Platform?, eras: [Era], releases: [Release], buildNumbers: Policy.BuildNumbers?) {

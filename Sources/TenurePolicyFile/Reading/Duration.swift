@@ -3,7 +3,7 @@ package import Foundation
 /// Lengths of exact time: `-24h`, `+48h`, `90m`, `2d`, `1w`, `30s`, `1d12h`, or ISO 8601's `PT24H` and `P1DT12H`.
 /// A day has 24 hours. Months and years can't be used, because they have no exact length.
 package enum Duration {
-    /// The longest duration in seconds, about thirty years.
+    /// The maximum duration in seconds, about thirty years.
     private static let maximum: TimeInterval = 999_999_999
 
     /// Reads a duration in seconds; nil if the text isn't a duration.

@@ -8,7 +8,7 @@ struct AccountJoins: Sendable {
 
     /// The number of accounts of each placeholder `id`.
     private(set) var anonymous: [CustomerName: Int] = [:]
-    /// For each joined account, its parent. The account without a parent represents all accounts of the customer.
+    /// For each joined account, its parent. The account that is its own parent represents all accounts of the customer.
     private var parents: [CustomerName: CustomerName] = [:]
 
     /// Joins the accounts of all lines with an `id`.

@@ -76,6 +76,7 @@ package struct RehearsalReport: Sendable {
     /// The results of all conditions.
     var verdicts: [FailCondition.Verdict] { conditions.map { $0.verdict(on: self) } }
 
+    /// The names under which the report shows the example customers.
     var names: ExampleNames { ExampleNames(in: tally, identifying: identifies) }
 }
 
@@ -96,6 +97,7 @@ struct ExampleNames: Sendable {
         numbers = Dictionary(uniqueKeysWithValues: sorted.enumerated().map { ($0.element.key, $0.offset + 1) })
     }
 
+    /// The ID or number of an example customer.
     subscript(example: Example) -> String {
         identifies ? example.exportedID ?? example.id : "customer \(numbers[example.id] ?? 0)"
     }

@@ -15,6 +15,7 @@ struct SentenceFacts {
     private var date: (date: Date, eras: EraSet)?
     /// The possible eras of a purchase date inside a changeover window.
     private var changeoverEras: EraSet?
+    /// The date of the customer's preorder; nil if no reason names one.
     private(set) var preorder: Date?
     private(set) var isPersona = false
     private(set) var isFamilyShared = false
@@ -48,8 +49,10 @@ struct SentenceFacts {
 
     // MARK: Proofs
 
+    /// Whether the purchase date is inside a changeover window.
     var isChangeover: Bool { changeoverEras != nil }
 
+    /// Whether the reasons name a purchase date.
     var hasDate: Bool { date != nil }
 
     /// The eras that the date allows, with those of a changeover.
