@@ -148,10 +148,10 @@ package struct EvidenceRehearsal: Sendable {
         let stages = GatheringStage.allCases
         for (number, stage) in stages.enumerated() {
             // The buckets of weaker names come first, because their entries may move to the buckets of stronger names.
-            var left = SpillFolder.buckets(of: stage)
+            var bucketsLeft = SpillFolder.buckets(of: stage)
             let known = joins
             func next() -> BucketContents? {
-                while let bucket = left.popFirst() {
+                while let bucket = bucketsLeft.popFirst() {
                     if let contents = folder.take(bucket) { return contents }
                 }
                 return nil
@@ -168,7 +168,7 @@ package struct EvidenceRehearsal: Sendable {
                 tally.add(outcome.tally)
                 for (one, other) in outcome.joined { joins.join(one, other) }
                 for (bucket, record) in outcome.moved { try folder.append(record[...], to: bucket) }
-                let done = 1 - Double(left.count) / Double(SpillFolder.bucketCount)
+                let done = 1 - Double(bucketsLeft.count) / Double(SpillFolder.bucketCount)
                 progress((Double(number) + done) / Double(stages.count))
             }
         }

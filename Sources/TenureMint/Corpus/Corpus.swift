@@ -42,10 +42,10 @@ package struct Corpus: Sendable {
         result.bytes.reserveCapacity(CorpusTemplate.size * 6144)
         // The first lines of the kind `duplicate`, which the second lines copy.
         var firstOfDuplicates: [Int: [UInt8]] = [:]
-        for (place, slot) in template.lines.enumerated() {
-            let number = block * CorpusTemplate.size + place
+        for (index, slot) in template.lines.enumerated() {
+            let number = block * CorpusTemplate.size + index
             guard number < count else { break }
-            if slot.isSecond, let first = first(of: slot, in: template, before: before, block: block, at: place) {
+            if slot.isSecond, let first = first(of: slot, in: template, before: before, block: block, at: index) {
                 let customer = CorpusCustomer(kind: slot.kind, number: first, seed: seed)
                 result.bytes +=
                     try firstOfDuplicates[slot.number].flatMap { slot.kind == .duplicate ? $0 : nil }
@@ -71,20 +71,20 @@ package struct Corpus: Sendable {
     /// Returns the number of the customer's first line; nil if it isn't before this one. Second lines are in the block
     /// after that of the first, except for duplicates.
     private func first(
-        of slot: CorpusTemplate.Slot, in template: CorpusTemplate, before: CorpusTemplate?, block: Int, at place: Int
+        of slot: CorpusTemplate.Slot, in template: CorpusTemplate, before: CorpusTemplate?, block: Int, at index: Int
     ) -> Int? {
         let wanted = CorpusTemplate.Slot(kind: slot.kind, isSecond: false, number: slot.number)
         if slot.kind == .duplicate {
             // An identical line can only be copied from this block, after its first line was generated.
-            return template.place(of: wanted).flatMap { $0 < place ? block * CorpusTemplate.size + $0 : nil }
+            return template.index(of: wanted).flatMap { $0 < index ? block * CorpusTemplate.size + $0 : nil }
         }
-        return before?.place(of: wanted).map { (block - 1) * CorpusTemplate.size + $0 }
+        return before?.index(of: wanted).map { (block - 1) * CorpusTemplate.size + $0 }
     }
 
     /// Whether the customer's second line is in the file.
     private func hasSecond(_ slot: CorpusTemplate.Slot, in template: CorpusTemplate, block: Int) -> Bool {
         let wanted = CorpusTemplate.Slot(kind: slot.kind, isSecond: true, number: slot.number)
-        return template.place(of: wanted).map { block * CorpusTemplate.size + $0 < count } ?? false
+        return template.index(of: wanted).map { block * CorpusTemplate.size + $0 < count } ?? false
     }
 
     /// Returns the kind of a line. Large lines are used in only a few blocks.

@@ -200,11 +200,11 @@ struct CorpusLines: Sendable {
         return Array(parts[0]) + dot + other + dot + Array(parts[2])
     }
 
-    /// Returns the JWS with a changed bit in the signature.
+    /// Returns the JWS with a changed character in the signature.
     private static func flipped(_ jws: [UInt8]) -> [UInt8] {
         var jws = jws
-        let place = jws.count - 20
-        jws[place] = jws[place] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
+        let index = jws.count - 20
+        jws[index] = jws[index] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
         return jws
     }
 }

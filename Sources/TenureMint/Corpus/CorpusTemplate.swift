@@ -44,16 +44,17 @@ struct CorpusTemplate {
 
     /// The lines in their order.
     let lines: [Slot]
-    private let places: [Slot: Int]
+    /// The index of each line in `lines`.
+    private let indexes: [Slot: Int]
 
     init(block: Int, seed: UInt64) {
         var random = SeededRandom(seed: seed, index: UInt64(block) | 1 << 63)
         lines = Self.slots.shuffled(using: &random)
-        places = Dictionary(uniqueKeysWithValues: lines.enumerated().map { ($0.element, $0.offset) })
+        indexes = Dictionary(uniqueKeysWithValues: lines.enumerated().map { ($0.element, $0.offset) })
     }
 
     /// Returns the index of a line in the block.
-    func place(of slot: Slot) -> Int? { places[slot] }
+    func index(of slot: Slot) -> Int? { indexes[slot] }
 }
 
 extension CorpusKind {

@@ -10,9 +10,9 @@ struct DateClasses {
     struct Class {
         /// The example; nil for the class of unknown dates.
         let representative: Date?
-        /// The beginning of the class, inclusive.
+        /// The beginning of the period, inclusive; nil for the first period.
         let from: Date?
-        /// The end of the class, exclusive.
+        /// The end of the period, exclusive; nil if it has no end.
         let until: Date?
     }
 

@@ -96,8 +96,8 @@ struct RightsComparison: Sendable {
             // Classes of versions that lose the same on the same dates are reported together.
             var versionsOfDates: [(dates: Set<Int>, versions: [Int])] = []
             for (version, lostDates) in (cells[key] ?? [:]).sorted(by: { $0.key < $1.key }) {
-                if let place = versionsOfDates.firstIndex(where: { $0.dates == lostDates }) {
-                    versionsOfDates[place].versions.append(version)
+                if let index = versionsOfDates.firstIndex(where: { $0.dates == lostDates }) {
+                    versionsOfDates[index].versions.append(version)
                 } else {
                     versionsOfDates.append((lostDates, [version]))
                 }
@@ -152,7 +152,7 @@ struct RightsComparison: Sendable {
             for product in entitlement.products {
                 guard let fate = kinds(of: product).lazy.compactMap({ fates(of: $0)[entitlement.name] }).first
                 else { continue }
-                // Compare only what the purchase grants, without eras.
+                // The evidence has no acquisition, so `undetermined` means that only an era could still give the right.
                 result.append((entitlement.name, product.id, fate == .undetermined ? .denied : fate))
             }
         }

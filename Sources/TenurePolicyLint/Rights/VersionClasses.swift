@@ -9,12 +9,13 @@ struct VersionClasses {
     struct Class {
         /// The example; nil for the class of an unknown version.
         let representative: AppVersion?
-        /// The indexes in `points` of the numbers that belong to it.
+        /// The indexes in `points` of the versions that belong to it.
         var points: [Int]
     }
 
     private(set) var classes: [Class] = []
-    /// The points in ascending order: zero, and each number in a policy, followed by the gap above it.
+    /// The points in ascending order. If all existing releases are known, these are their versions. Otherwise they are
+    /// the versions in the policies, the gap above each of them, and the gap that begins with zero.
     private let points: [Point]
     /// Whether a release list limits the versions that exist.
     private let hasList: Bool
@@ -52,13 +53,13 @@ struct VersionClasses {
             }
         }
         self.points = points
-        var placeOf: [Signature: Int] = [:]
+        var classIndexes: [Signature: Int] = [:]
         for (index, point) in points.enumerated() {
             let signature = Signature(point.version, on: timelines)
-            if let place = placeOf[signature] {
-                classes[place].points.append(index)
+            if let classIndex = classIndexes[signature] {
+                classes[classIndex].points.append(index)
             } else {
-                placeOf[signature] = classes.count
+                classIndexes[signature] = classes.count
                 classes.append(Class(representative: point.version, points: [index]))
             }
         }

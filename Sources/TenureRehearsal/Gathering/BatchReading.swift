@@ -17,7 +17,7 @@ struct BatchReading: Sendable {
             let fault = LineFault(
                 .lineTooLong,
                 "the line has more than \(EvidenceLine.maximumSize) bytes, more than any customer's artifacts")
-            counts.add(line: [fault], counts: false)
+            counts.add(line: [fault], isUsable: false)
             badLines.append(BadLine(line: line, fault: fault, isWholeLine: true))
         }
         records.reserveCapacity(batch.size / 16)
@@ -27,7 +27,7 @@ struct BatchReading: Sendable {
                 return
             }
             let reading = reader.read(line)
-            counts.add(line: reading.faults, counts: reading.entry != nil)
+            counts.add(line: reading.faults, isUsable: reading.entry != nil)
             for fault in reading.faults {
                 badLines.append(BadLine(line: number, fault: fault, isWholeLine: reading.entry == nil))
             }
@@ -80,7 +80,7 @@ package struct InputCounts: Sendable, Hashable {
     private(set) var usableLines = 0
     /// Lines with valid and rejected artifacts.
     private(set) var partlyRejectedLines = 0
-    /// Lines without a valid artifact, by the reason for their first artifact.
+    /// Lines without a valid artifact, by the fault of the whole line, or without one by that of the first artifact.
     private(set) var rejectedLines: [String: Int] = [:]
     /// Rejected artifacts in lines with other valid artifacts, by reason.
     private(set) var rejectedArtifacts: [String: Int] = [:]
@@ -101,10 +101,10 @@ package struct InputCounts: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - faults: the problems of the line and of its artifacts.
-    ///   - counts: whether the line has a valid artifact.
-    mutating func add(line faults: [LineFault], counts: Bool) {
+    ///   - isUsable: whether the line has a valid artifact.
+    mutating func add(line faults: [LineFault], isUsable: Bool) {
         lines += 1
-        if counts {
+        if isUsable {
             usableLines += 1
             if !faults.isEmpty { partlyRejectedLines += 1 }
             for fault in faults { rejectedArtifacts[fault.code.name, default: 0] += 1 }

@@ -40,7 +40,7 @@ struct SpillRecord {
             Self.append(target, to: &bytes)
         }
         let length = UInt32(clamping: bytes.count - start - 4)
-        for place in 0..<4 { bytes[start + place] = UInt8(truncatingIfNeeded: length >> (8 * UInt32(place))) }
+        for index in 0..<4 { bytes[start + index] = UInt8(truncatingIfNeeded: length >> (8 * UInt32(index))) }
     }
 
     /// Reads the entry or alias at `position`, and moves `position` to the next one; nil at the end, or if it is invalid.

@@ -19,8 +19,8 @@ struct CountedKinds: Sendable {
         for index in 0..<firstNew where more[index] > 0 { count(more[index], at: index) }
         newKinds.forEach { index, kind, key, hash in
             let times = more[firstNew + index]
-            if let place = known.index(of: key, hash: hash) {
-                count(times, at: place)
+            if let knownIndex = known.index(of: key, hash: hash) {
+                count(times, at: knownIndex)
             } else if known.count < KnownVerdicts.maximumCount {
                 known.add(kind, as: key, hash: hash)
                 self.times.append(0)

@@ -17,14 +17,14 @@ struct ExampleRanks: Sendable {
     /// The classes of examples that customers with the same verdicts can join.
     struct Chances: Sendable {
         /// Indexes in `ranks`.
-        fileprivate let places: [Int]
+        fileprivate let rankIndexes: [Int]
         /// Entitlements that only a promise names, with the classes.
         fileprivate let promised: [(String, [ExampleClass], LossCause?)]
         /// Indexes of lost entitlements, with the cause.
         fileprivate let losses: [(Int, LossCause)]
 
         init(_ verdicts: [Verdict], on platform: Platform?, among entitlements: Int) {
-            places = verdicts.prefix(entitlements).enumerated().flatMap { index, verdict in
+            rankIndexes = verdicts.prefix(entitlements).enumerated().flatMap { index, verdict in
                 verdict.classes.map { index * ExampleClass.count + $0.number }
             }
             promised = verdicts.dropFirst(entitlements).map {
@@ -49,7 +49,7 @@ struct ExampleRanks: Sendable {
     /// Returns the highest rank with which a customer can join at least one of these classes.
     func highest(of chances: Chances) -> UInt64 {
         var highest: UInt64 = 0
-        for place in chances.places { highest = max(highest, ranks[place]) }
+        for index in chances.rankIndexes { highest = max(highest, ranks[index]) }
         for (entitlement, classes, cause) in chances.promised {
             let ranks = promisedOnly[entitlement] ?? [:]
             for kind in classes { highest = max(highest, ranks[kind] ?? .max) }

@@ -42,9 +42,9 @@ package struct Examples: Sendable, Hashable {
 
     /// Adds the example if its hash is small enough. A larger one may then drop out.
     mutating func offer(_ example: Example) {
-        let place = all.firstIndex { Self.precedes(example, $0) } ?? all.count
-        guard place < limit else { return }
-        all.insert(example, at: place)
+        let index = all.firstIndex { Self.precedes(example, $0) } ?? all.count
+        guard index < limit else { return }
+        all.insert(example, at: index)
         if all.count > limit { all.removeLast() }
     }
 
