@@ -143,7 +143,7 @@ package enum Base64 {
     private static func values(of alphabet: [UInt8]) -> [UInt32] {
         var values = [UInt32](repeating: invalid, count: 4 * 256)
         for (value, character) in alphabet.enumerated() {
-            for place in 0..<4 { values[256 * place + Int(character)] = UInt32(value) << UInt32(18 - 6 * place) }
+            for digit in 0..<4 { values[256 * digit + Int(character)] = UInt32(value) << UInt32(18 - 6 * digit) }
         }
         return values
     }

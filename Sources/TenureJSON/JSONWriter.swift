@@ -143,10 +143,10 @@ package struct JSONWriter: ~Copyable, TextPieces {
         return start..<output.count
     }
 
-    /// Writes a copy of the value that `repeatable` wrote at `place`.
-    package mutating func repeated(_ place: Range<Int>) {
+    /// Writes a copy of the value that `repeatable` wrote at `range`.
+    package mutating func repeated(_ range: Range<Int>) {
         separate()
-        output.appendAgain(place)
+        output.appendAgain(range)
         needsComma = true
     }
 

@@ -42,12 +42,12 @@ package struct UTF8Builder: ~Copyable {
         end += count
     }
 
-    /// Appends a copy of the bytes at `place`. Does nothing if the range is out of bounds.
-    package mutating func appendAgain(_ place: Range<Int>) {
-        guard place.lowerBound >= 0, place.upperBound <= end else { return }
-        reserve(place.count)
-        (start + end).update(from: start + place.lowerBound, count: place.count)
-        end += place.count
+    /// Appends a copy of the bytes in `range`. Does nothing if the range is out of bounds.
+    package mutating func appendAgain(_ range: Range<Int>) {
+        guard range.lowerBound >= 0, range.upperBound <= end else { return }
+        reserve(range.count)
+        (start + end).update(from: start + range.lowerBound, count: range.count)
+        end += range.count
     }
 
     /// Appends bytes up to the first one that JSON escapes. Returns their number.

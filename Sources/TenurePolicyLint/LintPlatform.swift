@@ -112,8 +112,8 @@ struct LintPlatform: Sendable {
         return ([start] + near.filter { start < $0 && $0 < end }).sorted()
     }
 
-    /// Returns the release for a message, such as `build 120`.
-    func position(of release: Release) -> String { "\(key.rawValue) \(release.numberInWords)" }
+    /// Returns the name of the release in a message, such as `build 120`.
+    func name(of release: Release) -> String { "\(key.rawValue) \(release.numberInWords)" }
 }
 
 extension Release {

@@ -5,7 +5,7 @@ import TenureCore
 /// A cache of checked certificate chains, so that many artifacts by the same signer need only one check.
 ///
 /// Three tables of limited size have valid chains, valid intermediates and rejected pairs of signer and intermediate.
-/// Only certificates that a trusted root signed are added to the first two. For a rejected pair, the table has a digest
+/// Only certificates that lead to a trusted root are added to the first two. For a rejected pair, the table has a digest
 /// and the reason, so a repeated bad chain costs only a lookup.
 ///
 /// An attacker can invent any number of bad chains, and each would cost a signature check. So there is a budget for

@@ -87,11 +87,11 @@ final class EraSource {
     /// rule C applied to that platform alone. If the era is possible on no platform, all timelines.
     private func platforms(allowing era: Int, for entitlement: Entitlement) -> [Timeline] {
         guard timelines.count > 1 else { return timelines }
-        let likely = timelines.indices.filter { place in
-            let here = possibleOnPlatform[place]
+        let likely = timelines.indices.filter { timelineIndex in
+            let here = possibleOnPlatform[timelineIndex]
             if here.eras.contains(era) { return true }
             return here.isVersionAuthoritative && here.erasOfBoth.contains(era)
-                && versionYields(in: here, for: entitlement, on: timelines[place])
+                && versionYields(in: here, for: entitlement, on: timelines[timelineIndex])
         }
         return likely.isEmpty ? timelines : likely.map { timelines[$0] }
     }

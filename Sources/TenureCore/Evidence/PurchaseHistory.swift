@@ -58,16 +58,16 @@ private func markReplaced(in purchases: inout [Purchase]) {
         // For each period, the first of the following ones with another product.
         var nextOfAnotherProduct = [Int?](repeating: nil, count: periods.count)
         // Iterate backward, so that the time grows only linearly with the number of periods.
-        for place in periods.indices.dropLast().reversed() {
-            let (old, next) = (purchases[periods[place]], purchases[periods[place + 1]])
-            nextOfAnotherProduct[place] = next.productID == old.productID ? nextOfAnotherProduct[place + 1] : place + 1
-            if next.purchaseDate != old.purchaseDate { firstLater = place + 1 }
+        for index in periods.indices.dropLast().reversed() {
+            let (old, next) = (purchases[periods[index]], purchases[periods[index + 1]])
+            nextOfAnotherProduct[index] = next.productID == old.productID ? nextOfAnotherProduct[index + 1] : index + 1
+            if next.purchaseDate != old.purchaseDate { firstLater = index + 1 }
             guard let later = firstLater, !old.isUpgraded, let end = old.expiresDate else { continue }
             let hasAnotherProduct = purchases[periods[later]].productID != old.productID
             guard let new = hasAnotherProduct ? later : nextOfAnotherProduct[later],
                 let beginning = purchases[periods[new]].purchaseDate
             else { continue }
-            purchases[periods[place]].isUpgraded = beginning < end
+            purchases[periods[index]].isUpgraded = beginning < end
         }
     }
 }

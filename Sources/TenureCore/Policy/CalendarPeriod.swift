@@ -27,8 +27,8 @@ public struct CalendarPeriod: Sendable, Hashable {
                 return nil
             }
             rest = rest.dropFirst(digits.count)
-            guard let unit = rest.popFirst(), let place = unitsLeft.firstIndex(of: unit) else { return nil }
-            unitsLeft = unitsLeft[unitsLeft.index(after: place)...]
+            guard let unit = rest.popFirst(), let unitIndex = unitsLeft.firstIndex(of: unit) else { return nil }
+            unitsLeft = unitsLeft[unitsLeft.index(after: unitIndex)...]
             switch unit {
             case UInt8(ascii: "Y"): months += 12 * number
             case UInt8(ascii: "M"): months += number

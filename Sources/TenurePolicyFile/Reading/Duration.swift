@@ -26,8 +26,8 @@ package enum Duration {
         var isTime = units.count == 5
         var unitsLeft = units[...]
         while !rest.isEmpty {
-            if rest.first == UInt8(ascii: "T"), let place = unitsLeft.firstIndex(of: UInt8(ascii: "T")) {
-                unitsLeft = unitsLeft[(place + 1)...]
+            if rest.first == UInt8(ascii: "T"), let unitIndex = unitsLeft.firstIndex(of: UInt8(ascii: "T")) {
+                unitsLeft = unitsLeft[(unitIndex + 1)...]
                 rest = rest.dropFirst()
                 isTime = true
                 guard !rest.isEmpty else { return nil }
@@ -36,10 +36,10 @@ package enum Duration {
             let digits = rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
             guard (1...9).contains(digits.count), let number = Int(Substring(digits)) else { return nil }
             rest = rest.dropFirst(digits.count)
-            guard let unit = rest.popFirst(), let place = unitsLeft.firstIndex(of: unit),
+            guard let unit = rest.popFirst(), let unitIndex = unitsLeft.firstIndex(of: unit),
                 let length = length(ofUnit: unit | 0x20, isTime: isTime)
             else { return nil }
-            unitsLeft = unitsLeft[(place + 1)...]
+            unitsLeft = unitsLeft[(unitIndex + 1)...]
             total += Double(number) * length
             hasParts = true
         }

@@ -18,8 +18,8 @@ extension LintRule {
                     platform.timeline.erasOfRelease?[number] == nil,
                     let (lost, datesHelp) = subject.loss(without: listed.release, number, on: platform)
                 else { continue }
-                if let place = groups.firstIndex(where: { $0.lost == lost && $0.datesHelp == datesHelp }) {
-                    groups[place].numbers.insert(number)
+                if let index = groups.firstIndex(where: { $0.lost == lost && $0.datesHelp == datesHelp }) {
+                    groups[index].numbers.insert(number)
                 } else {
                     groups.append((lost, datesHelp, [number]))
                 }

@@ -22,10 +22,10 @@ extension LintRule {
                     continue
                 }
                 guard earlier.era != era, reported.insert(number).inserted else { continue }
-                let place = platform.position(of: listed.release)
+                let build = platform.name(of: listed.release)
                 let given = subject.extraEntitlements(listed.release, on: platform)
                 let eras =
-                    "\(place) on \(platform.platform.rawValue) was released in \(subject.name(earlier.era)) (\(earlier.release.releasedAt.text)) and again in \(subject.name(era)) (\(listed.release.releasedAt.text))"
+                    "\(build) on \(platform.platform.rawValue) was released in \(subject.name(earlier.era)) (\(earlier.release.releasedAt.text)) and again in \(subject.name(era)) (\(listed.release.releasedAt.text))"
                 if given.isEmpty {
                     report.add(
                         at: listed, severity: .warning, on: platform,

@@ -8,7 +8,7 @@ struct BatchReading: Sendable {
     /// The encoded records, one after the other.
     private(set) var records: [UInt8] = []
     /// The end of each record in `records`, and its bucket.
-    private(set) var places: [(bucket: Int, end: Int)] = []
+    private(set) var ends: [(bucket: Int, end: Int)] = []
     private(set) var badLines: [BadLine] = []
 
     init(_ batch: LineBatch, index: Int, by reader: LineReader) {
@@ -49,13 +49,13 @@ struct BatchReading: Sendable {
 
     private mutating func append(_ record: SpillRecord) {
         record.append(to: &records)
-        places.append((SpillFolder.bucket(of: record.name, at: GatheringStage(of: record.name.kind)), records.count))
+        ends.append((SpillFolder.bucket(of: record.name, at: GatheringStage(of: record.name.kind)), records.count))
     }
 
     /// Passes each encoded record and its bucket.
     func forEachRecord(_ body: (ArraySlice<UInt8>, Int) throws(RehearsalError) -> Void) throws(RehearsalError) {
         var start = 0
-        for (bucket, end) in places {
+        for (bucket, end) in ends {
             try body(records[start..<end], bucket)
             start = end
         }
