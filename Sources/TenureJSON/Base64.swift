@@ -35,13 +35,15 @@ package enum Base64 {
         return isValid ? bytes : nil
     }
 
-    /// Decodes four digits at a time, each with a table that has its bits already shifted.
+    /// Decodes four digits at a time, each with a table that has its bits already shifted. Returns false if a character
+    /// is invalid or unused bits aren't 0.
     private static func decode(
         _ digits: UnsafeBufferPointer<UInt8>,
         by values: UnsafeBufferPointer<UInt32>,
         into output: UnsafeMutableBufferPointer<UInt8>
     ) -> Bool {
-        // An invalid character sets a bit that no digit sets. All values are combined, so the bit is checked only once.
+        // An invalid character sets the bit `invalid`, which no digit sets. All values are combined, so the bit is checked
+        // only once.
         var union: UInt32 = 0
         var index = 0
         var written = 0
@@ -67,12 +69,13 @@ package enum Base64 {
             output[written] = UInt8(truncatingIfNeeded: bits >> 16)
             if rest == 3 { output[written + 1] = UInt8(truncatingIfNeeded: bits >> 8) }
         }
-        return union & foreign == 0
+        return union & invalid == 0
     }
 
-    private static let foreign: UInt32 = 1 << 24
+    /// The value of a character outside the alphabet in the tables: the lowest bit above the 24 of four digits.
+    private static let invalid: UInt32 = 1 << 24
 
-    /// Decodes text.
+    /// Decodes text; returns nil in the same cases.
     package func decode(_ text: some StringProtocol) -> [UInt8]? { decode(Array(text.utf8)[...]) }
 
     /// Encodes bytes.
@@ -86,6 +89,7 @@ package enum Base64 {
     /// Encodes bytes as text.
     package func text(_ bytes: some Sequence<UInt8>) -> String { String(decoding: encode(bytes), as: UTF8.self) }
 
+    /// Encodes bytes, with padding in the standard alphabet.
     private func encoding(of bytes: UnsafeRawBufferPointer) -> [UInt8] {
         let rest = bytes.count % 3
         let digits = bytes.count / 3 * 4 + (rest == 0 ? 0 : rest + 1)
@@ -100,6 +104,7 @@ package enum Base64 {
         }
     }
 
+    /// Encodes three bytes at a time into four digits. The last one or two bytes become two or three digits.
     private static func encode(
         _ bytes: UnsafeRawBufferPointer,
         by alphabet: UnsafeBufferPointer<UInt8>,
@@ -134,11 +139,11 @@ package enum Base64 {
     }
 
     /// Returns four tables for the 256 bytes: the value of a byte as the first, second, third and fourth of four
-    /// digits, as 24 bits. For an invalid byte, the value is `foreign`.
+    /// digits, as 24 bits. For a byte outside the alphabet, the value is `invalid`.
     private static func values(of alphabet: [UInt8]) -> [UInt32] {
-        var values = [UInt32](repeating: foreign, count: 4 * 256)
+        var values = [UInt32](repeating: invalid, count: 4 * 256)
         for (value, character) in alphabet.enumerated() {
-            for place in 0..<4 { values[256 * place + Int(character)] = UInt32(value) << UInt32(18 - 6 * place) }
+            for digit in 0..<4 { values[256 * digit + Int(character)] = UInt32(value) << UInt32(18 - 6 * digit) }
         }
         return values
     }

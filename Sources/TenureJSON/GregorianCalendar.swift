@@ -1,5 +1,9 @@
 /// Arithmetic of the proleptic Gregorian calendar. A day number counts days since 1970-01-01.
+///
+/// The computations use years that begin in March, so that a leap day is a year's last day, and eras of 400 years, which
+/// all have 146,097 days.
 package enum GregorianCalendar {
+    /// Returns the day number of a date.
     package static func dayNumber(year: Int, month: Int, day: Int) -> Int {
         let marchYear = month <= 2 ? year - 1 : year
         let era = Int((Double(marchYear) / 400).rounded(.down))
@@ -8,8 +12,7 @@ package enum GregorianCalendar {
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 
-    /// Returns the date of a day number. The computation uses years that begin in March, so that a leap day is a year's
-    /// last day.
+    /// Returns the date of a day number.
     package static func date(dayNumber number: Int) -> (year: Int, month: Int, day: Int) {
         let shifted = number + 719_468
         let era = Int((Double(shifted) / 146_097).rounded(.down))
@@ -22,6 +25,7 @@ package enum GregorianCalendar {
         return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
     }
 
+    /// Returns the number of days in a month.
     package static func length(ofMonth month: Int, year: Int) -> Int {
         switch month {
         case 2: year.isMultiple(of: 4) && (!year.isMultiple(of: 100) || year.isMultiple(of: 400)) ? 29 : 28

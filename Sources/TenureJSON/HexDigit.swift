@@ -17,7 +17,7 @@ package enum HexDigit {
 }
 
 extension Sequence<UInt8> {
-    /// Two lowercase digits for each byte.
+    /// The bytes in hexadecimal: two lowercase digits for each byte.
     package var hexadecimal: String {
         String(decoding: flatMap { [HexDigit.lowercase($0 >> 4), HexDigit.lowercase($0 & 15)] }, as: UTF8.self)
     }

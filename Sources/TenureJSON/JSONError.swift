@@ -10,9 +10,14 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
 
     static let unterminatedString = "a string isn't closed; write `\"` where it ends"
     static let unpairedSurrogate = "unpaired surrogate; characters beyond U+FFFF need two `\\u` escapes"
+
+    /// The error for a text with offsets that don't fit into the 32 bits of a `JSONTape` node.
+    static func tooLarge(_ count: Int) -> JSONError {
+        JSONError(offset: 0, reason: "the text has \(count) bytes; at most \(Int32.max - 1) can be parsed")
+    }
 }
 
-/// Texts that a parser accepts although `JSONValue` doesn't, for a caller that reports them itself.
+/// Problems that a parser accepts although `JSONValue` doesn't, for a caller that reports them itself.
 package struct JSONReadingOptions: OptionSet, Sendable {
     package let rawValue: Int
 

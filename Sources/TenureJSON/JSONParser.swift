@@ -1,10 +1,13 @@
 import Foundation
 
-/// Parses JSON in one pass over the bytes. Every read of the buffer is checked against its end.
+/// Parses JSON in one pass over the bytes into the nodes of a `JSONTape`. Every read of the buffer is checked against its
+/// end.
 struct JSONParser {
     private let options: JSONReadingOptions
     private let buffer: UnsafeBufferPointer<UInt8>
+    /// The offset of the next byte.
     private var position = 0
+    /// The values and names that were read so far.
     private var nodes: [JSONTape.Node] = []
 
     init(buffer: UnsafeBufferPointer<UInt8>, options: JSONReadingOptions = []) {
@@ -27,6 +30,7 @@ struct JSONParser {
         }
     }
 
+    /// Creates an error at the current position.
     private func error(_ reason: String) -> JSONError { JSONError(offset: position, reason: reason) }
 
     private var tooDeep: JSONError { error("nested deeper than \(JSONTape.maximumDepth) levels") }
@@ -45,6 +49,7 @@ struct JSONParser {
         }
     }
 
+    /// Adds a node that ends at the current position.
     private mutating func append(_ kind: JSONTape.Kind, from start: Int) {
         let next = Int32(truncatingIfNeeded: nodes.count + 1)
         nodes.append(
@@ -57,6 +62,7 @@ struct JSONParser {
         )
     }
 
+    /// Ends an object or an array at the current position, after all nodes in it were added.
     private mutating func close(_ index: Int) {
         nodes[index].end = Int32(truncatingIfNeeded: position)
         nodes[index].next = Int32(truncatingIfNeeded: nodes.count)
@@ -137,6 +143,7 @@ struct JSONParser {
         }
     }
 
+    /// Reads a string or a name, and checks its escapes and its UTF-8.
     private mutating func parseString() throws(JSONError) {
         position += 1
         let start = position
@@ -177,7 +184,7 @@ struct JSONParser {
         }
     }
 
-    // RFC 8259, section 6.
+    /// Reads a number (RFC 8259, section 6). Its digits stay text.
     private mutating func parseNumber() throws(JSONError) {
         let start = position
         if current == UInt8(ascii: "-") { position += 1 }
@@ -204,6 +211,7 @@ struct JSONParser {
         guard position > start else { throw error("a number lacks digits") }
     }
 
+    /// Reads `true`, `false` or `null`.
     private mutating func parseWord(_ word: StaticString, _ kind: JSONTape.Kind) throws(JSONError) {
         let start = position
         let length = word.utf8CodeUnitCount
@@ -273,6 +281,7 @@ struct JSONParser {
             : String(decoding: slice(of: node), as: UTF8.self)
     }
 
+    /// Creates the error about a repeated name.
     private func duplicate(_ node: JSONTape.Node) -> JSONError {
         JSONError(offset: Int(node.start), reason: "`\(text(of: node).prefix(64))` is repeated in one object")
     }

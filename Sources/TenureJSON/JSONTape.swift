@@ -1,12 +1,14 @@
 import Foundation
 
-/// A parsed JSON text, with values that are decoded on demand: its bytes, and the offset of each value.
+/// A parsed JSON text, with values that are decoded on demand: its bytes, and the offset of each value. It is called a
+/// tape, because the values of all levels are in one array, in the order of the text.
 ///
 /// It is stricter than RFC 8259. It rejects duplicate names in an object (because other parsers may use another one of
 /// them), NUL, invalid UTF-8, unpaired surrogates, text before or after the value, and more than 64 levels.
 package struct JSONTape: Sendable, Hashable {
     static let maximumDepth = 64
 
+    /// The kind of a node. A string with escapes must be decoded; all other text can be used as it is.
     package enum Kind: UInt8, Sendable {
         case object, array, string, escapedString, number, `true`, `false`, null
     }
@@ -22,12 +24,14 @@ package struct JSONTape: Sendable, Hashable {
         package internal(set) var next: Int32
     }
 
+    /// The whole text.
     package let bytes: [UInt8]
+    /// The values and names, in the order of the text.
     package let nodes: [Node]
 
     /// Parses a whole text.
     package init(_ bytes: [UInt8], options: JSONReadingOptions = []) throws(JSONError) {
-        guard bytes.count < Int32.max else { throw JSONError(offset: 0, reason: "it has \(bytes.count) bytes") }
+        guard bytes.count < Int32.max else { throw JSONError.tooLarge(bytes.count) }
         let parsed = bytes.withUnsafeBufferPointer { buffer in
             var parser = JSONParser(buffer: buffer, options: options)
             return parser.parse()
@@ -40,7 +44,7 @@ package struct JSONTape: Sendable, Hashable {
         }
     }
 
-    /// `{}`.
+    /// The JSON text `{}`.
     package static let emptyObject = JSONTape(
         parsed: Array("{}".utf8), nodes: [Node(kind: .object, start: 0, end: 2, next: 1)])
 
@@ -49,6 +53,7 @@ package struct JSONTape: Sendable, Hashable {
         self.nodes = nodes
     }
 
+    /// The index of the node of the whole text.
     package var root: Int { 0 }
 
     /// Returns the text of a string node; nil for another kind.
@@ -71,7 +76,7 @@ package struct JSONTape: Sendable, Hashable {
         }
     }
 
-    /// Returns the node of the value under `name` in the object at `index`.
+    /// Returns the index of the value under `name` in the object at `index`; nil if there is no such value.
     package func value(named name: StaticString, inObjectAt index: Int) -> Int? {
         guard name.hasPointerRepresentation else { return nil }
         let length = name.utf8CodeUnitCount
@@ -91,8 +96,8 @@ package struct JSONTape: Sendable, Hashable {
         } != nil
     }
 
-    /// Returns the value of the first member with a name that `isTheOne` accepts. Nil if `isTheOne` accepts no name, or
-    /// if `index` isn't an object.
+    /// Returns the index of the value of the first member with a name that `isTheOne` accepts; nil if it accepts no name,
+    /// or if `index` isn't an object.
     ///
     /// The parser guarantees that `next` is the index of a node or the end, and that nodes are within the bytes.
     @inline(__always)
@@ -109,7 +114,7 @@ package struct JSONTape: Sendable, Hashable {
         }
     }
 
-    /// Returns the member values of the object at `index` that are objects themselves.
+    /// Returns the indexes of the member values of the object at `index` that are objects themselves.
     package func objects(inObjectAt index: Int) -> [Int] {
         guard index < nodes.count, nodes[index].kind == .object else { return [] }
         var objects: [Int] = []
@@ -121,6 +126,7 @@ package struct JSONTape: Sendable, Hashable {
         return objects
     }
 
+    /// Whether the name with escapes at `index` is `name`.
     private func isEscaped(_ index: Int, _ name: StaticString) -> Bool {
         let wanted = UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
         return string(at: index).map { $0.utf8.elementsEqual(wanted) } ?? false

@@ -14,6 +14,7 @@ public enum JSONValue: Sendable, Hashable {
         self.init(tape, at: tape.root)
     }
 
+    /// Decodes the value at an index of the tape.
     package init(_ tape: JSONTape, at index: Int) {
         guard index < tape.nodes.count else {
             self = .null
@@ -38,7 +39,7 @@ public enum JSONValue: Sendable, Hashable {
         }
     }
 
-    /// Compact JSON. Members keep their order, so equal values have equal bytes.
+    /// The value as compact JSON. Members keep their order, so equal values have equal bytes.
     public var bytes: [UInt8] {
         var output: [UInt8] = []
         write(to: &output)
@@ -70,6 +71,7 @@ public enum JSONValue: Sendable, Hashable {
         }
     }
 
+    /// Writes a text in quotes.
     private static func write(_ text: String, to output: inout [UInt8]) {
         output.append(UInt8(ascii: "\""))
         for scalar in text.unicodeScalars {
@@ -89,7 +91,7 @@ public enum JSONValue: Sendable, Hashable {
         output.append(UInt8(ascii: "\""))
     }
 
-    /// A whole number.
+    /// Creates a whole number.
     public static func integer(_ value: Int64) -> JSONValue { .number(String(value)) }
 }
 
@@ -115,6 +117,7 @@ public struct JSONObject: Sendable, Hashable {
         self.members = members
     }
 
+    /// Decodes the object at an index of the tape; empty if there is another value.
     package init(_ tape: JSONTape, at index: Int) {
         guard index < tape.nodes.count, tape.nodes[index].kind == .object else {
             members = []

@@ -1,5 +1,6 @@
 /// Tests eight bytes of text at a time for characters that JSON escapes.
 package enum JSONWord {
+    /// 1, and 0x80, in each of the eight bytes.
     @usableFromInline static let ones: UInt64 = 0x0101_0101_0101_0101
     @usableFromInline static let highBits: UInt64 = 0x8080_8080_8080_8080
 
@@ -13,11 +14,11 @@ package enum JSONWord {
         return marks & highBits
     }
 
-    /// Tests one byte.
+    /// Whether JSON escapes this byte.
     @inlinable static func isEscaped(_ byte: UInt8) -> Bool {
         byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
     }
 
-    /// Like `escaped`, and also marks each byte that isn't ASCII.
+    /// Returns the same as `escaped`, with a bit also for each byte that isn't ASCII.
     @inlinable static func special(_ word: UInt64) -> UInt64 { escaped(word) | (word & highBits) }
 }

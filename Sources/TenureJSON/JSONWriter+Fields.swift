@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A key and its value in one call.
+/// Functions that write a key and its value in one call, or leave both out.
 extension JSONWriter {
     package mutating func field(_ name: String, _ text: String) {
         key(name)
@@ -85,7 +85,7 @@ extension JSONWriter {
     }
 }
 
-/// The same for the names of `Codable` types.
+/// The same functions with a `CodingKey` instead of a name.
 extension JSONWriter {
     package mutating func field(_ key: some CodingKey, _ text: String) { field(key.stringValue, text) }
 

@@ -5,17 +5,21 @@ package import Foundation
 /// The service uses it for responses, because `JSONEncoder` would take more time than all other work of a request. The
 /// caller must end each object and array that it begins.
 package struct JSONWriter: ~Copyable, TextPieces {
+    /// Where white space is written.
     package enum Layout: Sendable {
-        /// Without white space.
+        /// No white space.
         case compact
-        /// On separate lines, indented by two spaces.
+        /// Values on separate lines, indented by two spaces.
         case readable
     }
 
     private var output: UTF8Builder
     package let layout: Layout
+    /// Whether a comma must precede the next key or value.
     private var needsComma = false
+    /// Whether a key was just written, so that its value follows on the same line.
     private var followsKey = false
+    /// The number of objects and arrays that were begun and not ended.
     private var depth = 0
 
     package init(_ layout: Layout = .compact, capacity: Int = 1024) {
@@ -32,6 +36,7 @@ package struct JSONWriter: ~Copyable, TextPieces {
         return json.bytes
     }
 
+    /// The JSON that was written so far.
     package var bytes: [UInt8] { output.bytes }
 
     package func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {
@@ -45,12 +50,14 @@ package struct JSONWriter: ~Copyable, TextPieces {
     package mutating func beginArray() { open("[") }
     package mutating func endArray() { close("]") }
 
+    /// Writes an object with the fields that `body` writes.
     package mutating func object(_ body: (inout JSONWriter) -> Void) {
         beginObject()
         body(&self)
         endObject()
     }
 
+    /// Writes an array. `body` writes one element.
     package mutating func array<Element>(
         _ elements: some Collection<Element>, _ body: (inout JSONWriter, Element) -> Void
     ) {
@@ -60,6 +67,7 @@ package struct JSONWriter: ~Copyable, TextPieces {
         endArray()
     }
 
+    /// Writes the key of a field. Its value must follow.
     package mutating func key(_ name: String) {
         separate()
         quote(name)
@@ -127,17 +135,18 @@ package struct JSONWriter: ~Copyable, TextPieces {
         endArray()
     }
 
-    /// Writes a value, and returns its range in the output, for `repeated`. Use it only with the compact layout.
+    /// Writes a value, and returns its range in the output, with which `repeated` writes it again. Use it only with the
+    /// compact layout.
     package mutating func repeatable(_ body: (inout JSONWriter) -> Void) -> Range<Int> {
         let start = output.count + (needsComma && !followsKey ? 1 : 0)
         body(&self)
         return start..<output.count
     }
 
-    /// Writes a copy of the value at `place`.
-    package mutating func repeated(_ place: Range<Int>) {
+    /// Writes a copy of the value that `repeatable` wrote at `range`.
+    package mutating func repeated(_ range: Range<Int>) {
         separate()
-        output.appendAgain(place)
+        output.appendAgain(range)
         needsComma = true
     }
 
@@ -164,6 +173,7 @@ package struct JSONWriter: ~Copyable, TextPieces {
         needsComma = true
     }
 
+    /// Writes the comma and the line break that precede a key, or a value without a key.
     private mutating func separate() {
         if followsKey {
             followsKey = false
@@ -178,13 +188,14 @@ package struct JSONWriter: ~Copyable, TextPieces {
         output.append(UInt8(ascii: " "), times: depth * 2)
     }
 
+    /// Writes a text in quotes.
     private mutating func quote(_ value: String) {
         output.append("\"")
         write(value)
         output.append("\"")
     }
 
-    /// Writes a piece of a string; see `text`.
+    /// Writes a piece of a string with the necessary escapes, within a call of `text`.
     package mutating func write(_ piece: String) {
         let written: Void? = piece.utf8.withContiguousStorageIfAvailable { utf8 in
             var position = output.appendPlain(utf8)
@@ -199,6 +210,7 @@ package struct JSONWriter: ~Copyable, TextPieces {
         }
     }
 
+    /// Writes one byte of a string, with an escape if it needs one.
     private mutating func append(escaping byte: UInt8) {
         guard JSONWord.isEscaped(byte) else { return output.append(byte) }
         output.append("\\")

@@ -3,10 +3,11 @@ package import Foundation
 /// Reads and writes dates in RFC 3339. Foundation's formatters aren't used, because they are slow and differ between
 /// systems.
 extension Date {
-    /// Reads `2015-06-10T18:00:00Z`.
+    /// Reads a date such as `2015-06-10T18:00:00Z`; nil for any other text, and for dates outside the years 0 to 9999 in
+    /// UTC.
     ///
     /// The time zone is required: `Z`, `+02:00`, or `+0200` as in Xcode's receipts. Seconds are optional. A fraction is
-    /// truncated to milliseconds. Nil for any other text, and for dates outside the years 0 to 9999 in UTC.
+    /// truncated to milliseconds.
     package init?(rfc3339 text: some StringProtocol) {
         self.init(rfc3339: Array(text.utf8))
     }
@@ -15,6 +16,7 @@ extension Date {
         self.init(rfc3339: bytes, in: bytes.indices, .written)
     }
 
+    /// How strictly a date is read.
     package enum TimestampForm: Sendable, Hashable {
         /// For dates that people write: a space may replace the `T`, and seconds may be missing.
         case written
@@ -62,11 +64,11 @@ extension Date {
         }
     }
 
-    /// 0000-01-01T00:00:00Z up to 10000-01-01T00:00:00Z.
+    /// The seconds since 1970 from 0000-01-01T00:00:00Z up to 10000-01-01T00:00:00Z.
     private static let secondsOfFourDigitYears: Range<Int64> = -62_167_219_200..<253_402_300_800
 
-    /// `2015-06-10T18:00:00Z`, in UTC, with milliseconds if they aren't zero. Years outside 0–9999 have a sign and six
-    /// digits, as in ISO 8601.
+    /// The date in UTC, such as `2015-06-10T18:00:00Z`, with milliseconds if they aren't zero. Years outside 0–9999 have
+    /// a sign and six digits, as in ISO 8601.
     package var rfc3339: String {
         var text = UTF8Builder(capacity: 32)
         appendRFC3339(to: &text)
@@ -123,6 +125,7 @@ private struct TimestampScanner {
 
     var isAtEnd: Bool { position == end }
 
+    /// Skips a character. Returns false if the next one is another.
     @inline(__always)
     mutating func skip(_ character: Unicode.Scalar) -> Bool {
         guard position < end, bytes[position] == UInt8(ascii: character) else { return false }
@@ -139,6 +142,7 @@ private struct TimestampScanner {
         return Int(digit)
     }
 
+    /// Reads a number with exactly this many digits.
     @inline(__always)
     mutating func number(digits: Int) -> Int? {
         var number = 0
@@ -149,7 +153,7 @@ private struct TimestampScanner {
         return number
     }
 
-    /// The digits after the period. Digits beyond nanoseconds are skipped.
+    /// Reads the digits after the period. Digits beyond nanoseconds are skipped.
     mutating func fraction() -> Double? {
         guard var number = digit() else { return nil }
         var scale = 10
@@ -161,7 +165,7 @@ private struct TimestampScanner {
         return Double(number) / Double(scale)
     }
 
-    /// Seconds east of UTC: `Z`, `+01:00` or `+0100`.
+    /// Reads a time zone (`Z`, `+01:00` or `+0100`) as seconds east of UTC.
     mutating func offset() -> Int? {
         if skip("Z") || skip("z") { return 0 }
         let sign: Int

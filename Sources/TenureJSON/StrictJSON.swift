@@ -3,10 +3,10 @@
 /// Parsers may read texts with duplicate names, invalid UTF-8 or another encoding differently, and PostgreSQL can't
 /// store NUL. So such texts are rejected.
 package enum StrictJSON {
-    /// Returns what is wrong with the text. Nil if it is valid.
+    /// Returns what is wrong with the text; nil if it is valid.
     package static func error(in bytes: some Collection<UInt8>) -> JSONError? {
         func check(_ buffer: UnsafeBufferPointer<UInt8>) -> JSONError? {
-            guard buffer.count < Int32.max else { return JSONError(offset: 0, reason: "it has \(buffer.count) bytes") }
+            guard buffer.count < Int32.max else { return JSONError.tooLarge(buffer.count) }
             var parser = JSONParser(buffer: buffer)
             guard case .failure(let error) = parser.parse() else { return nil }
             return error

@@ -1,4 +1,4 @@
-/// A growing buffer of UTF-8.
+/// A growing buffer of UTF-8, into which `JSONWriter` writes.
 ///
 /// It is faster than an array, which checks for each appended byte whether it is uniquely referenced.
 package struct UTF8Builder: ~Copyable {
@@ -6,6 +6,7 @@ package struct UTF8Builder: ~Copyable {
     // initialized. Each method that writes calls `reserve` first.
     @usableFromInline var start: UnsafeMutablePointer<UInt8>
     @usableFromInline var capacity: Int
+    /// The number of bytes that were written.
     @usableFromInline var end = 0
 
     package init(capacity: Int) {
@@ -41,12 +42,12 @@ package struct UTF8Builder: ~Copyable {
         end += count
     }
 
-    /// Appends a copy of the bytes at `place`. Does nothing if the range is out of bounds.
-    package mutating func appendAgain(_ place: Range<Int>) {
-        guard place.lowerBound >= 0, place.upperBound <= end else { return }
-        reserve(place.count)
-        (start + end).update(from: start + place.lowerBound, count: place.count)
-        end += place.count
+    /// Appends a copy of the bytes in `range`. Does nothing if the range is out of bounds.
+    package mutating func appendAgain(_ range: Range<Int>) {
+        guard range.lowerBound >= 0, range.upperBound <= end else { return }
+        reserve(range.count)
+        (start + end).update(from: start + range.lowerBound, count: range.count)
+        end += range.count
     }
 
     /// Appends bytes up to the first one that JSON escapes. Returns their number.
@@ -89,6 +90,7 @@ package struct UTF8Builder: ~Copyable {
         append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: number % 10))
     }
 
+    /// Makes room for more bytes.
     @inlinable package mutating func reserve(_ more: Int) {
         if capacity - end < more { grow(by: more) }
     }

@@ -1,4 +1,5 @@
-/// Well-formed UTF-8 (Unicode, table 3-7): no overlong forms, no surrogates, nothing past U+10FFFF.
+/// Checks whether bytes are well-formed UTF-8 (Unicode, table 3-7): no overlong forms, no surrogates, nothing past
+/// U+10FFFF.
 enum UTF8Sequence {
     /// Returns the length of the multibyte sequence at `index`. Returns 0 if it isn't well-formed.
     static func length(in buffer: UnsafeBufferPointer<UInt8>, at index: Int) -> Int {

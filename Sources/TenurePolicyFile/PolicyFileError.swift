@@ -1,9 +1,9 @@
 /// All mistakes in a policy file, its release list or its cases, in the order of the text.
 public struct PolicyFileError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// At least one, in the order of the text.
+    /// The mistakes, at least one.
     public let mistakes: [PolicyFileMistake]
 
-    /// One line for each mistake.
+    /// The mistakes, one per line.
     public var description: String {
         mistakes.map(\.description).joined(separator: "\n")
     }
@@ -31,6 +31,6 @@ public struct PolicyFileMistake: Sendable, Hashable, CustomStringConvertible {
         self.code = code
     }
 
-    /// `policy.yaml:12:7: message`
+    /// The mistake with its position, such as `policy.yaml:12:7: message`.
     public var description: String { "\(file):\(line):\(column): \(message)" }
 }

@@ -34,7 +34,7 @@ struct Acknowledgments {
         return result
     }
 
-    /// Returns what is wrong with an acknowledgment without a finding. Nil if that can't be determined.
+    /// Returns what is wrong with an acknowledgment without a finding; nil if that can't be determined.
     private func mistake(in acknowledgment: Acknowledgment, among findings: [LintFinding]) -> String? {
         let code = acknowledgment.code.shortened
         guard let rule = LintRule.named(acknowledgment.code) else {

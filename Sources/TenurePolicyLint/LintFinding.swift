@@ -2,6 +2,7 @@ package import TenurePolicyFile
 
 /// One problem that the linter reports about a policy file or its release list.
 package struct LintFinding: Sendable, Hashable, CustomStringConvertible {
+    /// How serious a finding is.
     package enum Severity: String, Sendable, Hashable, CaseIterable, Comparable {
         /// Customers lose what they paid for, others get it for nothing, or the file isn't a valid policy.
         case error
@@ -32,28 +33,30 @@ package struct LintFinding: Sendable, Hashable, CustomStringConvertible {
     package let position: SourcePosition
     /// The consequence for customers, with the numbers of this policy.
     package let message: String
-    /// What to do. Nil if `message` says it.
+    /// What to do; nil if `message` says it.
     package internal(set) var fix: String?
     /// The edits that `fix` describes. With them the finding disappears and no new one appears. Empty if `fix` is
     /// advice.
     var edits: [PolicyEdit] = []
-    /// The reason in the policy's acknowledgment. Nil if the policy doesn't acknowledge the finding.
+    /// The reason in the policy's acknowledgment; nil if the policy doesn't acknowledge the finding.
     package internal(set) var acknowledgment: String?
     /// Whether it is a mistake in the file, which can't be acknowledged.
     package let isMistake: Bool
 
     package var isAcknowledged: Bool { acknowledgment != nil }
 
+    /// The severity, with `acknowledged` if the policy acknowledges the finding.
     package var severityInWords: String { isAcknowledged ? "\(severity.rawValue), acknowledged" : severity.rawValue }
 
-    /// `policy.yaml:12:7: warning: message [code]`, or `warning, acknowledged: message`
+    /// The finding with its position, such as `policy.yaml:12:7: warning: message [code]`. An acknowledged one has
+    /// `warning, acknowledged` instead of `warning`.
     package var description: String {
         "\(position.file):\(position.line):\(position.column): \(severityInWords): \(message) [\(code)]"
     }
 }
 
 extension LintFinding {
-    /// A mistake that the reader of the file found.
+    /// Creates the finding for a mistake that the reader of the file reported.
     package init(_ mistake: PolicyFileMistake) {
         self.init(
             code: mistake.code, severity: .error, place: "",

@@ -2,8 +2,9 @@ import TenurePolicyFile
 
 /// What to do about a finding: an edit, or advice if the linter can't know the edit.
 struct LintFix: Sendable, ExpressibleByStringInterpolation {
+    /// What to do.
     let text: String
-    /// The edits that the text describes. Empty for advice.
+    /// The edits that the text describes; empty for advice.
     let edits: [PolicyEdit]
 
     /// Creates advice without edits.

@@ -9,13 +9,13 @@ struct LintPlatform: Sendable {
     let timeline: Timeline
     /// The dated releases of this platform in the list, oldest first.
     let releases: [ListedRelease]
-    /// When each era began on this platform: the date in the policy, or the date of its version in the release list.
-    /// Nil if it isn't known.
+    /// When each era began on this platform: the date in the policy, or the date of its version in the release list; nil
+    /// if neither is known.
     private let starts: [Release.Moment?]
     /// Whether the policy says that build numbers restarted on this platform.
     private let mayRestart: Bool
 
-    /// `build` or `version`.
+    /// The key of boundaries on this platform: `build` or `version`.
     var key: VersionKey { platform.versionKey }
     /// Whether the policy itself has a release list for this platform.
     var decidesByList: Bool { timeline.erasOfRelease != nil }
@@ -35,7 +35,7 @@ struct LintPlatform: Sendable {
         }
     }
 
-    /// Returns the era in which the release came out. Nil if that isn't certain.
+    /// Returns the era in which the release came out; nil if that isn't certain.
     func era(of release: Release) -> Int? {
         var result = timeline.firstEra
         for index in starts.indices where index > timeline.firstEra {
@@ -54,8 +54,9 @@ struct LintPlatform: Sendable {
         return result
     }
 
-    /// Returns the eras that a version proves under this policy. Nil if it proves nothing.
+    /// Returns the eras that a version proves under this policy; nil if it proves nothing.
     func eras(provenBy number: AppVersion) -> EraSet? {
+        // A proof that excludes no era, or every era, proves nothing.
         func separating(_ eras: EraSet) -> EraSet? { eras.isEmpty || eras == timeline.eras ? nil : eras }
         if let list = timeline.erasOfRelease {
             if let listed = list[number].flatMap(separating) { return listed }
@@ -111,11 +112,12 @@ struct LintPlatform: Sendable {
         return ([start] + near.filter { start < $0 && $0 < end }).sorted()
     }
 
-    func position(of release: Release) -> String { "\(key.rawValue) \(release.numberInWords)" }
+    /// Returns the name of the release in a message, such as `build 120`.
+    func name(of release: Release) -> String { "\(key.rawValue) \(release.numberInWords)" }
 }
 
 extension Release {
-    /// The number that the App Store reports. Empty if the list doesn't have it.
+    /// The build or version that the App Store reports; empty if the list doesn't have it.
     var numberInWords: String { originalAppVersion?.description.shortened ?? "" }
 
     /// A date at which the release was certainly on sale.
@@ -134,6 +136,7 @@ extension Release.Moment {
         }
     }
 
+    /// The day for sorting. For an instant, its day in UTC.
     var sortingDay: CivilDay {
         switch self {
         case .instant(let date): CivilDay(of: date)
@@ -147,14 +150,16 @@ extension Release.Moment {
     }
 }
 
-/// Names in quotes: `a`, `b` and `c`.
+/// Returns names in backticks as a list for a message: `a`, `b` and `c`.
 func inWords(_ names: [String], _ conjunction: String = "and") -> String {
     let quoted = names.map { "`\($0.shortened)`" }
     guard let last = quoted.last, quoted.count > 1 else { return quoted.first ?? "nothing" }
     return quoted.dropLast().joined(separator: ", ") + " \(conjunction) " + last
 }
 
-/// Numbers of releases, oldest first: `37`, `90 and 110`, `100 … 119 (20 in all)`.
+/// Returns builds or versions as a list for a message: `37`, `90 and 110`, `100 … 119 (20 in all)`.
+///
+/// - Parameter numbers: in ascending order.
 func inWords(_ numbers: [AppVersion]) -> String {
     let texts = numbers.map { "\($0)".shortened }
     guard texts.count <= 8 else { return "\(texts[0]) … \(texts[texts.count - 1]) (\(texts.count) in all)" }

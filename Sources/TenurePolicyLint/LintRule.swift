@@ -20,8 +20,9 @@ package struct LintRule: Sendable {
     package let story: String
     /// What to do in general.
     package let fix: String
+    /// The input that the check needs besides the policy.
     let needs: Need
-    /// The check. Nil if the reader of the file makes it, and reports a mistake.
+    /// The check; nil if the reader of the file makes it, and reports a mistake.
     let check: (@Sendable (LintSubject, inout LintReport) -> Void)?
 
     init(
@@ -44,10 +45,12 @@ struct LintReport {
     let draft: PolicyDraft
     private(set) var findings: [Linter.Checked] = []
 
+    /// Adds a finding about a part of the policy.
+    ///
     /// - Parameters:
-    /// - path: the part that the finding is about. Parts that couldn't be read aren't reported.
-    /// - details: what distinguishes the finding from others of this rule at this part.
-    /// - severity: if it is less severe than the rule.
+    ///   - path: the part that the finding is about. Parts that couldn't be read aren't reported.
+    ///   - details: what distinguishes the finding from others of this rule at this part.
+    ///   - severity: the severity, if it is lower than the rule's.
     ///   - fixes: the suggestions in the order in which they are tried, then advice.
     mutating func add(
         at path: [PolicyMistake.Step], as details: [String] = [], severity: LintFinding.Severity? = nil,

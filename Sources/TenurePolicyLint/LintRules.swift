@@ -1,7 +1,7 @@
 import TenurePolicyFile
 
-/// All rules, in the order of the documentation.
 extension LintRule {
+    /// All rules, in the order of Docs/policy-check.md.
     package static let all: [LintRule] = [
         // About numbers.
         .malformedVersion, .versionForBuild, .buildForVersion, .buildNumbersUnsaid,
@@ -22,5 +22,6 @@ extension LintRule {
         .acknowledgmentWithoutFinding, .mistake,
     ]
 
+    /// Returns the rule with a code; nil if there is no such rule.
     static func named(_ code: String) -> LintRule? { all.first { $0.code == code } }
 }

@@ -5,24 +5,25 @@ import TenurePolicyFile
 /// The input of the rules: the file, the real releases, and the eras on each platform.
 struct LintSubject: Sendable {
     let draft: PolicyDraft
-    /// The policy. Nil if the file has mistakes. In that case, `decide` can't be called.
+    /// The policy; nil if the file has mistakes. In that case, `decide` can't be called.
     let policy: Policy?
-    /// The previous policy.
+    /// The previous policy; nil if none was given.
     let old: Policy?
+    /// The time of the check. `distantFuture` if none was given.
     let now: Date
-    /// The rights that existing customers would lose. Nil if there is no previous policy.
+    /// The rights that existing customers would lose; nil without a previous policy, or if the file has mistakes.
     let rights: RightsComparison?
     /// The platforms of the policy, then those of the release list, in a fixed order.
     let platforms: [LintPlatform]
     /// The real releases: from the separate release list, or from the policy. Empty if there is no list.
     let list: [ListedRelease]
-    /// The path with which the policy can name the separate list. Nil if it can't, or if the list is in the policy.
+    /// The path with which the policy can name the separate list; nil if it can't, or if the policy has its own list.
     let listPath: String?
 
     var eras: [Era] { draft.eras }
     var entitlements: [Entitlement] { draft.entitlements }
 
-    /// Nil if too little of the file could be read.
+    /// Prepares the input; nil if too little of the file could be read.
     init?(_ input: Linter.Input) {
         let draft = input.draft
         guard !draft.eras.isEmpty, draft.eras.count <= EraSet.capacity,
@@ -63,9 +64,10 @@ struct LintSubject: Sendable {
     /// The changes that the file states. Changes that a platform inherits from iOS aren't included.
     var writtenChanges: [EraChange] { changes.filter { eras[$0.index].begins[$0.platform.platform] != nil } }
 
+    /// Returns the name of an era in backticks, for a message.
     func name(_ era: Int) -> String { eras.indices.contains(era) ? "`\(eras[era].name.shortened)`" : "no era" }
 
-    /// The entitlements that some honor gives to customers of the era, unless the honor has ended.
+    /// Returns the entitlements with an honor of the era that hasn't ended.
     func honored(in era: Int) -> [String] {
         guard eras.indices.contains(era) else { return [] }
         return entitlements.filter { !lastingHonors(of: $0, in: era).isEmpty }.map(\.name)
@@ -120,15 +122,15 @@ struct LintSubject: Sendable {
         return ["eras", .index(era), "begins", .key((isInherited ? Platform.iOS : platform.platform).rawValue)]
     }
 
-    /// The edit that makes the policy use the separate list. Nil without a separate list, or if the policy already uses
-    /// it.
+    /// The edit that makes the policy use the separate list; nil without such a list, or if the policy can't name it or
+    /// has its own.
     var useOfList: (path: String, edit: PolicyEdit)? {
         listPath.map { ($0, .use(list, named: $0)) }
     }
 
     // MARK: Hypothetical customers
 
-    /// Returns the entitlements that eras would give to a customer who acquired the app with this version and date. Nil
+    /// Returns the entitlements that eras would give to a customer who acquired the app with this version and date; nil
     /// if `decide` can't be called.
     func granted(_ version: AppVersion?, on platform: Platform?, bought date: Date?) -> [String]? {
         guard let policy else { return nil }
@@ -166,11 +168,15 @@ struct EraChange: Sendable {
     /// The index of the era before it on the platform.
     let previous: Int
     let platform: LintPlatform
+    /// The earlier era.
     let before: Era
+    /// The new era.
     let after: Era
+    /// The first version of the new era; nil if the policy doesn't state it.
     let version: AppVersion?
+    /// The first date of the new era; nil if the policy doesn't state it.
     let date: Date?
-    /// The place in the file.
+    /// The path of the beginning in the file.
     let path: [PolicyMistake.Step]
     /// The entitlements that the earlier era gives, and the new one doesn't or not as long.
     let lost: [String]
@@ -180,6 +186,7 @@ struct EraChange: Sendable {
     /// Whether the two eras give different entitlements.
     var matters: Bool { !lost.isEmpty || !gained.isEmpty }
 
+    /// Finds the change to an era; nil if the era has no beginning on the platform, or begins as `new`.
     init?(to index: Int, on platform: LintPlatform, in subject: LintSubject) {
         let beginnings = platform.timeline.beginnings
         guard beginnings.indices.contains(index), index > platform.timeline.firstEra,

@@ -9,10 +9,11 @@ package enum Linter {
     /// Returns the mistakes in the file, and the unintended effects of the policy.
     ///
     /// - Parameters:
-    /// - releases: the real releases, from a list beside the policy. Nil: the policy's own.
-    /// - isListMapped: whether that list is an export with a mapping, which a policy can't name.
+    ///   - draft: the policy file.
+    ///   - releases: the real releases, from a list beside the policy; nil to use the policy's own.
+    ///   - isListMapped: whether that list is an export with a mapping, which a policy can't name.
     ///   - old: the previous policy. Every right that an existing customer would lose is a finding.
-    /// - now: customers who came later, and rights that ended before, don't count.
+    ///   - now: the time of the check. Customers who came later, and rights that ended before, don't count.
     /// - Returns: the findings in the order of the text, those of the policy file first, including acknowledged ones.
     package static func findings(
         in draft: PolicyDraft, releases: [ListedRelease]? = nil, isListMapped: Bool = false, against old: Policy? = nil,
@@ -48,6 +49,7 @@ package enum Linter {
         let now: Date
     }
 
+    /// A finding, and the fixes that may resolve it.
     typealias Checked = (finding: LintFinding, fixes: [LintFix])
 
     /// Returns the findings of all rules with the fixes that may resolve them. The policy's acknowledgments are
@@ -66,6 +68,7 @@ package enum Linter {
         return Acknowledgments(in: input).applied(to: found.filter { seen.insert($0.finding).inserted })
     }
 
+    /// Sorts findings by position, those of the policy file first.
     private static func inOrder(_ findings: [LintFinding], mainFile: String) -> [LintFinding] {
         func place(_ finding: LintFinding) -> (Int, String, Int, Int) {
             let position = finding.position

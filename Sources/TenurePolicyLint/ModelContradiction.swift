@@ -9,7 +9,7 @@ struct ModelContradiction {
     let era: Int
     /// The nearest era of the release's model; nil if no era has that model.
     let meant: Int?
-    /// Whether the policy assigns them by date, because the version proves nothing.
+    /// Whether the policy assigns them by date, because the version proves nothing or an early date counts more.
     let isByDate: Bool
     private(set) var releases: [ListedRelease]
     /// The entitlements that buyers would have in an era in which the app was sold, and don't have.
@@ -22,6 +22,7 @@ struct ModelContradiction {
     /// The numbers of the releases in ascending order.
     var numbers: [AppVersion] { Set(releases.compactMap(\.release.originalAppVersion)).sorted() }
 
+    /// Adds the releases of another contradiction that belongs to this group.
     fileprivate mutating func add(_ other: ModelContradiction) {
         releases += other.releases
         lost.formUnion(other.lost)
@@ -29,15 +30,18 @@ struct ModelContradiction {
         datesHelp = datesHelp && other.datesHelp
     }
 
+    /// Whether both are reported as one finding.
     fileprivate func belongsTogether(_ other: ModelContradiction) -> Bool {
         model == other.model && era == other.era && isByDate == other.isByDate && lost.isEmpty == other.lost.isEmpty
     }
 
+    /// Examines one release; nil if its model is that of its era, or if too little is known.
     fileprivate init?(_ listed: ListedRelease, on platform: LintPlatform, in subject: LintSubject) {
         guard let model = listed.release.model, let number = listed.release.originalAppVersion else { return nil }
         let proven = platform.eras(provenBy: number)
         let byDate = platform.era(of: listed.release)
         let dated = byDate.map { EraSet(from: $0, to: $0 + 1) }
+        // The version decides the era, unless it proves nothing or an early date counts more.
         let isByDate =
             proven.map { eras in
                 eras.contains { subject.eras[$0].model == .free }

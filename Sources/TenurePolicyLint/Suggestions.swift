@@ -5,7 +5,9 @@ import TenurePolicyFile
 /// Tests suggestions by applying each to the file and checking the result with the linter.
 struct Suggestions {
     private let input: Linter.Input
+    /// The findings for the unchanged file.
     private let before: [FindingKey: LintFinding.Severity]
+    /// The findings after edits that were already tested.
     private var results: [[PolicyEdit]: [FindingKey: LintFinding.Severity]] = [:]
     /// The number of tests that are left. Each checks the whole policy again, so it is lower for a long release list.
     private var trialsLeft: Int
@@ -22,11 +24,13 @@ struct Suggestions {
         fixes.first { !$0.edits.isEmpty && resolves($0.edits, finding) } ?? fixes.first { $0.edits.isEmpty }
     }
 
+    /// Whether the edits remove the finding, and neither add another nor make one more severe.
     private mutating func resolves(_ edits: [PolicyEdit], _ finding: LintFinding) -> Bool {
         guard let after = result(of: edits), after[FindingKey(finding)] == nil else { return false }
         return after.allSatisfy { key, severity in before[key].map { severity <= $0 } ?? false }
     }
 
+    /// Returns the findings after the edits; nil if no test is left.
     private mutating func result(of edits: [PolicyEdit]) -> [FindingKey: LintFinding.Severity]? {
         if let known = results[edits] { return known }
         guard trialsLeft > 0 else { return nil }
@@ -38,6 +42,7 @@ struct Suggestions {
         return result
     }
 
+    /// Returns the highest severity of each finding.
     private static func keys(of findings: [LintFinding]) -> [FindingKey: LintFinding.Severity] {
         var keys: [FindingKey: LintFinding.Severity] = [:]
         for finding in findings {

@@ -6,6 +6,7 @@ package import TenureStore
 /// Runs a comparison over all customers in a service's database, with their evidence and their promises.
 package struct DatabaseRehearsal: Sendable {
     private let comparison: Comparison
+    /// The codes of the realms to include.
     private let realms: Set<UInt8>
 
     /// - Parameter withTests: whether to include customers of a test authority. Otherwise they are skipped.
@@ -21,17 +22,22 @@ package struct DatabaseRehearsal: Sendable {
         package let tally: Tally
         /// The number of customers of other environments or test authorities, who were skipped.
         package let skipped: Int
+        /// Whether the rehearsal was stopped before the last customer.
         package let isPartial: Bool
     }
 
     /// The number of row numbers in a page. Erased customers leave gaps, so a page may have fewer customers.
     private static let pageSize: Int64 = 8192
 
+    /// A range of row numbers that one task reads and decides.
     private struct Page: Sendable {
+        /// The row number before the first of the page.
         let after: Int64
+        /// The last row number of the page.
         let through: Int64
         /// The kinds of customers that earlier pages found, with their verdicts.
         let known: KnownVerdicts
+        /// The ranks up to which customers of this page can become examples.
         let ranks: ExampleRanks
     }
 
@@ -41,9 +47,9 @@ package struct DatabaseRehearsal: Sendable {
         over store: Store, isStopped: @Sendable () -> Bool = { false },
         progress: (EvidenceRehearsal.Progress) -> Void = { _ in }
     ) async throws -> Outcome {
-        let newest: Int64
+        let lastRow: Int64
         do throws(StoreError) {
-            newest = try await store.read { try $0.newestCustomer() }
+            lastRow = try await store.read { try $0.newestCustomer() }
         } catch {
             throw RehearsalError.database(error)
         }
@@ -55,14 +61,14 @@ package struct DatabaseRehearsal: Sendable {
         var kinds = CountedKinds()
         var skipped = 0
         var state = EvidenceRehearsal.Progress()
-        var next: Int64 = 0
-        var done: Int64 = 0
+        var pagedThrough: Int64 = 0
+        var decidedThrough: Int64 = 0
 
         func nextPage() -> Page? {
-            guard next < newest, !isStopped() else { return nil }
-            defer { next += Self.pageSize }
+            guard pagedThrough < lastRow, !isStopped() else { return nil }
+            defer { pagedThrough += Self.pageSize }
             return Page(
-                after: next, through: min(next + Self.pageSize, newest), known: kinds.known,
+                after: pagedThrough, through: min(pagedThrough + Self.pageSize, lastRow), known: kinds.known,
                 ranks: ExampleRanks(of: tally))
         }
 
@@ -81,18 +87,18 @@ package struct DatabaseRehearsal: Sendable {
         try await inOrder(makeNext: nextPage, evaluatePage) { result in
             let (outcome, page) = try result.get()
             tally.add(outcome.tally)
-            kinds.add(outcome.own, times: outcome.times, in: &tally)
+            kinds.add(outcome.newKinds, times: outcome.times, in: &tally)
             skipped += outcome.skipped
-            done = page.through
+            decidedThrough = page.through
             state.lines = tally.customers + kinds.customers + skipped
-            state.share = Double(done) / Double(max(1, newest))
+            state.share = Double(decidedThrough) / Double(max(1, lastRow))
             progress(state)
         }
         kinds.add(to: &tally)
-        return Outcome(tally: tally, skipped: skipped, isPartial: isStopped() && done < newest)
+        return Outcome(tally: tally, skipped: skipped, isPartial: isStopped() && decidedThrough < lastRow)
     }
 
-    /// All versions of the policy, by number. Promises refer to them.
+    /// Reads all versions of the policy, by number. Promises refer to them.
     private func policies(in store: Store) async throws -> [Int64: Policy] {
         let recorded: [StoredPolicy]
         do throws(StoreError) {

@@ -2,15 +2,18 @@ package import Foundation
 package import TenureAppStore
 import TenureCore
 
-/// Runs a comparison over a file of artifacts: verifies the lines on all cores, groups them by customer, and then
-/// decides once for each customer.
+/// Runs a comparison over a file of artifacts, with one customer or artifact per line:
+/// 1. `LineReader` verifies the lines on all cores. Each line becomes an entry under the names of its customer.
+/// 2. `SpillFolder` puts the entries into buckets by the hash of the name, in files if there are many.
+/// 3. `Bucket` groups the entries of each customer, and decides once for each customer.
 ///
-/// The result doesn't depend on the order of the lines. The use of memory is limited: if there are many customers,
-/// their records are written to files in a temporary folder. Only the accounts that share an `id` stay in memory.
+/// The result doesn't depend on the order of the lines. The use of memory is limited: only the accounts that share an
+/// `id` always stay in memory.
 package struct EvidenceRehearsal: Sendable {
     /// An `id` that is used for so many accounts that it must be a placeholder, such as `anonymous`.
     package struct AnonymousID: Sendable, Hashable {
         let id: String
+        /// The number of Apple Accounts in lines with this `id`.
         let accounts: Int
     }
 
@@ -32,6 +35,7 @@ package struct EvidenceRehearsal: Sendable {
 
     /// The progress of a rehearsal.
     package struct Progress: Sendable {
+        /// The number of lines that were read; for a database, of customers.
         package var lines = 0
         /// The completed share of the current step, from 0 to 1; nil if it is unknown.
         package var share: Double?
@@ -46,6 +50,7 @@ package struct EvidenceRehearsal: Sendable {
         package let anonymousIDs: [AnonymousID]
         /// Whether the rehearsal was stopped, or the input couldn't be read to its end.
         package let isPartial: Bool
+        /// The problem with the input; nil if it was read to its end.
         package let problem: RehearsalError?
     }
 
@@ -53,6 +58,8 @@ package struct EvidenceRehearsal: Sendable {
     /// divided into lines.
     private static let chunkSize = 256 << 10
 
+    /// Reads all lines, then decides for all customers.
+    ///
     /// - Parameters:
     ///   - isStopped: called often. When it returns true, the rehearsal ends with the lines read so far.
     ///   - report: called with rejected lines, in the order of the file.
@@ -83,6 +90,7 @@ package struct EvidenceRehearsal: Sendable {
             return waiting.isEmpty ? nil : waiting.removeFirst()
         }
 
+        // Called with the result of each batch, in the order of the file.
         func take(_ reading: BatchReading) throws {
             counts.add(reading.counts)
             try reading.forEachRecord { record, bucket throws(RehearsalError) in try folder.append(record, to: bucket) }
@@ -129,6 +137,7 @@ package struct EvidenceRehearsal: Sendable {
         return counts
     }
 
+    /// Decides for the customers in all buckets, stage by stage.
     private func decide(
         _ folder: SpillFolder, progress: (Double) -> Void
     ) async throws -> (tally: Tally, anonymousIDs: [AnonymousID]) {
@@ -138,12 +147,11 @@ package struct EvidenceRehearsal: Sendable {
         try Self.renameUnderWeakerNames(joins.anonymous, in: folder)
         let stages = GatheringStage.allCases
         for (number, stage) in stages.enumerated() {
-            // Process the buckets of weaker names first. Then each entry is in its last bucket before that bucket is
-            // processed.
-            var left = SpillFolder.buckets(of: stage)
+            // The buckets of weaker names come first, because their entries may move to the buckets of stronger names.
+            var bucketsLeft = SpillFolder.buckets(of: stage)
             let known = joins
             func next() -> BucketContents? {
-                while let bucket = left.popFirst() {
+                while let bucket = bucketsLeft.popFirst() {
                     if let contents = folder.take(bucket) { return contents }
                 }
                 return nil
@@ -160,7 +168,7 @@ package struct EvidenceRehearsal: Sendable {
                 tally.add(outcome.tally)
                 for (one, other) in outcome.joined { joins.join(one, other) }
                 for (bucket, record) in outcome.moved { try folder.append(record[...], to: bucket) }
-                let done = 1 - Double(left.count) / Double(SpillFolder.bucketCount)
+                let done = 1 - Double(bucketsLeft.count) / Double(SpillFolder.bucketCount)
                 progress((Double(number) + done) / Double(stages.count))
             }
         }

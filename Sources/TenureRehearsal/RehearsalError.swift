@@ -2,13 +2,17 @@ package import TenureStore
 
 /// A problem that stops a rehearsal. Rejected lines don't stop it; they are counted.
 package enum RehearsalError: Error, Sendable, Hashable {
+    /// The file at this path can't be read.
     case unreadable(String)
+    /// The path is that of a folder.
     case folder(String)
     /// The evidence is compressed, and `gzip` isn't installed.
     case noGzip(String)
+    /// `gzip` reported that the compressed evidence is damaged or incomplete.
     case damagedArchive
-    /// The temporary folder isn't writable.
+    /// The temporary folder at this path isn't writable.
     case noRoom(String)
+    /// The database of the service can't be read.
     case database(StoreError)
     /// A version of the policy that promises refer to can't be read from the database.
     case brokenPolicy(Int64)

@@ -196,7 +196,7 @@ import Testing
 
     @Test func `a dated change out of an honored era must state its changeover`() {
         let unstated = """
-            policy.yaml:4:5: `freemium` doesn't state its changeover, and who buys during the change would be misjudged; write `changeover: { from: -24h, until: +48h }`, or `changeover: none` if price and version changed at one instant
+            policy.yaml:4:5: `freemium` doesn't state its changeover, so customers who buy during the change may be assigned to the wrong era; write `changeover: { from: -24h, until: +48h }`, or `changeover: none` if price and version changed at one instant
             """
         #expect(mistakes(policy()) == unstated)
         #expect(mistakes(policy(honors: "[paid, freemium]")) == unstated)

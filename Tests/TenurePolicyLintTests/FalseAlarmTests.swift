@@ -155,7 +155,7 @@ import Testing
         let year = "  cloud:\n    products: [yearly]\n    honors: [{ era: paid, for: P1Y }]"
         #expect(try found(year) == ["paid-era-unhonored warning eras/paid/premium"])
         let message = try findings([("honors: [paid]", "trial: { days: 3 }\n" + year)]).first?.message
-        #expect(message?.contains("nothing that is sold is theirs permanently") == true)
+        #expect(message?.contains("no sold entitlement permanently") == true)
         // A new entitlement may be sold to owners too, but only the developer knows which entitlements are new.
         let second = "  everything:\n    products: [all]\n    honors: [paid]"
         #expect(try found(second) == ["paid-era-unhonored warning eras/paid/premium"])

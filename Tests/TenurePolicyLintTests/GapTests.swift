@@ -78,7 +78,7 @@ import Testing
         #expect(found.map(\.code) == ["model-contradicted"])
         #expect(found.first?.severity == .error)
         #expect(
-            found.first?.message.contains("build 120 on iOS (2015-06-10) was free, and by date it counts as `paid`")
+            found.first?.message.contains("build 120 on iOS (2015-06-10) was free, but by date it counts as `paid`")
                 == true)
         #expect(found.first?.message.contains("`premium` for nothing") == true)
         #expect(

@@ -90,7 +90,7 @@ import Testing
     @Test func `a marketing version is recognized by its shape, too, and a build by the release list`() throws {
         let byShape = try messages([("\"120\"", "\"2.0\"")])
         #expect(
-            byShape.contains { $0.hasPrefix("policy.yaml:7:21: warning: `2.0` has the shape of a marketing version") })
+            byShape.contains { $0.hasPrefix("policy.yaml:7:21: warning: `2.0` looks like a marketing version") })
         let mac = ("      iOS: { build: \"120\"", "      macOS: { version: \"60\"")
         let byList = try messages([mac], list: "macOS,1.9,44,2014-02-01,paid\nmacOS,2.0,60,2015-06-10T18:00:00Z,free\n")
         #expect(

@@ -99,7 +99,7 @@ import Testing
         #expect(found.severity == .error)
         #expect(
             found.message
-                == "the list says that build 120 on iOS (2015-06-10T18:00:00Z) was free, and by build it counts as `paid`, which is paid: customers who got the app then get `premium` for nothing"
+                == "the list says that build 120 on iOS (2015-06-10T18:00:00Z) was free, but by build it counts as `paid`, which has `model: paid`: customers who got the app then get `premium` for nothing"
         )
     }
 

@@ -2,6 +2,7 @@ import TenureJSON
 
 /// An artifact of the App Store, recognized by its bytes and not yet verified.
 public enum AppStoreArtifact: Sendable, Hashable {
+    /// A compact JWS, parsed, with its original bytes.
     case jws(UnverifiedJWS, bytes: [UInt8])
     /// An app receipt, in BER or DER.
     case receipt([UInt8])
@@ -43,7 +44,7 @@ public enum AppStoreArtifact: Sendable, Hashable {
         self = .receipt(try receiptBytes(file: file))
     }
 
-    /// The name of the kind of artifact. Nil for a JWS of an unrecognized kind.
+    /// The name of the kind of artifact; nil for a JWS of an unrecognized kind.
     public var kindName: String? {
         switch self {
         case .jws(let jws, _): jws.kind?.rawValue
@@ -54,6 +55,7 @@ public enum AppStoreArtifact: Sendable, Hashable {
 }
 
 extension [UInt8] {
+    /// Returns the bytes without the ASCII blanks and line breaks at both ends.
     fileprivate func trimmingASCIIBlanks() -> ArraySlice<UInt8> {
         func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
         guard let first = firstIndex(where: { !isBlank($0) }), let last = lastIndex(where: { !isBlank($0) }) else {

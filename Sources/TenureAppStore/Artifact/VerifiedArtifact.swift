@@ -18,7 +18,8 @@ public enum VerifiedArtifact: Sendable, Hashable {
     /// The signer's chain, leaf first.
     public var certificates: [CertificateSummary] { signing.certificates }
 
-    /// See `Verified.signedContentDigest`. A notification has the digest of the notification itself.
+    /// The SHA-256 digest of the signed bytes, as in `Verified`. For a notification, it is that of the notification
+    /// itself.
     package var signedContentDigest: [UInt8] { Array(signing.digest) }
 
     private var signing: Signing {
@@ -58,7 +59,7 @@ extension AppStoreVerifier {
 }
 
 extension Evidence {
-    /// Creates the evidence from those of one customer's verified artifacts that were signed in this environment.
+    /// Creates one customer's evidence from verified artifacts. Artifacts of other environments are left out.
     ///
     /// Throws `malformed` if a transaction or renewal info has no ID.
     public init(

@@ -22,6 +22,7 @@ public struct AppIdentity: Sendable, Hashable {
 public struct AppStoreVerifier: Sendable {
     /// The app that artifacts must be for.
     public let app: AppIdentity
+    /// The certificate chains that were already checked.
     package let cache: ChainCache
 
     /// How far a signing date may be in the future, in seconds, because the clocks may differ.
@@ -61,10 +62,7 @@ public struct AppStoreVerifier: Sendable {
     ) throws(Rejection) -> Verified<AppTransactionPayload> {
         let verified: Verified<AppTransactionPayload> = try verify(jws, now: now)
         if source == .client, verified.payload.isServerVariant {
-            throw Rejection(
-                .wrongKind,
-                "it is the server's variant of an app transaction, which is bound to no device"
-            )
+            throw Rejection(.wrongKind, "it is the server's variant of an app transaction, which is bound to no device")
         }
         return verified
     }
@@ -74,8 +72,10 @@ public struct AppStoreVerifier: Sendable {
         try verify(jws, now: now)
     }
 
-    /// Verifies renewal info; see `verifyAppTransaction`. Renewal info doesn't name its app. So use it only together
-    /// with a verified transaction with the same `originalTransactionID`.
+    /// Verifies renewal info; see `verifyAppTransaction`.
+    ///
+    /// Renewal info doesn't name its app. So use it only together with a verified transaction with the same
+    /// `originalTransactionID`.
     public func verifyRenewalInfo(_ jws: [UInt8], now: Date?) throws(Rejection) -> Verified<RenewalInfoPayload> {
         try verify(jws, now: now)
     }
@@ -101,11 +101,15 @@ public struct AppStoreVerifier: Sendable {
 
     /// A payload with a valid signature, of any kind, app and environment.
     private struct Signed {
+        /// The parsed JSON of the payload.
         let tape: JSONTape
+        /// The certificates of the signer.
         let chain: TrustedChain
+        /// The digest of the signed bytes.
         let digest: SHA256Digest
     }
 
+    /// Parses a JWS, and verifies its algorithm, certificates and signature.
     private func signed(_ jws: ArraySlice<UInt8>) throws(Rejection) -> Signed {
         let segments = try JWSSegments(jws)
         // A known header needs neither decoding nor hashing. It has about 4.5 KB, which is most of a JWS.
@@ -123,11 +127,12 @@ public struct AppStoreVerifier: Sendable {
         let digest = SHA256.hash(data: segments.signedBytes)
         try checkSignature(of: segments, hashedTo: digest, by: chain)
         // Remember the header only after the signature was verified. An attacker can write any number of headers with a
-        // genuine chain, and so displace the known ones, but can't sign with it.
+        // genuine chain, which would displace the known ones, but can't sign with that chain.
         cache.remember(header: segments.bytes[segments.header], of: chain)
         return Signed(tape: try segments.object(segments.payload, as: "payload"), chain: chain, digest: digest)
     }
 
+    /// Reads the payload, and checks its signing date, app and environment.
     private func verified<Payload: StorePayload>(
         _ signed: Signed, now: Date?
     ) throws(Rejection) -> Verified<Payload> {
@@ -165,6 +170,8 @@ public struct AppStoreVerifier: Sendable {
         }
     }
 
+    /// Checks that the certificates were valid when the artifact was signed, and that the signing date isn't in the
+    /// future. `now` replaces a missing signing date; without both, the artifact is malformed.
     func checkSigning(at signedDate: Date?, by chain: TrustedChain, now: Date?) throws(Rejection) {
         guard let instant = signedDate ?? now else {
             throw Rejection(.malformed, "it has no signing date")
@@ -196,7 +203,7 @@ public struct AppStoreVerifier: Sendable {
         }
     }
 
-    // Like Apple's libraries, check first the app, then the environment.
+    /// Checks that the payload names the app. Like Apple's libraries, the verifier checks the environment after this.
     private func check(
         _ bundleID: String?,
         appAppleID: Int64?,
@@ -221,5 +228,6 @@ public struct AppStoreVerifier: Sendable {
 }
 
 extension JWSKind {
+    /// Whether payloads of this kind have the app's Apple ID.
     fileprivate var namesAppAppleID: Bool { self == .appTransaction || self == .notification }
 }

@@ -6,12 +6,12 @@ import TenureJSON
 /// The value with which an artifact is bound to a device: the SHA-384 hash of the lowercase UUIDs of a nonce and of the
 /// device, which the App Store computes.
 public struct DeviceVerification: Sendable, Hashable {
-    /// 48 bytes.
+    /// The SHA-384 hash, 48 bytes.
     public let hash: [UInt8]
     /// The nonce in the hash.
     public let nonce: UUID
 
-    /// Reads both fields. Nil if both are missing. Throws `malformed` if only one is present or one is invalid.
+    /// Reads both fields; nil if both are missing. Throws `malformed` if only one is present or one is invalid.
     init?(hash: String?, nonce: String?) throws(Rejection) {
         guard hash != nil || nonce != nil else { return nil }
         guard let hash, let bytes = Base64.standard.decode(Array(hash.utf8)[...]), bytes.count == SHA384.byteCount
@@ -31,27 +31,31 @@ public struct DeviceVerification: Sendable, Hashable {
         hash == Self.hash(nonce: nonce, deviceVerificationID: deviceVerificationID)
     }
 
+    /// Computes the hash as the App Store does.
     package static func hash(nonce: UUID, deviceVerificationID: UUID) -> [UInt8] {
         Array(SHA384.hash(data: nonce.lowercaseUTF8 + deviceVerificationID.lowercaseUTF8))
     }
 }
 
 extension AppTransactionPayload {
-    /// Nil in the server variant. Throws `malformed`.
+    /// Returns the binding to a device; nil in the server variant. Throws `malformed` if only one of its two fields is
+    /// present, or one is invalid.
     public func deviceBinding() throws(Rejection) -> DeviceVerification? {
         try DeviceVerification(hash: deviceVerification, nonce: deviceVerificationNonce)
     }
 }
 
 extension TransactionPayload {
-    /// Nil if it came from a server. Throws `malformed`.
+    /// Returns the binding to a device; nil if the App Store signed the transaction for a server. Throws `malformed` if
+    /// only one of its two fields is present, or one is invalid.
     public func deviceBinding() throws(Rejection) -> DeviceVerification? {
         try DeviceVerification(hash: deviceVerification, nonce: deviceVerificationNonce)
     }
 }
 
 extension RenewalInfoPayload {
-    /// Nil if it came from a server. Throws `malformed`.
+    /// Returns the binding to a device; nil if the App Store signed the renewal info for a server. Throws `malformed` if
+    /// only one of its two fields is present, or one is invalid.
     public func deviceBinding() throws(Rejection) -> DeviceVerification? {
         try DeviceVerification(hash: deviceVerification, nonce: deviceVerificationNonce)
     }

@@ -45,6 +45,7 @@ extension Verified<TransactionPayload> {
 }
 
 extension Open<ProductType> {
+    /// The type as decisions use it.
     fileprivate var meaning: Purchase.ProductType {
         switch self {
         case .known(.nonConsumable): .nonConsumable

@@ -3,10 +3,11 @@ import TenureJSON
 
 /// The header of a JWS: the algorithm, and the signer's certificates.
 struct JWSHeader {
-    /// The `alg` of the header. Nil if it is missing.
+    /// The `alg` of the header; nil if it is missing.
     let algorithm: String?
+    /// Whether the header has a `crit` field, which demands extensions (RFC 7515, section 4.1.11).
     let namesCriticalExtensions: Bool
-    /// The certificates in standard Base64 of DER. Nil if they are missing.
+    /// The certificates in standard Base64 of DER, the signer's first; nil if they are missing.
     let x5c: [String]?
 
     init(_ tape: JSONTape) throws(Rejection) {
@@ -20,7 +21,8 @@ struct JWSHeader {
         namesCriticalExtensions = tape.value(named: "crit", inObjectAt: tape.root) != nil
     }
 
-    /// Throws `unsupportedAlgorithm` unless the algorithm is `ES256`, which the App Store uses.
+    /// Throws `unsupportedAlgorithm` unless the algorithm is `ES256`, which the App Store uses, and the header demands no
+    /// extensions.
     func checkAlgorithm() throws(Rejection) {
         guard algorithm == "ES256" else {
             throw Rejection(
@@ -35,7 +37,7 @@ struct JWSHeader {
         }
     }
 
-    /// The header's chain, verified.
+    /// Returns the header's certificate chain after verifying it. One certificate is Xcode's; the App Store sends three.
     func chain(in cache: ChainCache) throws(Rejection) -> TrustedChain {
         guard let x5c else {
             throw Rejection(.untrustedChain, "the header has no certificates (`x5c`)")
@@ -53,7 +55,7 @@ struct JWSHeader {
         }
     }
 
-    /// The DER bytes of one entry.
+    /// Returns the DER bytes of one entry of `x5c`.
     func certificate(_ entry: String, at index: Int) throws(Rejection) -> [UInt8] {
         guard !entry.isEmpty, let der = Base64.standard.decode(Array(entry.utf8)[...]) else {
             throw Rejection(.malformed, "certificate \(index + 1) of the header (`x5c`) isn't canonical Base64")

@@ -1,6 +1,6 @@
 import TenureJSON
 
-/// The kinds of payload that the App Store signs as JWS. A JWS doesn't name its kind.
+/// The kinds of payload that the App Store signs as JWS. A JWS doesn't name its kind, so it is recognized by its fields.
 public enum JWSKind: String, CaseIterable, Sendable, Hashable {
     case appTransaction
     case transaction
@@ -9,7 +9,10 @@ public enum JWSKind: String, CaseIterable, Sendable, Hashable {
     /// A request of retention messaging.
     case realtime
 
-    /// Recognizes the kind by keys that only this kind has. Without such keys, by the key that names the app.
+    /// Recognizes the kind of a payload by fields that only this kind has.
+    ///
+    /// Without such a field, a payload with an environment is a transaction if it names the app, otherwise renewal info.
+    /// Any other payload has no known kind.
     init?(of tape: JSONTape) {
         func has(_ name: StaticString) -> Bool { tape.value(named: name, inObjectAt: tape.root) != nil }
         if has("notificationType") {
@@ -30,7 +33,7 @@ public enum JWSKind: String, CaseIterable, Sendable, Hashable {
         }
     }
 
-    /// The name with its article.
+    /// The name for messages, such as "an app transaction".
     var phrase: String {
         switch self {
         case .appTransaction: "an app transaction"

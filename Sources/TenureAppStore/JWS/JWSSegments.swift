@@ -7,12 +7,14 @@ struct JWSSegments {
     /// The maximum size in bytes. Genuine JWS have 2 to 12 KB.
     static let maximumSize = 256 * 1024
 
+    /// The whole JWS.
     let bytes: ArraySlice<UInt8>
+    /// The ranges of the three segments in `bytes`.
     let header: Range<Int>
     let payload: Range<Int>
     let signature: Range<Int>
 
-    /// Throws `tooLarge` or `malformed`.
+    /// Finds the segments. Throws `tooLarge`, or `malformed` unless there are exactly three and none is empty.
     init(_ bytes: ArraySlice<UInt8>) throws(Rejection) {
         guard bytes.count <= Self.maximumSize else {
             throw Rejection(
@@ -40,7 +42,7 @@ struct JWSSegments {
         }
     }
 
-    /// The signed bytes.
+    /// The bytes that the signature covers: header, period and payload.
     var signedBytes: ArraySlice<UInt8> { bytes[..<payload.upperBound] }
 
     /// Decodes one segment. Throws `malformed` unless it is canonical base64url without padding.
@@ -51,7 +53,7 @@ struct JWSSegments {
         return decoded
     }
 
-    /// The JSON object in one segment.
+    /// Decodes and parses the JSON object in one segment.
     func object(_ segment: Range<Int>, as name: String) throws(Rejection) -> JSONTape {
         let bytes = try decoded(segment, as: name)
         let tape: JSONTape

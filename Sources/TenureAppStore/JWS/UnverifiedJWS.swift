@@ -4,7 +4,7 @@ public import TenureJSON
 
 /// A JWS that was parsed but not verified. It proves nothing: use it to show, search or sort, never as evidence.
 public struct UnverifiedJWS: Sendable, Hashable {
-    /// The kind, recognized by the keys of the payload. Nil if it isn't recognized.
+    /// The kind, recognized by the fields of the payload; nil if it isn't recognized.
     public let kind: JWSKind?
     /// The decoded header; nothing in it is verified.
     public let header: JSONObject
@@ -13,7 +13,9 @@ public struct UnverifiedJWS: Sendable, Hashable {
     /// The readable certificates in the header. None of them is verified.
     public let certificates: [CertificateSummary]
 
-    /// Throws `tooLarge`, or `malformed` unless it has three segments with two JSON objects.
+    /// Parses a compact JWS.
+    ///
+    /// Throws `tooLarge`, or `malformed` unless it has three segments, of which the first two are JSON objects.
     public init(_ jws: [UInt8]) throws(Rejection) {
         let segments = try JWSSegments(jws[...])
         let header = try segments.object(segments.header, as: "header")

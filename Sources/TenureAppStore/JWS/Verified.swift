@@ -10,15 +10,15 @@ public struct Verified<Payload: Sendable & Hashable>: Sendable, Hashable {
     public var environment: AppStoreEnvironment { signing.environment }
     /// Whether an accepted App Store authority signed it, or only Xcode on a developer's machine.
     public var status: VerificationStatus { signing.status }
-    /// When the artifact was signed. Nil if it has no signing date. In that case, the certificates were valid at the
+    /// When the artifact was signed; nil if it has no signing date. In that case, the certificates were valid at the
     /// `now` that was passed to the verifier.
     public let signedDate: Date?
-    /// The signer first; one certificate for Xcode's artifacts, otherwise three.
+    /// The certificates of the signer's chain, the signer's first: one for Xcode's artifacts, otherwise three.
     public var certificates: [CertificateSummary] { signing.certificates }
     /// The SHA-256 digest of the signed bytes: of `header.payload` in a JWS, of the content octets in a receipt.
     ///
-    /// Use it to identify artifacts. The whole bytes don't identify an artifact, because anyone can change the unsigned
-    /// part without making the artifact invalid, such as an ECDSA signature (r, s) to (r, n - s).
+    /// Use it to identify artifacts. The whole bytes don't identify an artifact, because anyone can change its unsigned
+    /// parts without making it invalid: for example, an ECDSA signature (r, s) is also valid as (r, n - s).
     package var signedContentDigest: [UInt8] { Array(signing.digest) }
 
     let signing: Signing
@@ -42,7 +42,9 @@ public struct Verified<Payload: Sendable & Hashable>: Sendable, Hashable {
 struct Signing: Sendable, Hashable {
     let environment: AppStoreEnvironment
     let status: VerificationStatus
+    /// The certificates of the chain, the signer's first.
     let certificates: [CertificateSummary]
+    /// The digest of the signed bytes.
     let digest: SHA256Digest
 }
 

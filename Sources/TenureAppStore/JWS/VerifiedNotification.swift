@@ -9,7 +9,7 @@ public struct VerifiedNotification: Sendable, Hashable {
     public let transaction: Verified<TransactionPayload>?
     /// The renewal info in the notification; nil if its type has none.
     public let renewalInfo: Verified<RenewalInfoPayload>?
-    /// The app transaction in the notification, in the server variant. Nil if the notification's type has none.
+    /// The app transaction in the notification, in the server variant; nil if the notification's type has none.
     public let appTransaction: Verified<AppTransactionPayload>?
 }
 
@@ -36,6 +36,7 @@ extension AppStoreVerifier {
         return result
     }
 
+    /// Verifies the JWS in one field of the notification; nil if the field is missing.
     private func nested<Payload: StorePayload>(
         _ jws: String?,
         _ path: String,
@@ -51,6 +52,8 @@ extension AppStoreVerifier {
 }
 
 extension VerifiedNotification {
+    /// Checks that the nested artifacts are from the notification's environment and app (renewal info names no app), and
+    /// that transaction and renewal info are about one subscription. Each could be genuine, but from elsewhere.
     fileprivate func checkBelongTogether() throws(Rejection) {
         try checkBelongs(transaction, as: "data.signedTransactionInfo")
         try checkBelongs(renewalInfo, as: "data.signedRenewalInfo")
@@ -58,10 +61,7 @@ extension VerifiedNotification {
         if let transaction, let renewalInfo,
             transaction.payload.originalTransactionID != renewalInfo.payload.originalTransactionID
         {
-            throw Rejection(
-                .malformed,
-                "its transaction and its renewal info belong to different subscriptions"
-            )
+            throw Rejection(.malformed, "its transaction and its renewal info belong to different subscriptions")
         }
     }
 

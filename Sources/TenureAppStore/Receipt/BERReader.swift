@@ -1,14 +1,16 @@
-/// One element of BER: the range of its contents, and the start of the next element.
+/// One element of BER (tag, length and contents), as positions in the bytes of a `BERReader`.
 struct BERElement {
     let tag: UInt8
-    /// The first byte of the tag.
+    /// The position of the tag.
     let start: Int
     /// The range of the contents, without the end-of-contents octets of an indefinite length.
     let contents: Range<Int>
+    /// The position after the element, where the next one may begin.
     let end: Int
 
-    /// The range of tag, length and contents.
+    /// The range of the whole element: tag, length and contents.
     var encoding: Range<Int> { start..<end }
+    /// Whether end-of-contents octets follow the contents. DER doesn't allow this.
     var hasIndefiniteLength: Bool { contents.upperBound != end }
 }
 
@@ -28,6 +30,7 @@ enum BERTag {
     static let context0: UInt8 = 0xA0
     /// `[1]`, constructed.
     static let context1: UInt8 = 0xA1
+    /// The bit that every constructed tag has. A constructed value contains elements.
     static let constructed: UInt8 = 0x20
 }
 
@@ -37,11 +40,14 @@ enum BERTag {
 /// Every result is a range of `bytes`, so reading copies nothing. The number of elements and the depth are limited, so
 /// that a receipt can't take much time.
 struct BERReader {
+    /// The maximum depth of nested elements of indefinite length, or of chunks.
     static let maximumDepth = 32
+    /// The maximum number of elements that are read from one receipt.
     static let maximumElements = 60_000
 
     /// The input, followed by the joined contents of octet strings that are in chunks.
     private(set) var bytes: [UInt8]
+    /// How many more elements may be read.
     private var elementsLeft = Self.maximumElements
 
     init(_ bytes: [UInt8]) {
@@ -84,14 +90,15 @@ struct BERReader {
         return BERElement(tag: header.tag, start: start, contents: header.contents..<end, end: end)
     }
 
+    /// Counts one element. Throws if there were too many.
     @inline(__always)
     private mutating func charge() throws(ReceiptFault) {
         guard elementsLeft > 0 else { throw .malformed("it has more than \(Self.maximumElements) elements") }
         elementsLeft -= 1
     }
 
-    /// Reads tag and length. The length is nil if it is indefinite. An element with any other length ends at `limit` at
-    /// the latest.
+    /// Reads tag and length, and returns the position of the contents. The length is nil if it is indefinite. An element
+    /// with any other length ends at `limit` at the latest.
     @inline(__always)
     private func header(
         at start: Int, before limit: Int
@@ -122,7 +129,7 @@ struct BERReader {
         return (tag, contents, length)
     }
 
-    /// Finds the end-of-contents octets. Skips elements of definite length.
+    /// Reads an element of indefinite length: finds its end-of-contents octets, and skips the elements inside.
     private mutating func indefiniteElement(
         tag: UInt8, start: Int, contents: Int, before limit: Int
     ) throws(ReceiptFault) -> BERElement {
@@ -159,6 +166,7 @@ struct BERReader {
             throw .malformed("an octet string is missing or of another type")
         }
         var collected: [UInt8] = []
+        // The nested octet strings around the current position: where each one's contents end, and what follows it.
         var open: [(limit: Int, next: Int)] = [(element.contents.upperBound, element.end)]
         var position = element.contents.lowerBound
         while let innermost = open.last {
@@ -185,7 +193,7 @@ struct BERReader {
         return start..<bytes.count
     }
 
-    /// Returns a number of at most 64 bits. Nil if it is negative or larger.
+    /// Returns a number of at most 64 bits; nil if it is negative or larger.
     @inline(__always)
     func unsignedInteger(in contents: Range<Int>) -> UInt64? {
         guard let first = contents.first, contents.upperBound <= bytes.count, bytes[first] < 0x80 else { return nil }

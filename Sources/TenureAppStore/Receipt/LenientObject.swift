@@ -1,7 +1,10 @@
 import TenureJSON
 
-/// Reads a JSON object of `verifyReceipt`, in which a number may be written as text, and so on. A value that is
-/// missing, null or an empty text is nil. A value that can't be converted to the requested type is malformed.
+/// Reads a JSON object of `verifyReceipt`, Apple's older API for receipts. In its responses, a number may be written as
+/// text, and a text as a number.
+///
+/// A value that is missing, null or an empty text is nil. A value that can't be converted to the requested type is
+/// malformed.
 struct LenientObject {
     private let json: JSONObject
 
@@ -11,6 +14,7 @@ struct LenientObject {
 
     func has(_ name: String) -> Bool { value(name) != nil }
 
+    /// Returns the value of a field; nil if it is missing, null or an empty text.
     private func value(_ name: String) -> JSONValue? {
         switch json[name] {
         case nil, .null, .string(""): nil

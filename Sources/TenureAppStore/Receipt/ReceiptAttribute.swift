@@ -62,12 +62,13 @@ package enum ReceiptAttribute: Int32, CaseIterable, Sendable {
         /// An IA5String with an RFC 3339 date. It is empty if there is no date.
         case date
         case integer
-        /// INTEGER 0 or 1.
+        /// The INTEGER 0 or 1.
         case boolean
-        /// SET OF attribute.
+        /// A SET of attributes, as the app's own. In-app purchases have this encoding.
         case attributes
     }
 
+    /// How strictly an attribute is read.
     package enum Reading: Sendable, Hashable {
         /// Decisions depend on the attribute. It may occur once, and an unreadable value makes the receipt malformed.
         case strict
@@ -80,6 +81,7 @@ package enum ReceiptAttribute: Int32, CaseIterable, Sendable {
         /// The attribute is undocumented, or no decision depends on it. An unreadable value is shown as bytes.
         case lenient
 
+        /// Whether an unreadable value makes the receipt malformed.
         var refusesUnreadable: Bool {
             switch self {
             case .strict, .required, .repeated: true
@@ -88,6 +90,7 @@ package enum ReceiptAttribute: Int32, CaseIterable, Sendable {
         }
     }
 
+    /// What the table says about one attribute.
     package struct Row: Sendable {
         /// The JSON key in `verifyReceipt`. If `verifyReceipt` has no key, a name of Tenure in the same style.
         package let name: String
@@ -104,6 +107,7 @@ package enum ReceiptAttribute: Int32, CaseIterable, Sendable {
         }
     }
 
+    /// The attribute's row of the table.
     package var row: Row {
         switch self {
         case .receiptType: Row("receipt_type", "Receipt Type", .utf8String, .required)
@@ -168,6 +172,7 @@ package enum ReceiptAttribute: Int32, CaseIterable, Sendable {
     package var encoding: Encoding { row.encoding }
     package var reading: Reading { row.reading }
 
+    /// Whether the attribute is about an in-app purchase, and not about the app.
     package var isInApp: Bool { rawValue > 1000 }
 
     /// A bit that identifies the attribute among those of its level, to detect repetitions.

@@ -4,7 +4,7 @@ import TenureJSON
 
 /// Dates in receipts: RFC 3339, and Xcode's format (`2020-07-22T18:33:15+0100`).
 package enum ReceiptDate {
-    /// Reads a date. Nil if the bytes aren't one. The caller handles an empty text, which means that there is no date.
+    /// Reads a date; nil if the bytes aren't one. The caller handles an empty text, which means that there is no date.
     static func date(in bytes: [UInt8], _ range: Range<Int>) -> Date? { Date(rfc3339: bytes, in: range, .exact) }
 
     /// Reads a date in RFC 3339, in `verifyReceipt`'s format, or as milliseconds since 1970.
@@ -17,7 +17,7 @@ package enum ReceiptDate {
     /// Writes a date in Apple's format: whole seconds in UTC, with four digits for the year.
     package static func text(_ date: Date) -> String { date.inFourDigitYears.rfc3339 }
 
-    /// `2020-07-22 17:39:08`, as `verifyReceipt` writes dates before the name of the time zone.
+    /// Writes a date as `verifyReceipt` does before the name of the time zone: `2020-07-22 17:39:08`.
     static func verifyReceiptText(_ date: Date, secondsFromGMT: Int = 0) -> String {
         String(text(date.addingTimeInterval(Double(secondsFromGMT))).dropLast().map { $0 == "T" ? " " : $0 })
     }

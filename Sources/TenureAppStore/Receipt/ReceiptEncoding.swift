@@ -3,8 +3,9 @@ import TenureJSON
 
 /// The form of an app receipt: the bytes of the file, or their Base64.
 public enum ReceiptEncoding: Sendable, Hashable {
-    /// BER or DER.
+    /// The bytes themselves, in BER or DER.
     case binary
+    /// The bytes in Base64.
     case base64
 
     /// The maximum size of Base64, as in Apple's `verifyReceipt`. The largest known genuine receipt has 79 KB.
@@ -12,7 +13,7 @@ public enum ReceiptEncoding: Sendable, Hashable {
     /// The maximum size of a receipt in bytes. Larger input is rejected before it is read.
     public static let maximumSize = maximumBase64Size / 4 * 3
 
-    /// Recognizes the encoding by the file's first bytes. Nil if the file can't be a receipt. Nothing is verified.
+    /// Recognizes the encoding by the file's first bytes; nil if the file can't be a receipt. Nothing is verified.
     public init?(recognizing file: [UInt8]) {
         if Self.looksLikeSignedData(file.prefix(64)) {
             self = .binary
@@ -27,6 +28,7 @@ public enum ReceiptEncoding: Sendable, Hashable {
         self = .base64
     }
 
+    /// Whether the bytes begin like a receipt: a SEQUENCE with the identifier of CMS SignedData.
     private static func looksLikeSignedData(_ bytes: ArraySlice<UInt8>) -> Bool {
         guard bytes.first == BERTag.sequence else { return false }
         let name = [BERTag.objectIdentifier, UInt8(ReceiptOID.signedData.count)] + ReceiptOID.signedData

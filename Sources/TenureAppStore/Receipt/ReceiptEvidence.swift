@@ -35,7 +35,7 @@ extension Verified<ReceiptPayload> {
 }
 
 extension ReceiptPayload {
-    /// The end of a license. In receipts from Xcode, a date in the year 4001 means that there is no end.
+    /// The end of a volume-purchase license; nil for other receipts, and for a date that means no end.
     fileprivate var volumePurchaseExpiration: Date? {
         guard type?.isVolumePurchase == true, let expirationDate, expirationDate < Self.never else { return nil }
         return expirationDate
@@ -46,7 +46,7 @@ extension ReceiptPayload {
 }
 
 extension Purchase.ProductType {
-    /// Attribute 1707.
+    /// Creates the type from the number in attribute 1707.
     fileprivate init(receiptValue: UInt64) {
         switch receiptValue {
         case 0: self = .nonConsumable

@@ -2,7 +2,7 @@ public import Foundation
 import TenureCore
 public import TenureJSON
 
-/// One decoded attribute of a receipt, to show it.
+/// One decoded attribute of a receipt, for commands and pages that show receipts.
 public struct ReceiptField: Sendable, Hashable {
     /// A decoded value of an attribute.
     public enum Value: Sendable, Hashable {
@@ -40,6 +40,7 @@ extension ReceiptPayload {
         return stablySorted(fields, by: sortKey)
     }
 
+    /// Decodes one attribute. `reader` has the bytes of its value.
     private func field(_ raw: RawReceiptAttribute, inApp: Bool, _ reader: BERReader) -> ReceiptField {
         let known = ReceiptAttribute(rawValue: raw.type).flatMap { $0.isInApp == inApp ? $0 : nil }
         let content = Array(bytes[raw.value])
@@ -63,6 +64,7 @@ extension ReceiptPayload {
         return ReceiptField(type: raw.type, name: known.name, value: value)
     }
 
+    /// Decodes the attributes of the in-app purchase at `range`.
     private func purchaseFields(_ range: Range<Int>) -> [ReceiptField] {
         // The attributes were already read when the receipt was parsed, so this can't fail.
         var parser = ReceiptPayloadParser(reader: BERReader(bytes))
@@ -119,6 +121,7 @@ extension ReceiptField {
     }
 }
 
+/// Sorts by `key`. Fields with equal keys keep their order.
 private func stablySorted(_ fields: [ReceiptField], by key: (ReceiptField) -> Int32) -> [ReceiptField] {
     fields.enumerated()
         .sorted { (key($0.element), $0.offset) < (key($1.element), $1.offset) }

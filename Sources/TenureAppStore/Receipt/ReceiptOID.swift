@@ -1,4 +1,4 @@
-/// The contents octets of the object identifiers in a receipt.
+/// The object identifiers in a receipt, as the contents octets of their encoding.
 package enum ReceiptOID {
     /// 1.2.840.113549.1.7.1
     package static let data: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x07, 0x01]

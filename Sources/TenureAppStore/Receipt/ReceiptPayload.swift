@@ -6,7 +6,7 @@ public import Foundation
 /// An empty text or date is nil, like a missing one. If a decision depends on a value and it is unreadable, the receipt
 /// is malformed.
 public struct ReceiptPayload: Sendable, Hashable {
-    /// Attribute 0 as written. `type` is the same as an enumeration.
+    /// The type of receipt as written (attribute 0). `type` is the same as an enumeration.
     public internal(set) var receiptType: String
     /// `CFBundleIdentifier` of the app.
     public internal(set) var bundleID: String
@@ -38,12 +38,13 @@ public struct ReceiptPayload: Sendable, Hashable {
     /// All attributes of the app's level, in the order of the receipt.
     package internal(set) var attributes: [RawReceiptAttribute] = []
 
+    /// The ranges of two values in `bytes` that bind the receipt to a device; nil if the receipt lacks them.
     var opaqueValue: Range<Int>?
     var sha1Hash: Range<Int>?
     /// The range of the bundle ID with its tag and length, which are part of the device hash.
     var encodedBundleID: Range<Int>?
 
-    /// The environment, and whether the app was bought in volume. Nil if `receiptType` is unknown.
+    /// The environment, and whether the app was bought in volume; nil if `receiptType` is unknown.
     public var type: ReceiptType? { ReceiptType(rawValue: receiptType) }
 
     init(receiptType: String, bundleID: String, content: Range<Int>) {
@@ -77,8 +78,9 @@ public struct ReceiptPayload: Sendable, Hashable {
     }
 }
 
-/// One attribute of the receipt.
+/// One attribute of the receipt, not yet decoded.
 package struct RawReceiptAttribute: Sendable, Hashable {
+    /// The attribute's number, as in `ReceiptAttribute`.
     package let type: Int32
     /// The range of its value in the payload's bytes.
     package let value: Range<Int>

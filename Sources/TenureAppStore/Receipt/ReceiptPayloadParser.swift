@@ -13,6 +13,7 @@ struct ReceiptPayloadParser {
 
     // MARK: The app
 
+    /// Reads all attributes of the app, and the in-app purchases among them.
     private mutating func payload(_ range: Range<Int>) throws(ReceiptFault) -> ReceiptPayload {
         let set = try reader.element(
             BERTag.set, at: range.lowerBound, before: range.upperBound, "the set of attributes"
@@ -40,6 +41,7 @@ struct ReceiptPayloadParser {
 
     // MARK: In-app purchases
 
+    /// Reads the value of attribute 17: the attributes of one purchase.
     private mutating func inAppPurchase(_ range: Range<Int>) throws(ReceiptFault) -> InAppPurchase {
         var purchase = InAppPurchase(productID: "", transactionID: "")
         var seen: UInt64 = 0
@@ -88,6 +90,7 @@ struct ReceiptPayloadParser {
         let version = try reader.primitive(at: type.end, before: end)
         guard version.tag == BERTag.integer else { throw .malformed("the version of an attribute isn't a number") }
         guard version.end < end else { throw .malformed("an attribute has no value") }
+        // The value is a primitive in DER. In BER, it may be in chunks, which are joined.
         let value: Range<Int>
         if reader.bytes[version.end] == BERTag.octetString {
             let octets = try reader.primitive(at: version.end, before: end)
@@ -102,7 +105,10 @@ struct ReceiptPayloadParser {
         return RawReceiptAttribute(type: Int32(truncatingIfNeeded: number), value: value)
     }
 
-    /// Whether to read the attribute. False for a repeated attribute on which no decision depends.
+    /// Whether to read the attribute. False for a repeated attribute on which no decision depends. Throws for a repeated
+    /// attribute that may occur once.
+    ///
+    /// - Parameter seen: a bit for each attribute that was read before.
     @inline(__always)
     private func isToBeRead(_ attribute: ReceiptAttribute, seen: inout UInt64) throws(ReceiptFault) -> Bool {
         let bit = attribute.bit
@@ -119,6 +125,7 @@ struct ReceiptPayloadParser {
         }
     }
 
+    /// Decodes the value of an attribute; nil if it is absent, or unreadable where that is allowed.
     @inline(__always)
     private func value(
         _ range: Range<Int>, of attribute: ReceiptAttribute
@@ -139,6 +146,7 @@ private func missing(_ attribute: ReceiptAttribute) -> ReceiptFault {
 }
 
 extension ReceiptPayload {
+    /// Stores an attribute in its property. Attributes without a property are only in `attributes`.
     fileprivate mutating func set(_ attribute: ReceiptAttribute, to value: ReceiptValue?, at range: Range<Int>) {
         switch attribute {
         case .receiptType: receiptType = value?.text ?? ""
@@ -159,10 +167,10 @@ extension ReceiptPayload {
         default: break
         }
     }
-
 }
 
 extension InAppPurchase {
+    /// Stores an attribute in its property, if it has one.
     fileprivate mutating func set(_ attribute: ReceiptAttribute, to value: ReceiptValue?) {
         guard let value else { return }
         switch attribute {

@@ -8,8 +8,9 @@ enum ReceiptValue {
     case date(Date)
     /// The octets themselves are the value.
     case octets
-    /// An empty text: no value.
+    /// An empty text, which means that there is no value.
     case absent
+    /// The octets don't have the attribute's encoding.
     case malformed
 
     var text: String? { if case .text(let text) = self { text } else { nil } }
@@ -17,6 +18,7 @@ enum ReceiptValue {
     var flag: Bool? { if case .flag(let flag) = self { flag } else { nil } }
     var date: Date? { if case .date(let date) = self { date } else { nil } }
 
+    /// Decodes the value at `range` of the reader's bytes.
     @inline(__always)
     init(_ reader: BERReader, _ range: Range<Int>, as encoding: ReceiptAttribute.Encoding) {
         if encoding == .raw || encoding == .attributes {
@@ -26,7 +28,6 @@ enum ReceiptValue {
         guard let element = try? reader.primitive(at: range.lowerBound, before: range.upperBound),
             element.end == range.upperBound
         else {
-            // If reading fails, the value is malformed.
             self = .malformed
             return
         }

@@ -59,7 +59,7 @@ extension AppStoreVerifier {
                 return try cache.chain(
                     leaf: leaf, intermediate: signedData.bytes(of: candidate), purpose: .receipt)
             } catch {
-                // The certificate that this candidate names isn't verified yet.
+                // This candidate wasn't checked, so another one's failure must not hide that the receipt may be valid.
                 if error.code == .tooManyUnknownSigners { throw error }
                 rejection = rejection ?? error
             }
@@ -69,6 +69,7 @@ extension AppStoreVerifier {
                 .untrustedChain, "the receipt doesn't contain the certificate that issued the signer's certificate")
     }
 
+    /// Checks that the chain's key signed the receipt's content.
     private func checkSignature(of signedData: SignedData, by chain: TrustedChain) throws(Rejection) {
         guard case .rsa(let key) = chain.key else {
             throw Rejection(.unsupportedAlgorithm, "a receipt must be signed with an RSA key")
@@ -83,7 +84,7 @@ extension AppStoreVerifier {
 }
 
 extension SignedData {
-    /// RSASSA-PKCS1-v1_5, RFC 8017, section 8.2.2.
+    /// Whether the key signed the content, by RSASSA-PKCS1-v1_5 (RFC 8017, section 8.2.2).
     fileprivate func isSigned<Hash: HashFunction>(by key: _RSA.Signing.PublicKey, hashedBy: Hash.Type) -> Bool {
         let contentDigest = Hash.hash(data: reader.bytes[content])
         let signature = _RSA.Signing.RSASignature(rawRepresentation: reader.bytes[signature])

@@ -1,15 +1,20 @@
 /// The parsed but unverified parts of a CMS SignedData (RFC 5652, section 5), as receipts have it: with content of the
 /// type `data`, one signer, and an RSA signature.
+///
+/// All ranges are positions in `reader.bytes`.
 struct SignedData {
+    /// The digest algorithm of the signature.
     enum Digest: Hashable {
         case sha1
         case sha256
     }
 
+    /// One certificate in the receipt, with the fields that find the signer and its issuer.
     struct CertificateEntry {
+        /// The range of the whole certificate in DER.
         let encoding: Range<Int>
         let serialNumber: Range<Int>
-        /// The range of the encoded name, with tag and length.
+        /// The ranges of the encoded names, with tag and length.
         let issuer: Range<Int>
         let subject: Range<Int>
     }
@@ -25,12 +30,14 @@ struct SignedData {
     /// The index of the signer's certificate.
     let signer: Int
     let digest: Digest
-    /// The signed attributes: `SET OF Attribute` with an implicit tag. Nil if the signature covers the content itself.
+    /// The signed attributes: `SET OF Attribute` with an implicit tag; nil if the signature covers the content itself.
     let signedAttributes: SignedAttributes?
     let signature: Range<Int>
 
     struct SignedAttributes {
+        /// The range of all attributes, with tag and length.
         let encoding: Range<Int>
+        /// The range of the content's digest, which is one of the attributes.
         let messageDigest: Range<Int>
     }
 
@@ -45,8 +52,10 @@ struct SignedData {
         Array(reader.bytes[certificate.encoding])
     }
 
+    /// Parses a receipt from beginning to end, in the order of RFC 5652.
     init(_ bytes: [UInt8]) throws(ReceiptFault) {
         var reader = BERReader(bytes)
+        // ContentInfo (section 3): the content type, and the SignedData.
         let outer = try reader.element(BERTag.sequence, at: 0, before: bytes.count, "the outer sequence")
         guard outer.end == bytes.count else { throw .malformed("bytes follow the receipt") }
         var info = Cursor(outer)
@@ -56,6 +65,7 @@ struct SignedData {
         var signedData = Cursor(try wrapped.next(BERTag.sequence, "the signed data", &reader))
         try wrapped.end("the signed data")
 
+        // SignedData (section 5.1): version, digest algorithms, content, certificates, signers.
         try signedData.version(1, "the version of the signed data", &reader)
         let digestAlgorithms = try signedData.next(BERTag.set, "the set of digest algorithms", &reader)
 
@@ -97,8 +107,8 @@ struct SignedData {
         // add a signer.
         guard signers.isAtEnd else { throw .malformed("it has more than one signer") }
 
-        // Version 1 identifies the signer by issuer and serial number. Version 3, with a key identifier, isn't used by
-        // the App Store.
+        // SignerInfo (section 5.3): version, name, algorithms, signed attributes and signature. Version 1 identifies the
+        // signer by issuer and serial number. The App Store doesn't use version 3, with a key identifier.
         try signer.version(1, "the version of the signer", &reader)
         var name = Cursor(try signer.next(BERTag.sequence, "issuer and serial number of the signer", &reader))
         let issuer = try name.next(BERTag.sequence, "the issuer of the signer", &reader)
@@ -122,6 +132,7 @@ struct SignedData {
             self.signedAttributes = nil
         }
 
+        // Find the certificate with the signer's name.
         var found: Int?
         for (index, certificate) in certificates.enumerated()
         where reader.equal(certificate.serialNumber, serialNumber.contents)
@@ -158,6 +169,7 @@ struct SignedData {
         )
     }
 
+    /// Returns the digest algorithm, after checking that the signature algorithm uses the same.
     private static func digest(
         _ digest: Range<Int>, signature: Range<Int>, _ reader: BERReader
     ) throws(ReceiptFault) -> Digest {
@@ -187,6 +199,7 @@ struct SignedData {
         }
     }
 
+    /// Reads the signed attributes. They must contain the digest and the type of the content (RFC 5652, section 11).
     private static func signedAttributes(
         _ element: BERElement, _ reader: inout BERReader
     ) throws(ReceiptFault) -> SignedAttributes {
@@ -229,16 +242,19 @@ private struct Cursor {
 
     var isAtEnd: Bool { position == limit }
 
+    /// Throws unless all parts of the element were read. `name` is the element's name in the message.
     func end(_ name: StaticString) throws(ReceiptFault) {
         guard isAtEnd else { throw .malformed("\(name) has too many parts") }
     }
 
+    /// Reads the next part, of any type.
     mutating func next(_ reader: inout BERReader) throws(ReceiptFault) -> BERElement {
         let element = try reader.element(at: position, before: limit)
         position = element.end
         return element
     }
 
+    /// Reads the next part, which must have this tag.
     mutating func next(
         _ tag: UInt8, _ name: StaticString, _ reader: inout BERReader
     ) throws(ReceiptFault) -> BERElement {
@@ -253,6 +269,7 @@ private struct Cursor {
         return try next(&reader)
     }
 
+    /// Reads an object identifier, which must be this one.
     mutating func objectIdentifier(
         _ expected: [UInt8], _ name: StaticString, _ reader: inout BERReader
     ) throws(ReceiptFault) {
@@ -260,6 +277,7 @@ private struct Cursor {
         guard reader.equal(element.contents, expected) else { throw .malformed("\(name) is missing") }
     }
 
+    /// Reads a version number, which must be this one.
     mutating func version(
         _ expected: UInt64, _ name: StaticString, _ reader: inout BERReader
     ) throws(ReceiptFault) {
@@ -269,7 +287,8 @@ private struct Cursor {
         }
     }
 
-    /// Reads an AlgorithmIdentifier. Its parameters must be NULL, as Apple writes them, or missing, as in OpenSSL.
+    /// Reads an AlgorithmIdentifier, and returns the range of its object identifier. Its parameters must be NULL, as
+    /// Apple writes them, or missing, as in OpenSSL.
     mutating func algorithm(
         _ name: StaticString, _ reader: inout BERReader
     ) throws(ReceiptFault) -> Range<Int> {

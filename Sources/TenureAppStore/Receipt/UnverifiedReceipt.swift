@@ -5,6 +5,8 @@ public struct UnverifiedReceipt: Sendable, Hashable {
     /// The readable certificates, the signer's first. None of them is verified.
     public let certificates: [CertificateSummary]
 
+    /// Parses a receipt in BER or DER.
+    ///
     /// Throws `tooLarge`, `malformed` or `unsupportedAlgorithm`.
     public init(_ bytes: [UInt8]) throws(Rejection) {
         guard bytes.count <= ReceiptEncoding.maximumSize else {
@@ -26,7 +28,7 @@ public struct UnverifiedReceipt: Sendable, Hashable {
 }
 
 extension UnverifiedReceipt {
-    /// Returns the bytes that the receipt's signature covers. Nil if the receipt can't be parsed.
+    /// Returns the signed content of a receipt; nil if the receipt can't be parsed.
     public static func content(of receipt: [UInt8]) -> [UInt8]? {
         guard let signedData = try? SignedData(receipt) else { return nil }
         return Array(signedData.reader.bytes[signedData.content])

@@ -3,6 +3,7 @@ import TenureJSON
 
 /// Dates as `verifyReceipt` writes them: three members, `X`, `X_ms` and `X_pst`.
 enum VerifyReceiptDate {
+    /// Returns the members of one date: in UTC, in milliseconds since 1970, and in Pacific time.
     static func members(_ name: String, _ date: Date) -> [JSONObject.Member] {
         let milliseconds = (date.timeIntervalSince1970 * 1000).rounded()
         // Years in receipts have four digits.

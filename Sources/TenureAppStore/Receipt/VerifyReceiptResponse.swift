@@ -1,10 +1,11 @@
 public import TenureJSON
 
-/// A response of Apple's `verifyReceipt`. It isn't signed, so use it only to show it and to find customers by its IDs.
+/// A response of Apple's `verifyReceipt`, its older API that turned a receipt into JSON. The response isn't signed, so
+/// use it only to show it and to find customers by its IDs.
 public struct VerifyReceiptResponse: Sendable, Hashable {
     /// The whole response.
     public let json: JSONObject
-    /// 0 for a valid receipt; otherwise the response usually has nothing else.
+    /// Apple's status code: 0 for a valid receipt. With any other code, the response usually has nothing else.
     public let status: Int64
     /// The app receipt in Base64. Unlike the rest of the response, it can be verified.
     public let latestReceipt: String?

@@ -2,6 +2,7 @@
 package enum AppleAnchors {
     private static let fingerprints = Set(TrustAnchors.apple.summaries.map(\.fingerprint))
 
+    /// Whether a root certificate of Apple has this fingerprint.
     package static func contains(fingerprint: String) -> Bool { fingerprints.contains(fingerprint) }
 
     /// Whether the last certificate of a verified chain, its anchor, is Apple's.

@@ -5,23 +5,25 @@ import TenureCore
 /// A cache of checked certificate chains, so that many artifacts by the same signer need only one check.
 ///
 /// Three tables of limited size have valid chains, valid intermediates and rejected pairs of signer and intermediate.
-/// Only certificates that a trusted root signed are added to the first two. For a rejected pair, the table has a digest
+/// Only certificates that lead to a trusted root are added to the first two. For a rejected pair, the table has a digest
 /// and the reason, so a repeated bad chain costs only a lookup.
 ///
-/// Each different bad chain would cost a signature check. So there is a budget for failed signature checks. When it is
-/// used up, unknown chains are rejected without a check. Rejections that need no signature check don't use the budget.
+/// An attacker can invent any number of bad chains, and each would cost a signature check. So there is a budget for
+/// failed signature checks. Once it is used up, unknown chains are rejected without a check. Rejections that need no
+/// signature check don't use the budget.
 ///
-/// A separate table has JWS headers, because comparing bytes with a known header is faster than decoding it. Many
-/// different headers can have the same valid pair, because `x5c[2]` is ignored. So the pair is trusted, and not the
-/// header.
+/// A separate table has the headers of verified JWS, because comparing bytes with a known header is faster than decoding
+/// it. Many different headers can have the same valid pair, because the third certificate (`x5c[2]`) is ignored. So a
+/// chain is looked up by its pair, and not by a header.
 package final class ChainCache: Sendable {
-    /// The tables. The lock is held only for lookups, and never while a signature is checked.
+    /// The tables. The lock is held only while they are read or changed, and never while a signature is checked.
     private let tables = Locked(Tables())
+    /// The trusted certificates of each environment.
     package let trust: TrustConfiguration
     private let budget: Budget
 
-    /// How many failed signature checks are allowed: `burst` at once, and `perSecond` on average. Intermediates and
-    /// signers each have such a budget.
+    /// How many failed signature checks are allowed: `burst` at once, and `perSecond` on average. There is one such
+    /// budget for intermediates and one for signers.
     package struct Budget: Sendable {
         let burst: Double
         let perSecond: Double
@@ -77,9 +79,10 @@ package final class ChainCache: Sendable {
         return try locallyTrusted(certificate: certificate, anchors: signers, purpose: purpose)
     }
 
+    /// The maximum size of a header in the cache, in bytes.
     static let maximumHeader = 16 * 1024
 
-    /// Returns the known header with exactly these bytes.
+    /// Returns the known header with exactly these bytes; nil if there is no such header.
     package func known(header: UnsafeBufferPointer<UInt8>) -> KnownHeader? {
         tables.withLock { $0.headers.first { $0.hasBytes(header) } }
     }
@@ -91,6 +94,7 @@ package final class ChainCache: Sendable {
         tables.withLock { $0.keep(known) }
     }
 
+    /// Checks a chain that isn't in the tables. An intermediate that is in its table isn't checked again.
     private func validate(
         leaf: [UInt8],
         intermediate: [UInt8],
@@ -111,6 +115,7 @@ package final class ChainCache: Sendable {
         }
     }
 
+    /// Checks an intermediate, and adds it to its table with the root that signed it.
     private func issued(
         _ authority: ParsedCertificate, id: Intermediate, roots: TrustAnchors
     ) throws(Rejection) -> IssuedIntermediate {
@@ -122,8 +127,8 @@ package final class ChainCache: Sendable {
         return issued
     }
 
-    /// Runs `check`, and takes one from the budget for each signature that it checks. If `check` succeeds, gives them
-    /// back: a valid chain is remembered, and costs nothing later.
+    /// Runs `check`, and takes one from the budget for each signature that it checks. If `check` succeeds, they are
+    /// given back: a valid chain is remembered, and costs nothing later.
     private func charging<Value>(
         to reserve: Reserve,
         _ check: (SignatureCharge) throws(Rejection) -> Value
@@ -148,21 +153,28 @@ private enum Reserve: Hashable {
     case signers
 }
 
-/// The current number of failed signature checks that are still allowed.
+/// The number of failed signature checks that one budget still allows.
 private struct Allowance {
     var left: Double
+    /// When `left` was last increased by `perSecond`.
     var refilled: ContinuousClock.Instant
 }
 
+/// The contents of the cache.
 private struct Tables {
+    /// The valid chains.
     var chains = BoundedTable<Pair, TrustedChain>(capacity: 64)
     /// The rejected pairs. They are separate from the chains, so that bad chains never displace a valid one.
     var refusals = BoundedTable<Pair, Rejection>(capacity: 1024)
+    /// The valid intermediates.
     var intermediates = BoundedTable<Intermediate, IssuedIntermediate>(capacity: 32)
+    /// The headers of verified JWS, at most 16.
     private(set) var headers: [KnownHeader] = []
+    /// The index of the header that the next one replaces once there are 16.
     private var nextHeader = 0
     private var allowances: [Reserve: Allowance] = [:]
 
+    /// Takes one from a budget, after adding what the passed time allows. Returns whether one was left.
     mutating func take(from reserve: Reserve, at now: ContinuousClock.Instant, of budget: ChainCache.Budget) -> Bool {
         var allowance = allowances[reserve] ?? Allowance(left: budget.burst, refilled: now)
         let seconds = (now - allowance.refilled) / .seconds(1)
@@ -174,6 +186,7 @@ private struct Tables {
         return isEnough
     }
 
+    /// Returns the amount to a budget after a successful check.
     mutating func giveBack(_ amount: Double, to reserve: Reserve, of budget: ChainCache.Budget) {
         guard amount > 0, let allowance = allowances[reserve] else { return }
         allowances[reserve]?.left = min(budget.burst, allowance.left + amount)
@@ -215,6 +228,7 @@ package final class KnownHeader: Sendable {
     }
 }
 
+/// An intermediate, and the trusted root that signed it.
 private struct IssuedIntermediate {
     let certificate: ParsedCertificate
     let anchor: ParsedCertificate
@@ -237,6 +251,7 @@ private struct Pair: Hashable {
     }
 }
 
+/// An intermediate, identified by a digest.
 private struct Intermediate: Hashable {
     let digest: SHA256Digest
     let purpose: ChainPurpose

@@ -60,6 +60,8 @@ extension ParsedCertificate {
     }
 
     /// Checks that this certificate may issue others (RFC 5280, sections 4.2.1.3 and 4.2.1.9).
+    ///
+    /// - Parameter intermediatesBelow: the number of intermediates between this certificate and the signer's.
     func checkIsAuthority(intermediatesBelow: Int) throws(Rejection) {
         try checkShape()
         switch try basicConstraints() {
@@ -90,6 +92,7 @@ extension ParsedCertificate {
         try intermediate.checkHas(AppleMarker.developerRelations)
     }
 
+    /// Checks that the certificate has an extension with which Apple marks its purpose.
     private func checkHas(_ marker: ASN1ObjectIdentifier) throws(Rejection) {
         guard let found = x509.extensions[oid: marker] else {
             throw Rejection(.wrongPurpose, "`\(x509.subject)` lacks Apple's extension \(marker)")
@@ -99,6 +102,7 @@ extension ParsedCertificate {
         }
     }
 
+    /// Checks that this is a certificate of version 3 without unknown critical extensions (RFC 5280, section 4.2).
     private func checkShape() throws(Rejection) {
         guard x509.version == .v3 else {
             throw Rejection(.untrustedChain, "`\(x509.subject)` isn't an X.509 certificate of version 3")
@@ -133,6 +137,7 @@ extension ParsedCertificate {
         try read("subject key identifier") { try x509.extensions.subjectKeyIdentifier.map { Array($0.keyIdentifier) } }
     }
 
+    /// Reads an extension. Throws `malformed` with its name if that fails.
     private func read<Value>(_ name: String, _ value: () throws -> Value) throws(Rejection) -> Value {
         do {
             return try value()

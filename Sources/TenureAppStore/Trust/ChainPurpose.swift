@@ -43,6 +43,8 @@ extension ParsedCertificate {
 /// The non-critical extensions with which Apple marks the purpose of a certificate. Their value is ignored: it is NULL
 /// in genuine certificates, and an empty string in Apple's fixtures.
 package enum AppleMarker {
+    /// Marks certificates that sign App Store data: receipts and JWS.
     package static let receiptSigner: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 11, 1]
+    /// Marks the intermediates of Apple Worldwide Developer Relations, which issue the signers' certificates.
     package static let developerRelations: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 2, 1]
 }

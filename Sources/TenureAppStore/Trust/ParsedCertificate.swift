@@ -8,13 +8,13 @@ package import X509
 package struct ParsedCertificate: Sendable {
     package let der: [UInt8]
     package let x509: Certificate
-    /// The encoded name of the issuer. Names are compared by their bytes when a chain is built.
+    /// The encoded names of the issuer and the subject. Their bytes are compared when a chain is built.
     package let issuer: [UInt8]
     let subject: [UInt8]
     /// The contents octets of the serial number.
     package let serialNumber: [UInt8]
 
-    /// Throws `malformed` if the bytes aren't exactly one X.509 certificate.
+    /// Parses one X.509 certificate. Throws `tooLarge`, or `malformed` if the bytes aren't exactly one certificate.
     package init(der: [UInt8]) throws(Rejection) {
         // Genuine certificates have at most 2 KB.
         guard der.count <= 16 * 1024 else {
@@ -33,6 +33,7 @@ package struct ParsedCertificate: Sendable {
         self.der = der
     }
 
+    /// Returns a short reason for a message.
     private static func reason(of error: any Error) -> String {
         switch error {
         case let error as ASN1Error: error.code.description
@@ -41,7 +42,8 @@ package struct ParsedCertificate: Sendable {
         }
     }
 
-    // RFC 5280, section 4.1: version [0], serialNumber, signature, issuer, validity, subject, …
+    /// Returns three fields of a TBSCertificate. RFC 5280, section 4.1: version [0], serialNumber, signature, issuer,
+    /// validity, subject, …
     private static func fields(
         ofTBS bytes: ArraySlice<UInt8>
     ) throws -> (serialNumber: [UInt8], issuer: [UInt8], subject: [UInt8]) {
@@ -85,6 +87,7 @@ package struct ParsedCertificate: Sendable {
         )
     }
 
+    /// Writes bytes in upper-case hexadecimal.
     package static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)

@@ -4,9 +4,9 @@ import TenureJSON
 public struct Rejection: Error, Sendable, Hashable {
     /// A stable name of the reason, for programs.
     public enum Code: String, CaseIterable, Sendable, Hashable, Codable {
-        /// The bytes don't have the format, or a required field is missing or has the wrong type.
+        /// The bytes don't have the artifact's format, or a required field is missing or has the wrong type.
         case malformed
-        /// Signed with an algorithm or a kind of key that the App Store doesn't use for this artifact.
+        /// The artifact is signed with an algorithm or a kind of key that the App Store doesn't use for it.
         case unsupportedAlgorithm
         /// The certificates don't lead to a trusted root.
         case untrustedChain
@@ -17,13 +17,13 @@ public struct Rejection: Error, Sendable, Hashable {
         case outsideValidityPeriod
         /// The signature doesn't match these bytes and this certificate.
         case badSignature
-        /// Signed for another app.
+        /// The artifact was signed for another app.
         case wrongApp
-        /// Signed in an environment that isn't accepted here.
+        /// The artifact was signed in an environment that isn't accepted here.
         case wrongEnvironment
-        /// A genuine artifact, but of another kind than expected.
+        /// The artifact is of another kind than expected.
         case wrongKind
-        /// Larger than any genuine artifact.
+        /// The bytes are larger than any genuine artifact.
         case tooLarge
         /// There were too many unknown signers in a short time. The artifact wasn't checked; send it again later.
         case tooManyUnknownSigners
@@ -48,7 +48,7 @@ public struct Rejection: Error, Sendable, Hashable {
     /// Whether the same artifact may be accepted a moment later.
     public var isRetryable: Bool { code == .tooManyUnknownSigners }
 
-    /// The same reason, for a part of a larger artifact.
+    /// Returns the same reason for a part of a larger artifact, with the part's name in the message.
     func inside(_ part: String) -> Rejection {
         Rejection(code, "`\(part)`: \(detail)")
     }

@@ -49,6 +49,7 @@ public struct TrustAnchors: Sendable {
         self.certificates = certificates.filter { seen.insert($0.der).inserted }
     }
 
+    /// Returns the certificates of both, without duplicates.
     public func union(_ other: TrustAnchors) -> TrustAnchors {
         TrustAnchors(unique: certificates + other.certificates)
     }
@@ -61,6 +62,7 @@ public struct TrustAnchors: Sendable {
         certificates.contains { $0.der == chain.anchor }
     }
 
+    /// Decodes all certificates in a PEM text.
     private static func certificates(inPEM text: String) throws(Rejection) -> [[UInt8]] {
         let begin = "-----BEGIN CERTIFICATE-----"
         let end = "-----END CERTIFICATE-----"

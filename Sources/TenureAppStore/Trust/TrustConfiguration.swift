@@ -29,11 +29,13 @@ public struct TrustConfiguration: Sendable {
     /// The environments with at least one anchor.
     public var environments: Set<AppStoreEnvironment> { Set(anchors.keys) }
 
-    /// All roots of Production and Sandbox. Nil if neither is accepted. A chain is first built to any of these roots.
-    /// After the signature is verified, the root is compared with the environment in the signed bytes.
+    /// All roots of Production and Sandbox; nil if neither is accepted.
+    ///
+    /// A chain is first built to any of these roots. After the signature is verified, the root is compared with those of
+    /// the environment in the signed bytes.
     let roots: TrustAnchors?
 
-    /// The certificates with which Xcode signs directly. Nil if Xcode isn't accepted.
+    /// The certificates with which Xcode signs directly; nil if Xcode isn't accepted.
     var localSigners: TrustAnchors? { anchors[.xcode] }
 
     /// Returns the environment in the signed bytes, after checking that `chain` may sign for it.
@@ -57,6 +59,7 @@ public struct TrustConfiguration: Sendable {
         return environment
     }
 
+    /// The accepted environments for a message, such as "Production or Sandbox".
     private var acceptedNames: String {
         AppStoreEnvironment.allCases.filter { anchors[$0] != nil }.map(\.rawValue).joined(separator: " or ")
     }

@@ -18,6 +18,7 @@ package final class TrustedChain: Sendable {
     /// The start of the period in which all certificates, including the root, were valid. If their periods don't
     /// overlap, `notBefore` is later than `notAfter`.
     let notBefore: Date
+    /// The end of that period.
     let notAfter: Date
     /// The certificates, the signer's first. A local chain has one, any other has three.
     let certificates: [CertificateSummary]
@@ -35,6 +36,7 @@ package final class TrustedChain: Sendable {
         self.isLocal = isLocal
     }
 
+    /// Whether all certificates were valid at this instant.
     package func isValid(at instant: Date) -> Bool {
         notBefore <= instant && instant <= notAfter
     }

@@ -1,10 +1,11 @@
 import Foundation
 
 extension Evidence {
-    /// Whether the version and the date of an acquisition prove different eras.
+    /// Whether the version and the date of at least one acquisition prove different eras, and no changeover window
+    /// explains the difference. Rehearsals count such customers.
     ///
-    /// A decision has a contradiction among its reasons only if the era decides the outcome. This function also finds
-    /// contradictions of customers who bought a product, and under policies that honor no era.
+    /// The reasons of a decision omit the contradiction if a purchase, support or a promise alone decides the outcome,
+    /// or if the entitlement has no `honors`. This function finds it in those cases too.
     package func hasContradictingProofs(under policy: Policy) -> Bool {
         guard environment.isProduction else { return false }
         // The proofs don't depend on the current time, so any date can be passed.

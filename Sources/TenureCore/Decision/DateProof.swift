@@ -8,8 +8,10 @@ struct DateProof {
     /// Whether the date was compared with a boundary's instant on at least one platform.
     private(set) var wasCompared = false
 
+    /// Creates a proof without eras, with which the proofs of several platforms are united.
     init() {}
 
+    /// Creates the proof on one platform. A missing date allows every era.
     init(of date: Date?, on timeline: Timeline) {
         guard let date else {
             eras = timeline.eras
@@ -20,6 +22,7 @@ struct DateProof {
         wasCompared = timeline.hasDateBoundary
     }
 
+    /// Adds the proof on another platform on which the app can have been acquired.
     mutating func unite(with other: DateProof) {
         eras = eras.union(other.eras)
         windowEras = windowEras.union(other.windowEras)

@@ -15,11 +15,11 @@ public func decide(
     let entitlements = policy.entitlements
     for index in entitlements.indices { decisions.append(evaluator.decision(on: entitlements[index])) }
     // If an entitlement was renamed or deleted in the policy, promises under its old name still hold.
-    var orphans: Set<String> = []
+    var removedNames: Set<String> = []
     for promise in evaluator.promises where !entitlements.contains(where: { $0.name == promise.entitlement }) {
-        orphans.insert(promise.entitlement)
+        removedNames.insert(promise.entitlement)
     }
-    for name in orphans.sorted() {
+    for name in removedNames.sorted() {
         let title = evaluator.promises.lazy.compactMap { $0.policy.entitlement(named: name)?.title }.first
         decisions.append(evaluator.decision(on: Entitlement(name: name, title: title)))
     }
@@ -32,9 +32,11 @@ private struct Evaluator {
     let promises: [Promise]
     let policy: Policy
     let now: Date
+    /// One for each acquisition of the app. In a test environment: the persona's only, or none.
     private let eraSources: [EraSource]
-    /// Part of every decision: whether a persona replaced the customer.
+    /// The last reasons of every decision: that a persona replaced the customer, or that it was ignored.
     private let notes: [Finding]
+    /// The values to which the findings refer by index.
     private let context: Reason.Context
 
     init(_ evidence: Evidence, promises: [Promise], policy: Policy, now: Date) {
@@ -63,8 +65,9 @@ private struct Evaluator {
         context = Reason.Context(evidence, evaluated: evaluated, under: policy)
     }
 
-    /// Rule G: combines the sources.
+    /// Rule G: combines the sources (eras, products, support and promises) into the decision on one entitlement.
     func decision(on entitlement: Entitlement) -> Decision {
+        // Rule G3: a revocation by support overrides all other sources.
         let support = supportAnswer(on: entitlement)
         if case .nothing(.supportRevocation) = support {
             return decision(on: entitlement, .denied, findings: [.supportRevocation])
@@ -80,9 +83,10 @@ private struct Evaluator {
         findings.reserveCapacity(8)
         if case .gives(let until, let finding)? = best {
             findings.append(finding)
-            if let giving = products.place, evidence.purchases[giving].isFamilyShared, finding.isOfProduct {
-                findings.append(.familyShared(giving))
+            if let index = products.index, evidence.purchases[index].isFamilyShared, finding.isOfProduct {
+                findings.append(.familyShared(index))
             }
+            // Eras are named too if another source grants longer.
             if case .gives(_, let byEra)? = eras.best {
                 if byEra != finding { findings.append(byEra) }
                 findings += eras.proofs
@@ -94,6 +98,7 @@ private struct Evaluator {
             )
         }
 
+        // Rule G2: no source grants. The outcome is undetermined if a next step could change that, otherwise denied.
         let productsMatter = !entitlement.products.isEmpty
         let purchasesAreComplete = evidence.purchasesAreComplete || !productsMatter
         var steps = NextSteps()
@@ -103,6 +108,7 @@ private struct Evaluator {
             findings.append(finding)
             steps.add([.support])
         }
+        // The reasons: first what is undetermined, then why the eras and the purchases give nothing.
         let byEras = eras.best?.finding ?? .noHonors
         if case .undetermined? = eras.best { findings.insert(byEras, at: 0) } else { findings.append(byEras) }
         let purchases = refusals(on: entitlement)
@@ -124,10 +130,13 @@ private struct Evaluator {
         var best: SourceAnswer?
         /// The findings about the version and the date of the best acquisition.
         var proofs: [Finding] = []
+        /// The next steps for the undetermined answers of all acquisitions.
         var nextSteps: [NextStep] = []
+        /// The rights of all acquisitions that the service stores as promises.
         var rights: [EraRight] = []
     }
 
+    /// Rules D and I2: fills in what the eras give. Leaves `answers` empty for an entitlement without `honors`.
     private func answerByEras(on entitlement: Entitlement, into answers: inout EraAnswers) {
         guard let honors = entitlement.honors else { return }
         guard evidence.environment.isProduction || !eraSources.isEmpty else {
@@ -151,6 +160,8 @@ private struct Evaluator {
         }
     }
 
+    /// Adds a right for a promise. Rights in test environments, and of acquisitions that can't be identified, get no
+    /// promises.
     private func note(_ until: Date?, of source: EraSource, in rights: inout [EraRight]) {
         guard evidence.environment.isProduction, source.acquisition.key.isKnown else { return }
         let right = EraRight(acquisition: source.acquisition.key, until: until)
@@ -171,9 +182,10 @@ private struct Evaluator {
         }
     }
 
-    /// Rule F: the best purchase, and its index.
-    private func productAnswer(on entitlement: Entitlement) -> (best: SourceAnswer?, place: PurchaseIndex?) {
-        var result: (best: SourceAnswer?, place: PurchaseIndex?)
+    /// Rule F: the answer of the best purchase, and its index. Both are nil if every purchase gives nothing; `refusals`
+    /// then says why.
+    private func productAnswer(on entitlement: Entitlement) -> (best: SourceAnswer?, index: PurchaseIndex?) {
+        var result: (best: SourceAnswer?, index: PurchaseIndex?)
         for product in entitlement.products {
             for index in evidence.purchases.indices where evidence.purchases[index].isOf(product) {
                 let answer = evidence.purchases[index].answer(as: product, at: index, now: now)
@@ -185,7 +197,8 @@ private struct Evaluator {
         return result
     }
 
-    /// Why no purchase grants the entitlement, the latest purchase first.
+    /// The reason of each purchase of the entitlement's products: why it gives nothing, or why that is undetermined. Of
+    /// one product, the latest purchase comes first.
     private func refusals(on entitlement: Entitlement) -> [Finding] {
         entitlement.products.flatMap { product in
             evidence.purchases.indices.reversed().filter { evidence.purchases[$0].isOf(product) }
@@ -193,6 +206,7 @@ private struct Evaluator {
         }
     }
 
+    /// Rule G3: what the latest grant or revocation by support gives; nil without one.
     private func supportAnswer(on entitlement: Entitlement) -> SourceAnswer? {
         guard let action = evidence.support.first(where: { $0.entitlement == entitlement.name }) else { return nil }
         switch action.kind {
@@ -203,7 +217,7 @@ private struct Evaluator {
         }
     }
 
-    /// Rule H: the best answer of the customer's promises.
+    /// Rule H: the best answer of the customer's promises; nil if no promise is about the entitlement or still runs.
     private func promiseAnswer(on entitlement: Entitlement) -> SourceAnswer? {
         var best: SourceAnswer?
         for promise in promises where promise.entitlement == entitlement.name {

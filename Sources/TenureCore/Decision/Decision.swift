@@ -44,10 +44,12 @@ public struct Decision: Sendable, Hashable {
         }
     }
 
+    /// The reasons in the compact form that the rules use, the deciding one first.
     let findings: [Finding]
+    /// The values to which `findings` refer by index.
     let context: Reason.Context
 
-    /// Records that the service has stored the decision's era rights as promises.
+    /// Sets `isPromised` after the service has stored the decision's era rights as promises.
     package mutating func recordPromises() {
         if outcome == .granted, eraRights.contains(where: { !until.outlasts($0.until) }) { isPromised = true }
     }

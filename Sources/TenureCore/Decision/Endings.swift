@@ -3,11 +3,12 @@ import Foundation
 /// Rule E: how a refund of the app, or the end of a license, ends the rights that eras give.
 struct Endings {
     let acquisition: Acquisition
-    /// Where the app can have been acquired.
+    /// The timelines of the platforms on which the app can have been acquired.
     let timelines: [Timeline]
     let policy: Policy
     let now: Date
 
+    /// Returns the answer, shortened or replaced if a license ends or the app was refunded.
     func apply(to answer: SourceAnswer, for entitlement: Entitlement) -> SourceAnswer {
         var answer = answer
         if let license = acquisition.expirationDate {
@@ -31,7 +32,7 @@ struct Endings {
         case none
     }
 
-    /// Rule E2: any artifact signed after the last revoked one can restore the right.
+    /// Rule E2: returns the best result of all artifacts that can restore the right after a refund.
     private func restoration(after refund: Acquisition.Refund, of entitlement: Entitlement) -> Restoration {
         var best: (signed: Date, until: Date?)?
         for signed in refund.restorations {
@@ -44,10 +45,10 @@ struct Endings {
         return possible.map { .possible(signed: $0) } ?? .none
     }
 
-    /// Returns when the right of someone who buys the app at this time ends: `.some(nil)` if never.
+    /// Returns when the right of someone who buys the app at this time ends.
     ///
-    /// Nil if the purchase may be in an era that isn't honored. In a changeover window, all possible eras must be
-    /// honored, on every possible platform (Rule C3).
+    /// Returns `.some(nil)` if it never ends, and nil if the purchase may be in an era that isn't honored. In a
+    /// changeover window, all possible eras must be honored, on every possible platform (Rule C3).
     private func end(ofBuyingAt date: Date, _ entitlement: Entitlement) -> Date?? {
         var end: Date??
         for timeline in timelines {
@@ -61,7 +62,7 @@ struct Endings {
         return end
     }
 
-    /// Whether an honored era was on sale at some instant after the first and up to the second.
+    /// Whether an honored era was on sale at some instant after `start` and up to `end`.
     private func canBeHonored(after start: Date, upTo end: Date, _ entitlement: Entitlement) -> Bool {
         timelines.contains { timeline in
             timeline.eras.intersection(entitlement.honoredEras).contains { era in
@@ -71,8 +72,8 @@ struct Endings {
                     guard honor.era == name, !honor.end(of: era, on: timeline, at: now).hasPassed(at: now) else {
                         return false
                     }
-                    // The era's sale includes its start, but not its end. The time from refund to signing includes its
-                    // end, but not its start.
+                    // The era's sale includes its beginning, but not its end. The time from `start` to `end` includes
+                    // `end`, but not `start`.
                     let first = max(sale.begin, honor.boughtSince ?? .distantPast)
                     let last = min(sale.end, honor.boughtBefore ?? .distantFuture)
                     return first < last && first <= end && start < last && start < end
@@ -83,6 +84,7 @@ struct Endings {
 }
 
 extension SourceAnswer {
+    /// Returns a grant with another reason. Other answers don't change.
     fileprivate func explained(by finding: Finding) -> SourceAnswer {
         guard case .gives(let until, _) = self else { return self }
         return .gives(until: until, finding)

@@ -7,9 +7,10 @@ final class EraSource {
     let acquisition: Acquisition
     let policy: Policy
     let now: Date
-    /// Where the app can have been acquired.
+    /// The timelines of the platforms on which the app can have been acquired.
     let timelines: [Timeline]
     private let index: AcquisitionIndex
+    /// The possible eras by rule C on all of these platforms together.
     let possible: PossibleEras
     /// The possible eras by rule C on each platform separately, in the order of `timelines`. Empty if there is only one
     /// platform.
@@ -44,11 +45,12 @@ final class EraSource {
         return (answer, proofs(eras, versionYields: yields))
     }
 
+    /// Rule E for this acquisition.
     var endings: Endings {
         Endings(acquisition: acquisition, timelines: timelines, policy: policy, now: now)
     }
 
-    /// Rule D1.
+    /// Rule D1: returns what the possible eras give together, before refunds and ended licenses.
     private func answer(for entitlement: Entitlement, inEras eras: EraSet) -> SourceAnswer {
         if eras.isDisjoint(with: entitlement.honoredEras) { return .nothing(.eraNotHonored(eras)) }
         var verdict = HonorVerdict()
@@ -61,9 +63,11 @@ final class EraSource {
                 verdict.note(answer(for: era, on: timeline, for: entitlement), of: era, under: policy)
             }
         }
+        // No era honors the entitlement for certain: undetermined if one is unclear, otherwise nothing.
         guard !verdict.honored.isEmpty else {
             return verdict.unclear.map { .undetermined($0) } ?? .nothing(verdict.refused ?? .eraNotHonored(eras))
         }
+        // All eras honor it. If only some do, `inDoubt` decides, unless nothing could be compared.
         if verdict.others.isEmpty { return .gives(until: verdict.end ?? nil, .eraHonored(eras)) }
         guard possible.version.wasCompared || possible.date.wasCompared else {
             return .undetermined(.nothingToCompare)
@@ -73,28 +77,29 @@ final class EraSource {
             ? .gives(until: verdict.end ?? nil, doubt) : .undetermined(doubt)
     }
 
+    /// Returns what one era gives to this acquisition on one platform.
     private func answer(for era: Int, on timeline: Timeline, for entitlement: Entitlement) -> SourceAnswer {
         entitlement.answer(
             for: acquisition.originalPurchaseDate, inEra: era, on: timeline, under: policy, at: now)
     }
 
-    /// The platforms on which an era is evaluated (Rule D3): those on which the era is possible by rule C applied to
-    /// that platform alone. If the era is possible on no platform, all platforms.
+    /// The timelines of the platforms on which an era is evaluated (Rule D3): those on which the era is possible by
+    /// rule C applied to that platform alone. If the era is possible on no platform, all timelines.
     private func platforms(allowing era: Int, for entitlement: Entitlement) -> [Timeline] {
         guard timelines.count > 1 else { return timelines }
-        let likely = timelines.indices.filter { place in
-            let here = possibleOnPlatform[place]
+        let likely = timelines.indices.filter { timelineIndex in
+            let here = possibleOnPlatform[timelineIndex]
             if here.eras.contains(era) { return true }
             return here.isVersionAuthoritative && here.erasOfBoth.contains(era)
-                && versionYields(in: here, for: entitlement, on: timelines[place])
+                && versionYields(in: here, for: entitlement, on: timelines[timelineIndex])
         }
         return likely.isEmpty ? timelines : likely.map { timelines[$0] }
     }
 
-    /// Rule C1: under `favorCustomer` an authoritative version yields to the date if its eras give nothing and the
-    /// date's eras may give the entitlement.
+    /// The exception in rule C1: under `favorCustomer`, the date's eras are possible too if the eras of an authoritative
+    /// version give nothing and the date's may give the entitlement.
     ///
-    /// - Parameter timeline: the only platform to compare; nil for all.
+    /// - Parameter timeline: the only platform on which eras are evaluated; nil for all that allow the era.
     private func versionYields(
         in possible: PossibleEras, for entitlement: Entitlement, on timeline: Timeline?
     ) -> Bool {
@@ -138,13 +143,18 @@ final class EraSource {
 
 /// Collects what each possible era gives on each platform.
 private struct HonorVerdict {
+    /// The eras that honor the entitlement on at least one platform.
     var honored = EraSet()
     /// The eras that don't honor the entitlement, or possibly don't, on at least one platform.
     var others = EraSet()
+    /// When the right ends by rule D4; `.some(nil)` if never, nil if no era honors the entitlement.
     var end: Date??
+    /// The first reason for which it is unclear whether an era honors the entitlement.
     var unclear: Finding?
+    /// The first reason for which an era with an honor gives nothing, such as an honor that has ended.
     var refused: Finding?
 
+    /// Adds what one era gives on one platform.
     mutating func note(_ answer: SourceAnswer, of era: Int, under policy: Policy) {
         switch answer {
         case .gives(let until, _):

@@ -16,46 +16,77 @@ enum Finding: Sendable, Hashable {
     case nothingToCompare
     /// No artifact proves how the app was acquired.
     case noAcquisition
-    /// Bought in an honored era, but outside the honor's dates.
+    /// The app was bought in an honored era, but outside the honor's dates.
     case outsideWindow(era: Int)
+    /// The honor limits the purchase date, and the evidence has none.
     case windowNeedsDate(era: Int)
+    /// The honor's own end has passed.
     case honorEnded(era: Int, at: Date)
     /// The honor lasts for a length of time after the end of the era, and the policy has no date for that end.
     case endUnknown(era: Int)
+    /// The app was refunded or revoked, which ended the right of an era.
     case appRefunded(at: Date)
+    /// An app transaction signed after a refund proves a new purchase in an honored era.
     case boughtAgain(signed: Date)
+    /// An app transaction signed after a refund may be of a new purchase in an honored era.
     case boughtAgainInDoubt(signed: Date)
+    /// The license of a volume purchase of the app ended.
     case licenseEnded(at: Date)
+    /// A valid purchase of one of the entitlement's products.
     case product(PurchaseIndex, until: Date?)
+    /// A family member shares the purchase that grants the entitlement.
     case familyShared(PurchaseIndex)
+    /// An expired subscription that grants the entitlement during Apple's billing grace period.
     case gracePeriod(PurchaseIndex, until: Date)
+    /// An expired subscription for which Apple still tries to charge.
     case billingRetry(PurchaseIndex)
+    /// A subscription or non-renewing purchase that has ended.
     case expired(PurchaseIndex, at: Date)
+    /// A purchase that was refunded, or revoked from the family.
     case refunded(PurchaseIndex, at: Date)
+    /// A subscription that was replaced by an upgrade.
     case upgraded(PurchaseIndex)
+    /// A consumable, which grants nothing.
     case consumable(PurchaseIndex)
-    /// A non-renewing product for which the policy gives no length.
+    /// A purchase without a known end: a non-renewing one without a length in the policy or without a purchase date, or
+    /// a subscription without an expiration date.
     case noLength(PurchaseIndex)
+    /// A purchase of a product type that this version of Tenure doesn't know.
     case unknownProductType(PurchaseIndex)
+    /// All purchases are known, and none is of the entitlement's products.
     case noPurchase
+    /// Not all purchases of the customer are known.
     case purchasesIncomplete
+    /// Support gave the entitlement.
     case supportGrant(until: Date?)
+    /// Support gave the entitlement until this date, which has passed.
     case supportGrantEnded(at: Date)
+    /// Support took the entitlement away.
     case supportRevocation
+    /// A promise gives the entitlement.
     case promise(until: Date?)
     /// Newer signed facts about the acquisition ended a promise.
     case promiseEnded
 
     // The proofs, and the eras that they allow.
+    /// The original version, and the eras in which it can have been acquired.
     case version(AcquisitionIndex, eras: EraSet)
+    /// No artifact has an original version.
     case versionMissing
+    /// The original version isn't a dotted number.
     case versionMalformed(AcquisitionIndex)
+    /// The release list doesn't have the original version.
     case versionNotListed(AcquisitionIndex)
-    /// The policy has neither a release list nor `buildNumbers: increasing`.
+    /// The original version can't be compared with a boundary. For example, the policy has neither a release list nor
+    /// `buildNumbers: increasing`.
     case versionNotComparable(AcquisitionIndex)
+    /// The policy has no boundary for the signed platform.
     case platformNotInPolicy(Platform)
+    /// The purchase date, and the eras that contain it.
     case date(Date, eras: EraSet)
+    /// No artifact has a purchase date.
     case dateMissing
+    /// The purchase date is inside a changeover window, so all of these eras are possible.
     case changeover(Date, eras: EraSet)
     /// Date and version prove different eras, and the date's are earlier. The date decides (Rule C1).
     case dateBeforeVersion
@@ -64,9 +95,13 @@ enum Finding: Sendable, Hashable {
     /// Date and version prove different eras, and neither proof settles it: both proofs' eras are possible, or the
     /// date's if the eras are mixed (Rule C1).
     case contradiction
+    /// The app was preordered, which proves no era.
     case preorder(Date)
+    /// The policy's `testEnvironments` decided what eras give in Sandbox or Xcode.
     case testEnvironment
+    /// A test customer replaced the real one.
     case persona
+    /// A test customer was ignored, because the evidence is of production or empty.
     case personaRefused
 }
 

@@ -7,6 +7,7 @@ extension Honor {
         case known(Date)
         /// The honor has no end, or its era still runs.
         case never
+        /// The honor's `for` counts from the era's end, for which the policy has no date.
         case unknown
 
         func hasPassed(at now: Date) -> Bool {
@@ -24,11 +25,12 @@ extension Honor {
         return true
     }
 
+    /// Rule D3: returns when the right of a purchase in this era ends on a platform.
     func end(of era: Int, on timeline: Timeline, at now: Date) -> End {
         guard let length else { return until.map { .known($0) } ?? .never }
         let end: End =
-            if let start = timeline.end(of: era) {
-                .known(length.end(from: start))
+            if let eraEnd = timeline.end(of: era) {
+                .known(length.end(from: eraEnd))
             } else {
                 timeline.era(after: era) == nil ? .never : .unknown
             }

@@ -2,9 +2,9 @@
 struct PossibleEras {
     let version: VersionProof
     let date: DateProof
-    /// The possible eras. They don't include the eras that rule C1 adds if the date is preferred to the version.
+    /// The possible eras, without those that the exception in rule C1 adds (see `erasOfBoth`).
     let eras: EraSet
-    /// How version and date contradict each other. Nil if they don't, or if a changeover window explains the
+    /// How version and date contradict each other; nil if they don't, or if a changeover window explains the
     /// difference.
     let contradiction: Finding?
 
@@ -22,6 +22,8 @@ struct PossibleEras {
         }
     }
 
+    /// Rule C1, without the exception: returns the possible eras, and the contradiction if the proofs have no common
+    /// era.
     private static func join(_ version: VersionProof, _ date: DateProof) -> (EraSet, Finding?) {
         let common = version.eras.intersection(date.eras)
         if !common.isEmpty { return (common, nil) }
@@ -34,6 +36,6 @@ struct PossibleEras {
 
     /// Whether the version overrode a later date.
     var isVersionAuthoritative: Bool { contradiction == .versionAuthoritative }
-    /// The possible eras if the date is preferred to an authoritative version.
+    /// The possible eras under the exception in rule C1: those of an authoritative version, and those of the date.
     var erasOfBoth: EraSet { eras.union(date.eras) }
 }

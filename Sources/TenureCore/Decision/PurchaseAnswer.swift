@@ -1,6 +1,7 @@
 import Foundation
 
 extension Purchase {
+    /// Whether this is a purchase of the product. Comparing the hashes first is faster.
     func isOf(_ product: Entitlement.Product) -> Bool {
         productFingerprint == product.fingerprint && productID == product.id
     }
@@ -14,6 +15,7 @@ extension Purchase {
         return revocationDate.map(answer.ending(at:)) ?? answer
     }
 
+    /// Returns what the purchase gives if it was neither upgraded nor refunded.
     private func answerByType(as product: Entitlement.Product, at index: PurchaseIndex, now: Date) -> SourceAnswer {
         switch type {
         case .consumable: return .nothing(.consumable(index))

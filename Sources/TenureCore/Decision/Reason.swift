@@ -27,7 +27,7 @@ public struct Reason: Sendable {
     /// reasons.
     package func isSame(as other: Reason) -> Bool { context === other.context && finding == other.finding }
 
-    /// The codes of all reasons.
+    /// The codes of all reasons. Docs/decisions.md says what each means.
     public enum Code: String, Sendable, Hashable, CaseIterable {
         case eraHonored, eraNotHonored, inDoubt, noHonors, nothingToCompare, noAcquisition, outsideWindow
         case windowNeedsDate, honorEnded, endUnknown, appRefunded, boughtAgain, boughtAgainInDoubt, licenseEnded
@@ -41,6 +41,7 @@ public struct Reason: Sendable {
     /// A stable code such as `eraHonored`, which programs may compare.
     public var code: String { finding.code.rawValue }
 
+    /// The code as an enum, which the compiler can check.
     package var codeValue: Code { finding.code }
 
     /// The facts by name, in the order in which they are shown.

@@ -4,9 +4,12 @@ import Foundation
 enum SourceAnswer {
     /// The source gives the entitlement. Without `until` it does so permanently.
     case gives(until: Date?, Finding)
+    /// The evidence isn't sufficient to tell whether the source gives the entitlement.
     case undetermined(Finding)
+    /// The source doesn't give the entitlement.
     case nothing(Finding)
 
+    /// The reason for the answer.
     var finding: Finding {
         switch self {
         case .gives(_, let finding), .undetermined(let finding), .nothing(let finding): finding
@@ -26,8 +29,8 @@ enum SourceAnswer {
         return .gives(until: end, finding)
     }
 
-    /// Whether both answers give nothing, but this one is about a right that has ended. The customer asks about that
-    /// one.
+    /// Whether both answers give nothing, and only the other's reason is that no possible era is honored. Any other
+    /// reason, such as an honor that has ended, tells the customer more.
     func isMoreInformative(than other: SourceAnswer) -> Bool {
         guard case .nothing(let mine) = self, case .nothing(.eraNotHonored) = other else { return false }
         if case .eraNotHonored = mine { return false }

@@ -8,8 +8,10 @@ struct VersionProof {
     /// Whether a platform has a release list without this version.
     private(set) var isUnlisted = false
 
+    /// Creates a proof without eras, with which the proofs of several platforms are united.
     init() {}
 
+    /// Creates the proof on one platform.
     init(of version: AppVersion?, on timeline: Timeline) {
         // A version proves nothing if it is missing, malformed, not in the release list, or not comparable.
         eras = timeline.eras
@@ -21,7 +23,7 @@ struct VersionProof {
                 return
             }
             eras = listed
-            wasCompared = timeline.releasesMeetBoundary
+            wasCompared = timeline.hasReleaseBoundary
             isAuthoritative = (listed.count == 1 || timeline.versionsRise) && !timeline.inherits
         } else if timeline.versionsRise {
             eras = timeline.eras(enclosing: version)
@@ -30,6 +32,7 @@ struct VersionProof {
         }
     }
 
+    /// Adds the proof on another platform on which the app can have been acquired.
     mutating func unite(with other: VersionProof) {
         eras = eras.union(other.eras)
         wasCompared = wasCompared || other.wasCompared

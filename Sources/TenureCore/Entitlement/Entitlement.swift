@@ -6,11 +6,11 @@ public struct Entitlement: Sendable, Hashable {
     public struct Product: Sendable, Hashable {
         /// The product ID in App Store Connect.
         public let id: String
-        /// A hash of the ID, which is compared first. Equal IDs have equal hashes.
+        /// A hash of the ID. Comparing it first is faster than comparing the IDs.
         let fingerprint: Int
         /// The product's title that customers see. If it is nil, sentences say "your purchase" or "your subscription".
         public let title: Title?
-        /// How long a non-renewing purchase of the product lasts. Nil for other types.
+        /// How long a non-renewing purchase of the product lasts; nil for other types.
         public let length: CalendarPeriod?
 
         /// - Parameter length: how long a non-renewing purchase lasts. Without it, the end is unknown (Rule F3).
@@ -28,7 +28,7 @@ public struct Entitlement: Sendable, Hashable {
     public let title: Title?
     /// The products that grant it; empty if only eras do.
     public let products: [Product]
-    /// The honored eras, with their limits. Nil if no era gives the entitlement.
+    /// The honored eras, with their limits; nil if the entitlement doesn't depend on eras (Rule D6).
     public let honors: [Honor]?
     /// How customers without the entitlement may try it; nil if they can't.
     public let trial: Trial?
@@ -51,6 +51,7 @@ public struct Entitlement: Sendable, Hashable {
         self.trial = trial
     }
 
+    /// Returns the entitlement with the indexes of its honored eras. Honors of unknown eras are mistakes of the policy.
     func resolved(eraNames: [String]) -> Entitlement {
         var result = self
         for honor in honors ?? [] {
@@ -97,7 +98,9 @@ public struct Honor: Sendable, Hashable {
 
 /// How customers without an entitlement may try it.
 public enum Trial: Sendable, Hashable {
+    /// Up to this number of sessions.
     case sessions(Int)
+    /// This number of days, from the first session.
     case days(Int)
 
     /// The longest session of a trial, in seconds. Without this limit, one session that never ends would be an endless

@@ -7,7 +7,7 @@ public import Foundation
 public struct Acquisition: Sendable, Hashable {
     /// Identifies the acquisition, also in promises.
     public let key: AcquisitionKey
-    /// The platform of the acquisition. Nil if it is missing or unknown, or if the platform's App Store hadn't opened
+    /// The platform of the acquisition; nil if it is missing or unknown, or if the platform's App Store hadn't opened
     /// on the original purchase date (Rule A9).
     public let originalPlatform: Platform?
     /// The version as signed: a marketing version on macOS, elsewhere a build (Rule A1).
@@ -16,7 +16,7 @@ public struct Acquisition: Sendable, Hashable {
     public let originalPurchaseDate: Date?
     /// When the app was preordered. This date proves no era (Rule B2).
     public let preorderDate: Date?
-    /// The latest refund of the app that the App Store has reported. Nil without a refund.
+    /// The latest refund of the app that the App Store has reported; nil without a refund.
     package let refund: Refund?
     /// When a volume-purchase license ends, according to the latest-signed receipt.
     public let expirationDate: Date?
@@ -26,6 +26,7 @@ public struct Acquisition: Sendable, Hashable {
 
     /// The latest revoked artifact, and the later ones that may restore the right.
     package struct Refund: Sendable, Hashable {
+        /// When the purchase was refunded, according to the latest revoked artifact.
         let revocationDate: Date
         /// When the latest revoked artifact was signed.
         let signedDate: Date
@@ -47,6 +48,7 @@ public struct Acquisition: Sendable, Hashable {
         version = readable.flatMap { AppVersion($0) }
         preorderDate = bySigning.lazy.compactMap(\.preorderDate).first
         refund = Self.refund(in: bySigning)
+        // Rule E4. Of two receipts signed at the same time, the one with the later end, or with none, counts.
         expirationDate =
             bySigning.filter(\.kind.canCarryExpiration)
             .max {
@@ -66,10 +68,10 @@ public struct Acquisition: Sendable, Hashable {
         }
         guard let last, let revocationDate = last.revocationDate else { return nil }
         // If one artifact of a kind contains a revocation, this kind can, so its later artifacts are included.
-        let revoking = Set(revoked.map(\.kind))
+        let kindsWithRevocation = Set(revoked.map(\.kind))
         let restorations =
             proofs.filter {
-                $0.revocationDate == nil && ($0.kind.canCarryRevocation || revoking.contains($0.kind))
+                $0.revocationDate == nil && ($0.kind.canCarryRevocation || kindsWithRevocation.contains($0.kind))
                     // If two were signed at the same time, the revoked one is considered the later.
                     && $0.signingOrder > last.signingOrder && $0.signingOrder >= revocationDate
             }
@@ -104,6 +106,7 @@ public struct AcquisitionKey: Sendable, Hashable {
 
     package init(of proof: AppProof) { self.init(of: [proof]) }
 
+    /// Takes each ID and the date from the first proof that has it.
     fileprivate init(of proofs: [AppProof]) {
         var appTransactionID: String?
         var downloadID: String?
@@ -121,14 +124,14 @@ public struct AcquisitionKey: Sendable, Hashable {
         )
     }
 
-    /// Whether they have different IDs of one kind.
+    /// Whether both have different IDs of one kind, so that they can't be about one acquisition.
     package func contradicts(_ other: AcquisitionKey) -> Bool {
         if let mine = appTransactionID, let others = other.appTransactionID, mine != others { return true }
         if let mine = downloadID, let others = other.downloadID, mine != others { return true }
         return false
     }
 
-    /// Whether it has an ID or a date. An acquisition without them can't be identified, so it gets no promises.
+    /// Whether the key has an ID or a date. An acquisition without them can't be identified, so it gets no promises.
     var isKnown: Bool { appTransactionID != nil || downloadID != nil || originalPurchaseDate != nil }
 
     /// Whether both are about one acquisition: they have the same ID, or matching dates and no contradicting IDs.
@@ -143,11 +146,12 @@ public struct AcquisitionKey: Sendable, Hashable {
 
 /// The accepted difference between two dates of one purchase. The App Store's dates sometimes differ by a second.
 package enum Tolerance {
+    /// The largest accepted difference.
     package static let seconds: TimeInterval = 2
 }
 
 extension AppProof {
-    /// An artifact without a signing date counts as the oldest.
+    /// The signing date. Without one, the artifact counts as the oldest.
     fileprivate var signingOrder: Date { signedDate ?? .distantPast }
 
     /// Sorts by signing date, the earliest first. Artifacts without one come last. Artifacts that were signed at the
@@ -161,6 +165,7 @@ extension AppProof {
         return texts.0 < texts.1
     }
 
+    /// All facts but the two dates that the sorting compares first, as one text.
     fileprivate var canonicalText: String {
         let id =
             switch self.id {
@@ -209,6 +214,7 @@ package func acquisitions(in proofs: [AppProof]) -> [Acquisition] {
         .sorted { ($0.originalPurchaseDate ?? .distantFuture) < ($1.originalPurchaseDate ?? .distantFuture) }
 }
 
+/// Returns the indexes of the two groups to join next; nil if no dates match within the tolerance.
 private func closestPair(in groups: [[AppProof]]) -> (Int, Int)? {
     var best: (Int, Int, distance: TimeInterval)?
     for first in groups.indices {
@@ -222,7 +228,7 @@ private func closestPair(in groups: [[AppProof]]) -> (Int, Int)? {
     return best.map { ($0.0, $0.1) }
 }
 
-/// The smallest difference between a date of one group and a date of the other; nil if it exceeds the tolerance.
+/// Returns the smallest difference between a date of one group and a date of the other; nil if it exceeds the tolerance.
 private func distance(_ left: [AppProof], _ right: [AppProof]) -> TimeInterval? {
     var smallest = TimeInterval.infinity
     for mine in left.lazy.compactMap(\.originalPurchaseDate) {

@@ -11,23 +11,24 @@ import Foundation
 /// they are grouped into calls.
 package func condensed(_ proofs: some Collection<AppProof>) -> [AppProof] {
     guard proofs.count > 1 else { return Array(proofs) }
-    let rows = Dictionary(grouping: Set(proofs), by: \.withoutSigning)
-    return rows.values.flatMap(essential).sorted(by: AppProof.areInOrder)
+    let groups = Dictionary(grouping: Set(proofs), by: \.withoutSigning)
+    return groups.values.flatMap(essential).sorted(by: AppProof.areInOrder)
 }
 
-/// The number of latest proofs that are kept.
+/// The number of latest proofs with the same facts that are kept.
 private let latestSignings = 64
 
-private func essential(_ row: [AppProof]) -> [AppProof] {
-    guard row.count > 2 else { return row }
-    let row = row.sorted(by: AppProof.areInOrder)
+/// Returns the proofs to keep, of proofs that differ only in their signing date.
+private func essential(_ proofs: [AppProof]) -> [AppProof] {
+    guard proofs.count > 2 else { return proofs }
+    let proofs = proofs.sorted(by: AppProof.areInOrder)
     // A receipt can't contain a revocation, so the latest 64 aren't needed.
-    let firstOfLatest = row[0].kind == .receipt ? row.count : row.count - latestSignings
-    let months = row.map(\.month)
-    return row.indices.filter { place in
-        place == 0 || place == row.count - 1 || place >= firstOfLatest || months[place] != months[place - 1]
-            || months[place] != months[place + 1]
-    }.map { row[$0] }
+    let firstOfLatest = proofs[0].kind == .receipt ? proofs.count : proofs.count - latestSignings
+    let months = proofs.map(\.month)
+    return proofs.indices.filter { index in
+        index == 0 || index == proofs.count - 1 || index >= firstOfLatest || months[index] != months[index - 1]
+            || months[index] != months[index + 1]
+    }.map { proofs[$0] }
 }
 
 extension AppProof {
@@ -46,5 +47,6 @@ extension AppProof {
             preorderDate: preorderDate, revocationDate: revocationDate, expirationDate: expirationDate)
     }
 
+    /// The month of the signing date in UTC, counted from year 0; nil without a signing date.
     fileprivate var month: Int? { signedDate.map { CivilDay(of: $0) }.map { $0.year * 12 + $0.month } }
 }

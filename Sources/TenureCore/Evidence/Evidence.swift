@@ -10,7 +10,7 @@ public struct Evidence: Sendable, Hashable {
     public let environment: AppStoreEnvironment
     /// The acquisitions of the app: one for each account with which the customer acquired it.
     public let acquisitions: [Acquisition]
-    /// One per `transactionID`, with the facts of its latest-signed artifact.
+    /// The purchases, one per `transactionID`, with the facts of its latest-signed artifact.
     public let purchases: [Purchase]
     /// Whether StoreKit's enumeration or the full history of the App Store Server API was seen.
     public let purchasesAreComplete: Bool
@@ -46,6 +46,7 @@ public struct Evidence: Sendable, Hashable {
     }
 }
 
+/// Returns the latest grant or revocation for each entitlement (Rule G3).
 private func latest(of grants: [SupportGrant]) -> [SupportGrant] {
     guard !grants.isEmpty else { return [] }
     var latest: [String: SupportGrant] = [:]

@@ -10,15 +10,15 @@ public struct Purchase: Sendable, Hashable {
         case unknown(String)
     }
 
-    /// Unique in the environment. An artifact with the same ID describes the same purchase.
+    /// The ID of the transaction, unique in its environment. Artifacts with the same ID describe the same purchase.
     public let transactionID: String
     /// The ID of the first purchase; the same for all periods of a subscription.
     public let originalTransactionID: String
     /// The product ID in App Store Connect.
     public let productID: String
-    /// A hash of the product ID, which is compared first. Equal IDs have equal hashes.
+    /// A hash of the product ID. Comparing it first is faster than comparing the IDs.
     let productFingerprint: Int
-    /// Nil in old receipts, which don't name the type.
+    /// The type of the product; nil in old receipts, which don't name it.
     public let type: ProductType?
     /// When the product was bought, restored or renewed.
     public let purchaseDate: Date?

@@ -53,18 +53,21 @@ private func markReplaced(in purchases: inout [Purchase]) {
         grouping: purchases.indices.filter { purchases[$0].type == .autoRenewable && purchases[$0].purchaseDate != nil }
     ) { purchases[$0].originalTransactionID }
     for periods in subscriptions.values where periods.count > 1 {
+        // The first period that begins later than the current one. Periods can begin at the same time.
+        var firstLater: Int?
+        // For each period, the first of the following ones with another product.
+        var nextOfAnotherProduct = [Int?](repeating: nil, count: periods.count)
         // Iterate backward, so that the time grows only linearly with the number of periods.
-        var later: Int?
-        var ofAnother = [Int?](repeating: nil, count: periods.count)
-        for place in periods.indices.dropLast().reversed() {
-            let (old, next) = (purchases[periods[place]], purchases[periods[place + 1]])
-            ofAnother[place] = next.productID == old.productID ? ofAnother[place + 1] : place + 1
-            if next.purchaseDate != old.purchaseDate { later = place + 1 }
-            guard let first = later, !old.isUpgraded, let end = old.expiresDate else { continue }
-            let isAnother = purchases[periods[first]].productID != old.productID
-            guard let new = isAnother ? first : ofAnother[first], let beginning = purchases[periods[new]].purchaseDate
+        for index in periods.indices.dropLast().reversed() {
+            let (old, next) = (purchases[periods[index]], purchases[periods[index + 1]])
+            nextOfAnotherProduct[index] = next.productID == old.productID ? nextOfAnotherProduct[index + 1] : index + 1
+            if next.purchaseDate != old.purchaseDate { firstLater = index + 1 }
+            guard let later = firstLater, !old.isUpgraded, let end = old.expiresDate else { continue }
+            let hasAnotherProduct = purchases[periods[later]].productID != old.productID
+            guard let new = hasAnotherProduct ? later : nextOfAnotherProduct[later],
+                let beginning = purchases[periods[new]].purchaseDate
             else { continue }
-            purchases[periods[place]].isUpgraded = beginning < end
+            purchases[periods[index]].isUpgraded = beginning < end
         }
     }
 }
@@ -76,7 +79,7 @@ private func markReplaced(in purchases: inout [Purchase]) {
 /// nothing.
 private func endRefundedCopies(in purchases: inout [Purchase]) {
     guard purchases.contains(where: { $0.revocationDate != nil }) else { return }
-    let copies = Dictionary(grouping: purchases.indices) { PurchasedThing(of: purchases[$0]) }
+    let copies = Dictionary(grouping: purchases.indices) { CopyKey(of: purchases[$0]) }
     for indices in copies.values where indices.count > 1 {
         let latest = indices.map { purchases[$0] }.reduce(nil) { latest, purchase in
             latest.map { purchase.supersedes($0) ? purchase : $0 } ?? purchase
@@ -88,8 +91,8 @@ private func endRefundedCopies(in purchases: inout [Purchase]) {
     }
 }
 
-/// Identifies a purchase without its transaction ID, in which copies differ.
-private struct PurchasedThing: Hashable {
+/// What the copies of one purchase have in common. Their transaction IDs differ.
+private struct CopyKey: Hashable {
     let originalTransactionID: String
     let productID: String
     /// When the purchase ends, in whole seconds, because dates in receipts have no fractions.
@@ -124,14 +127,15 @@ extension Purchase {
         return ends.0 != ends.1 ? ends.0 < ends.1 : canonicalText < other.canonicalText
     }
 
-    /// Joins two states of one transaction. The later one is used, but `isUpgraded` is kept, because receipts don't
-    /// have it.
+    /// Joins two states of one transaction. The later-signed one is used, but `isUpgraded` is kept from either, because
+    /// receipts don't have it.
     package func joined(with other: Purchase) -> Purchase {
         var result = supersedes(other) ? self : other
         result.isUpgraded = isUpgraded || other.isUpgraded
         return result
     }
 
+    /// The facts in the artifact itself, except the transaction ID and `isUpgraded`, as one text.
     private var canonicalText: String {
         let dates = [purchaseDate, expiresDate, revocationDate, signedDate].map {
             $0.map { "\($0.timeIntervalSince1970)" } ?? ""

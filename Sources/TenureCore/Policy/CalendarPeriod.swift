@@ -27,8 +27,8 @@ public struct CalendarPeriod: Sendable, Hashable {
                 return nil
             }
             rest = rest.dropFirst(digits.count)
-            guard let unit = rest.popFirst(), let place = unitsLeft.firstIndex(of: unit) else { return nil }
-            unitsLeft = unitsLeft[unitsLeft.index(after: place)...]
+            guard let unit = rest.popFirst(), let unitIndex = unitsLeft.firstIndex(of: unit) else { return nil }
+            unitsLeft = unitsLeft[unitsLeft.index(after: unitIndex)...]
             switch unit {
             case UInt8(ascii: "Y"): months += 12 * number
             case UInt8(ascii: "M"): months += number
@@ -41,8 +41,9 @@ public struct CalendarPeriod: Sendable, Hashable {
         self.init(months: months, days: days)
     }
 
-    /// The maximum number of digits. 99,999 years can't overflow.
+    /// The maximum number of digits of each number in the text. 99,999 years can't overflow.
     private static let maximumDigits = 5
+    /// The maximum number of years, and of days.
     private static let maximumNumber = 99_999
 
     /// The period as in ISO 8601, such as `P1Y6M` or `P14D`.
@@ -73,9 +74,9 @@ public struct CalendarPeriod: Sendable, Hashable {
 public struct CivilDay: Sendable, Hashable, Comparable {
     /// The year of the Gregorian calendar, 0 to 9999.
     public let year: Int
-    /// 1 to 12.
+    /// The month, 1 to 12.
     public let month: Int
-    /// 1 to 31.
+    /// The day of the month, 1 to 31.
     public let day: Int
 
     package init(year: Int, month: Int, day: Int) {
@@ -102,19 +103,21 @@ public struct CivilDay: Sendable, Hashable, Comparable {
         self.init(year: year, month: month, day: day)
     }
 
+    /// Creates the day with this number.
+    ///
     /// - Parameter number: days since 1970-01-01.
     package init(number: Int) {
         (year, month, day) = GregorianCalendar.date(dayNumber: number)
     }
 
-    /// The day in UTC that contains an instant.
+    /// Creates the day in UTC that contains an instant.
     package init(of date: Date) {
         let seconds = date.timeIntervalSince1970
         let bounded = seconds.isNaN ? 0 : min(max(seconds, -3e12), 3e12)
         self.init(number: Int((bounded / 86_400).rounded(.down)))
     }
 
-    /// Days since 1970-01-01.
+    /// The number of days since 1970-01-01.
     package var number: Int { GregorianCalendar.dayNumber(year: year, month: month, day: day) }
 
     /// Midnight in UTC.
@@ -132,7 +135,7 @@ public struct CivilDay: Sendable, Hashable, Comparable {
 }
 
 extension CivilDay: CustomStringConvertible {
-    /// `2015-06-10`.
+    /// The day as in ISO 8601, such as `2015-06-10`.
     public var description: String { "\(year.padded(to: 4))-\(month.padded(to: 2))-\(day.padded(to: 2))" }
 }
 

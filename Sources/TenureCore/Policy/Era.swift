@@ -16,7 +16,7 @@ public struct Era: Sendable, Hashable {
     public let model: Model
     /// Where the era begins on each platform. Empty for the first era, which has no beginning.
     public let begins: [Platform: Beginning]
-    /// The changeover window around the beginning on each platform. Nil if the policy doesn't state it.
+    /// The changeover window around the beginning on each platform; nil if the policy doesn't state it.
     public let changeover: Changeover?
 
     public init(name: String, model: Model, begins: [Platform: Beginning] = [:], changeover: Changeover? = nil) {
@@ -52,6 +52,7 @@ public enum Changeover: Sendable, Hashable {
     /// (`until`, not negative).
     case window(from: TimeInterval, until: TimeInterval)
 
+    /// The window; nil with `changeover: none`.
     package var window: (from: TimeInterval, until: TimeInterval)? {
         if case .window(let from, let until) = self { (from, until) } else { nil }
     }
@@ -70,13 +71,13 @@ public struct Release: Sendable, Hashable {
 
     /// The platform of the store that sold the release.
     public let platform: Platform
-    /// CFBundleShortVersionString.
+    /// The marketing version (CFBundleShortVersionString); nil if the list doesn't state it.
     public let version: AppVersion?
-    /// CFBundleVersion.
+    /// The build number (CFBundleVersion); nil if the list doesn't state it.
     public let build: AppVersion?
     /// When the release went on sale.
     public let releasedAt: Moment
-    /// How the app was sold at that time. Nil if the list doesn't state it.
+    /// How the app was sold at that time; nil if the list doesn't state it.
     public let model: Era.Model?
 
     public init(

@@ -50,7 +50,7 @@ public struct Policy: Sendable, Hashable {
     public var app: App { contents.app }
     /// The eras, the oldest first. Each lasts until the next begins.
     public var eras: [Era] { contents.eras }
-    /// Whether builds can be compared without a release list (Rule A6); nil if no rule needs it.
+    /// Whether builds can be compared without a release list (Rule A6); nil if the policy doesn't state it.
     public var buildNumbers: BuildNumbers? { contents.buildNumbers }
     /// All releases of the app. Empty if the policy has no release list.
     public var releases: [Release] { contents.releases }

@@ -1,8 +1,9 @@
 import Foundation
 
-/// Checks whether a policy makes sense. `PolicyReader` has already checked its format, such as a number instead of a
-/// date.
 extension Policy {
+    /// Everything that makes no sense in the policy, such as two eras with one name. `Policy.init` throws these mistakes.
+    ///
+    /// `PolicyReader` reports mistakes of the file's format, such as a number instead of a date.
     var mistakes: [PolicyMistake] {
         var mistakes: [PolicyMistake] = []
         if app.bundleID.isEmpty {
@@ -21,6 +22,7 @@ extension Policy {
         return mistakes
     }
 
+    /// Mistakes in names, beginnings, windows and the order of eras.
     private var eraMistakes: [PolicyMistake] {
         guard !eras.isEmpty else {
             return [
@@ -137,7 +139,7 @@ extension Policy {
         .map { index in
             PolicyMistake(
                 ["eras", .index(index)],
-                "`\(eras[index].name)` doesn't state its changeover, and who buys during the change would be misjudged; write `changeover: { from: -24h, until: +48h }`, or `changeover: none` if price and version changed at one instant",
+                "`\(eras[index].name)` doesn't state its changeover, so customers who buy during the change may be assigned to the wrong era; write `changeover: { from: -24h, until: +48h }`, or `changeover: none` if price and version changed at one instant",
                 code: "no-changeover")
         }
     }
@@ -164,13 +166,14 @@ extension Policy {
         }
     }
 
+    /// A missing `buildNumbers`, where builds are compared with a boundary without a release list.
     private var buildNumberMistakes: [PolicyMistake] {
         guard buildNumbers == nil else { return [] }
-        let unsaid = timelines.known.first {
+        let dependent = timelines.known.first {
             $0.platform.map { $0.versionKey == .bundleVersion } == true && $0.hasVersionBoundary
                 && $0.erasOfRelease == nil
         }
-        guard let platform = unsaid?.platform else { return [] }
+        guard let platform = dependent?.platform else { return [] }
         return [
             PolicyMistake(
                 ["buildNumbers"],
@@ -219,18 +222,15 @@ extension Policy {
                         ))
                 }
                 if let since = honor.boughtSince, let before = honor.boughtBefore, since >= before {
-                    mistakes.append(
-                        PolicyMistake(
-                            place,
-                            "`boughtSince` must be earlier than `boughtBefore`"
-                        ))
+                    mistakes.append(PolicyMistake(place, "`boughtSince` must be earlier than `boughtBefore`"))
                 }
             }
             switch entitlement.trial {
             case .sessions(let count) where count < 1, .days(let count) where count < 1:
                 mistakes.append(
                     PolicyMistake(
-                        place + ["trial"], "a trial has at least 1 session, not \(count); correct it, or remove `trial`"
+                        place + ["trial"],
+                        "a trial has at least 1 session or day, not \(count); correct it, or remove `trial`"
                     )
                 )
             case .sessions, .days, nil: break

@@ -4,10 +4,12 @@ import Foundation
 struct ReleaseList {
     /// The releases in the order of the list.
     private let entries: [Entry]
-    /// The indexes of entries dated by an instant, and of those dated by a day, each in the order of release. The order
-    /// within each list is certain. An instant and a day have a certain order only if they are far enough apart.
+    /// The indexes of entries dated by an instant, in the order of release. That order is certain.
     private let instants: [Int]
+    /// The indexes of entries dated by a day, in the order of release. That order is certain. An instant and a day have
+    /// a certain order only if they are far enough apart.
     private let days: [Int]
+    /// The beginning of each era on the platform, by index.
     private let beginnings: [Beginning?]
 
     init(_ releases: [Release], beginnings: [Beginning?]) {
@@ -15,12 +17,12 @@ struct ReleaseList {
         instants = entries.indices.filter { entries[$0].isDated && entries[$0].day == nil }
             .sorted { entries[$0].isBefore(entries[$1]) }
         days = entries.indices.filter { entries[$0].day != nil }.sorted { entries[$0].isBefore(entries[$1]) }
-        // A later entry can't have begun before an earlier one.
-        for (place, next) in zip(days, days.dropFirst()) {
-            entries[next].earliest = max(entries[next].earliest, entries[place].earliest)
+        // The order narrows the time of each entry: a later one can't have begun before an earlier one.
+        for (index, next) in zip(days, days.dropFirst()) {
+            entries[next].earliest = max(entries[next].earliest, entries[index].earliest)
         }
-        for (place, next) in zip(days, days.dropFirst()).reversed() {
-            entries[place].latest = min(entries[place].latest, entries[next].latest)
+        for (index, next) in zip(days, days.dropFirst()).reversed() {
+            entries[index].latest = min(entries[index].latest, entries[next].latest)
         }
         self.entries = entries
         self.beginnings = beginnings
@@ -32,11 +34,14 @@ struct ReleaseList {
         let version: AppVersion?
         /// The index in the list.
         let position: Int
+        /// Whether the list or the beginning of an era says when the sale began.
         let isDated: Bool
+        /// The listed day; nil if the list has an instant or no date.
         let day: CivilDay?
         var earliest: Date
         var latest: Date
 
+        /// Creates the entry of a release that went on sale when the list says.
         init(_ release: Release, position: Int) {
             version = release.originalAppVersion
             self.position = position
@@ -66,34 +71,35 @@ struct ReleaseList {
             return isSameInstant ? position < other.position : latest <= other.earliest
         }
 
+        /// Whether both are the same line of the list.
         func isSame(as other: Entry) -> Bool { position == other.position }
     }
 
     /// Creates the entries of all releases.
     ///
-    /// An era's beginning may have a version and a date, and the list that version without a date, or with a day that
-    /// contains the date in some time zone. In that case, the release began at that date.
+    /// An era's beginning may have a version and a date. If the list has that version without a date, or with a day that
+    /// contains the date in some time zone, the release began at that date.
     private static func entries(of releases: [Release], beginnings: [Beginning?]) -> [Entry] {
-        var changes: [AppVersion: [Date]] = [:]
-        for case .at(let version?, let date?)? in beginnings { changes[version, default: []].append(date) }
-        var begun: Set<AppVersion> = []
+        var beginningDates: [AppVersion: [Date]] = [:]
+        for case .at(let version?, let date?)? in beginnings { beginningDates[version, default: []].append(date) }
+        var versionsWithDate: Set<AppVersion> = []
         return releases.enumerated().map { position, release in
             let entry = Entry(release, position: position)
             guard let version = entry.version else { return entry }
-            // An undated entry takes the date of the beginning only if it is its version's first.
-            let isBegun = begun.contains(version)
-            if entry.isDated { begun.insert(version) }
-            guard let change = changes[version] else { return entry }
+            // An undated entry takes the date of the beginning only if its version has no date in an entry before it.
+            let isFirst = !versionsWithDate.contains(version)
+            if entry.isDated { versionsWithDate.insert(version) }
+            guard let dates = beginningDates[version] else { return entry }
             switch release.releasedAt {
             case .instant: return entry
             case .day(let day):
-                guard let date = change.first(where: { day.firstBeginning <= $0 && $0 < day.lastEnd }) else {
+                guard let date = dates.first(where: { day.firstBeginning <= $0 && $0 < day.lastEnd }) else {
                     return entry
                 }
                 return Entry(release, position: position, begunAt: date)
             case .undated:
-                guard !isBegun, let date = change.first else { return entry }
-                begun.insert(version)
+                guard isFirst, let date = dates.first else { return entry }
+                versionsWithDate.insert(version)
                 return Entry(release, position: position, begunAt: date)
             }
         }
@@ -101,8 +107,11 @@ struct ReleaseList {
 
     /// Returns the eras in which each version was on sale. A version with several entries has the eras of all of them.
     ///
-    /// Also returns whether at least one era's beginning has a date. If none has, the list can't separate eras.
-    func eras(among happened: EraSet) -> (byVersion: [AppVersion: EraSet], meetBoundary: Bool) {
+    /// Also returns whether at least one era's beginning has a date, in the policy or from the list. If no beginning has
+    /// one, the list can't separate eras.
+    ///
+    /// - Parameter happened: the eras that happened on the platform.
+    func eras(among happened: EraSet) -> (byVersion: [AppVersion: EraSet], hasBoundary: Bool) {
         let boundaries = self.boundaries
         var result: [AppVersion: EraSet] = [:]
         var next = firstDated(from: entries.startIndex)
@@ -127,14 +136,17 @@ struct ReleaseList {
         return (result, !boundaries.isEmpty)
     }
 
+    /// Returns the first dated entry at this position of the list or after it.
     private func firstDated(from position: Int) -> Entry? { entries[position...].first(where: \.isDated) }
 
+    /// The time at which an era begins.
     private enum Boundary {
         case instant(Date)
         /// The beginning has no date, so it is the first listed date of its version.
         case release(Entry)
     }
 
+    /// The boundaries of all eras with a beginning that has a date, or a version with a date in the list.
     private var boundaries: [(era: Int, Boundary)] {
         var first: [AppVersion: Entry] = [:]
         for entry in entries where entry.isDated {
@@ -150,35 +162,38 @@ struct ReleaseList {
 
     /// The time in which a release was on sale.
     private struct Sale {
-        /// The earliest date at which the sale can have begun, and the date by which it had certainly ended.
+        /// The earliest date at which the sale can have begun.
         let earliest: Date
+        /// The date by which the sale had certainly ended.
         let latestEnd: Date
         /// The release itself if it is dated, otherwise the nearest dated one before it in the list.
         let start: Entry?
         /// For an undated release: the nearest dated one after it in the list.
         let next: Entry?
 
+        /// Returns the eras that happened and that no boundary excludes. If the sale began at or after a boundary, it
+        /// was in no era before it. If it ended at or before a boundary, it was in no era after it.
         func eras(among happened: EraSet, _ boundaries: [(era: Int, Boundary)]) -> EraSet {
             var first = 0
             var end = EraSet.capacity
             for (era, boundary) in boundaries {
-                let (isBehind, isOver) =
+                let (beganAfter, endedBefore) =
                     switch boundary {
                     case .instant(let date): (earliest >= date, latestEnd <= date)
-                    case .release(let release): (isBehind(release), isOver(by: release))
+                    case .release(let release): (began(notBefore: release), ended(before: release))
                     }
-                if isBehind { first = max(first, era) } else if isOver { end = min(end, era) }
+                if beganAfter { first = max(first, era) } else if endedBefore { end = min(end, era) }
             }
             return EraSet(from: first, to: end).intersection(happened)
         }
 
         /// Whether this sale certainly began at or after the beginning of the other release.
-        private func isBehind(_ release: Entry) -> Bool {
+        private func began(notBefore release: Entry) -> Bool {
             start.map { $0.isSame(as: release) || release.isBefore($0) } ?? false
         }
 
         /// Whether this sale had certainly ended when the other release began.
-        private func isOver(by release: Entry) -> Bool {
+        private func ended(before release: Entry) -> Bool {
             if let next { return next.isSame(as: release) || next.isBefore(release) }
             return start?.isBefore(release) ?? false
         }
@@ -190,13 +205,15 @@ struct ReleaseList {
         min(latest(ofFirstIn: days, after: entry), latest(ofFirstIn: instants, after: entry))
     }
 
-    private func latest(ofFirstIn places: [Int], after entry: Entry) -> Date {
+    /// Returns the latest time at which the first of these entries that certainly came after `entry` can have begun.
+    /// A binary search finds it.
+    private func latest(ofFirstIn indexes: [Int], after entry: Entry) -> Date {
         var low = 0
-        var high = places.count
+        var high = indexes.count
         while low < high {
             let middle = (low + high) / 2
-            if entry.isBefore(entries[places[middle]]) { high = middle } else { low = middle + 1 }
+            if entry.isBefore(entries[indexes[middle]]) { high = middle } else { low = middle + 1 }
         }
-        return low < places.count ? entries[places[low]].latest : .distantFuture
+        return low < indexes.count ? entries[indexes[low]].latest : .distantFuture
     }
 }

@@ -2,7 +2,8 @@ package import Foundation
 
 /// The eras of a policy on one platform: which of them happened there, and where each began.
 package final class Timeline: Sendable {
-    /// The platform. Nil if the policy has no boundaries for it, so that its eras can't be separated.
+    /// The platform. It is nil if the policy has no beginning and no release of the platform, nor of iOS where the
+    /// platform inherits from it. The eras then can't be separated.
     package let platform: Platform?
     /// The eras that happened on the platform.
     package let eras: EraSet
@@ -11,20 +12,24 @@ package final class Timeline: Sendable {
     /// Rule A5: the eras in which each listed release was on sale; nil where the platform has no release list.
     package let erasOfRelease: [AppVersion: EraSet]?
     /// Whether at least one beginning has a date with which listed releases can be compared.
-    let releasesMeetBoundary: Bool
+    let hasReleaseBoundary: Bool
     /// Rule A6: whether versions increase over time. If so, a version proves an era even without a release list.
     package let versionsRise: Bool
     /// Rule A8: whether a boundary or the release list is taken from iOS.
     let inherits: Bool
+    /// The beginnings that have a date.
     private let dateBoundaries: [(era: Int, date: Date)]
-    /// `lowest` is the first of the eras that begin with the same version, which can't separate them.
+    /// The beginnings that have a version. If several in a row have the same version, it can't separate their eras, so
+    /// `lowest` is the first of them.
     private let versionBoundaries: [(era: Int, version: AppVersion, lowest: Int)]
     /// Rule C3: the windows, tolerance included, with the two eras of each change.
     package let changeovers: [(window: ClosedRange<Date>, eras: EraSet)]
 
     /// The first era in which the app was available on the platform.
     package var firstEra: Int { eras.first ?? 0 }
+    /// Whether at least one era's beginning has a version.
     var hasVersionBoundary: Bool { !versionBoundaries.isEmpty }
+    /// Whether at least one era's beginning has a date.
     var hasDateBoundary: Bool { !dateBoundaries.isEmpty }
 
     init(platform: Platform?, eras: [Era], releases: [Release], buildNumbers: Policy.BuildNumbers?) {
@@ -59,7 +64,7 @@ package final class Timeline: Sendable {
         let list = own.isEmpty ? inherited : own
         let listed = list.isEmpty ? nil : ReleaseList(list, beginnings: beginnings).eras(among: happened)
         erasOfRelease = listed?.byVersion
-        releasesMeetBoundary = listed?.meetBoundary ?? false
+        hasReleaseBoundary = listed?.hasBoundary ?? false
         inherits = inheritsBoundary || (own.isEmpty && !inherited.isEmpty)
     }
 
@@ -80,6 +85,7 @@ package final class Timeline: Sendable {
             return inherited
         }
         guard beginnings.contains(where: { $0 != nil }) else { return (all, beginnings, false) }
+        // Eras before `new` are impossible. A later era without a beginning here didn't happen here.
         let firstEra = beginnings.lastIndex(of: .new) ?? 0
         for index in 0..<firstEra { beginnings[index] = nil }
         var happened = EraSet(from: firstEra, to: firstEra + 1)
@@ -127,7 +133,7 @@ package final class Timeline: Sendable {
     /// The era after this one on the platform.
     package func era(after era: Int) -> Int? { eras.first(after: era) }
 
-    /// Returns when the era ended on this platform. Nil if there is no next era, or if the next era's beginning has no
+    /// Returns when the era ended on this platform; nil if there is no next era, or if the next era's beginning has no
     /// date.
     package func end(of era: Int) -> Date? {
         self.era(after: era).flatMap { beginnings[$0]?.date }
@@ -147,9 +153,11 @@ package final class Timeline: Sendable {
 
 /// The timelines of a policy, by platform.
 package struct Timelines: Sendable {
-    /// One for each platform that the policy names, in a fixed order. If it names none, one without boundaries.
+    /// The timelines of the platforms that the policy names, in the order of `Platform.allCases`. If it names none, one
+    /// timeline without boundaries.
     package let known: [Timeline]
-    /// One for each platform, in the order of `Platform.allCases`.
+    /// For each platform, in the order of `Platform.allCases`, an array with its timeline, as `possible(for:)` returns
+    /// it.
     private let lists: [[Timeline]]
 
     package init(eras: [Era], releases: [Release], buildNumbers: Policy.BuildNumbers?) {
@@ -157,14 +165,14 @@ package struct Timelines: Sendable {
             Timeline(platform: platform, eras: eras, releases: releases, buildNumbers: buildNumbers)
         }
         let named = Set(eras.flatMap(\.begins.keys)).union(releases.map(\.platform))
-        let unknown = timeline(nil)
+        let withoutBoundaries = timeline(nil)
         let all = Platform.allCases.map { platform in
             named.contains(platform) || (platform.inheritsFromIOS && named.contains(.iOS))
-                ? timeline(platform) : unknown
+                ? timeline(platform) : withoutBoundaries
         }
         lists = all.map { [$0] }
         let known = zip(Platform.allCases, all).filter { named.contains($0.0) }.map(\.1)
-        self.known = known.isEmpty ? [unknown] : known
+        self.known = known.isEmpty ? [withoutBoundaries] : known
     }
 
     /// Rule A3: returns the timelines of the platforms on which the app can have been acquired. If the artifact names

@@ -25,7 +25,7 @@ public struct Title: Sendable, Hashable {
 
     /// Returns the text in the first of the reader's languages that the title has, otherwise the first text.
     ///
-    /// Nil for a title without translations, which is invalid in a policy.
+    /// Returns nil for a title without translations, which is invalid in a policy.
     ///
     /// - Parameter languages: BCP 47 tags, the preferred one first, such as `Locale.preferredLanguages`.
     public func text(for languages: [String]) -> String? {
@@ -40,6 +40,7 @@ public struct Title: Sendable, Hashable {
     private func translation(for wanted: LanguageTag) -> Translation? {
         let related = translations.filter { LanguageTag($0.language).language == wanted.language }
         guard related.count > 1 else { return related.first }
+        // Look for the whole tag, then for shorter ones, such as `de-AT` and then `de`.
         var prefix = wanted.subtags
         while !prefix.isEmpty {
             let match = related.first {

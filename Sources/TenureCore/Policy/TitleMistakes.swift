@@ -23,6 +23,7 @@ extension Title {
         return mistakes
     }
 
+    /// Returns the message about the first mistake in a text of the title; nil if it has none.
     private static func mistake(in text: String) -> String? {
         if text.allSatisfy(\.isWhitespace) { return "the title is empty; write what customers call it" }
         if let hidden = text.unicodeScalars.first(where: \.isHidden) {
@@ -52,6 +53,7 @@ extension Unicode.Scalar {
         }
     }
 
+    /// The scalar's number in Unicode, such as `U+200E`.
     fileprivate var codePoint: String {
         let digits = String(value, radix: 16, uppercase: true)
         return "U+" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits

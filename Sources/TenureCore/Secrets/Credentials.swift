@@ -15,6 +15,7 @@ extension String {
         }
     }
 
+    /// Hides the user and the password of a URL, and a `password=` in it.
     private var hidingURLCredentials: String {
         replacing("://") { rest in
             let url = rest.prefix { !$0.isWhitespace && $0 != "`" }
@@ -64,6 +65,7 @@ extension StringProtocol where SubSequence == Substring {
         return result + rest
     }
 
+    /// Returns the range of the first occurrence of `text`; nil without one.
     fileprivate func firstPosition(of text: String) -> Range<Index>? {
         var start = startIndex
         while start < endIndex {

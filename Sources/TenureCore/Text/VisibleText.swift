@@ -26,14 +26,16 @@ extension StringProtocol {
         return text
     }
 
-    /// The same for text of several lines; line breaks stay.
+    /// The text with the same escapes as `escapedForDisplay`, but with its line breaks.
     package var escapedLinesForDisplay: String {
         String(self).unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
             .map { Substring($0).escapedForDisplay }.joined(separator: "\n")
     }
 
-    /// The same for JSON, with JSON's own escapes, so that the value doesn't change. Blanks and line breaks between
-    /// values stay. JSON allows no other control characters, and none inside a string.
+    /// The JSON text with JSON's own escapes for such characters, so that its value doesn't change.
+    ///
+    /// Blanks and line breaks between values stay. JSON allows no other characters below U+0020, and none of them inside
+    /// a string.
     package var escapedJSONForDisplay: String {
         func isHidden(_ scalar: Unicode.Scalar) -> Bool { scalar.value >= 0x7F && scalar.altersDisplay }
         guard unicodeScalars.contains(where: isHidden) else { return String(self) }

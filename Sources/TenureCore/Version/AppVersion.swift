@@ -12,7 +12,7 @@ public struct AppVersion: Sendable, CustomStringConvertible {
     private static let unpackable = UInt64.max
     private static let bitsPerComponent = 21
 
-    /// Reads a version. Nil if the text isn't one.
+    /// Reads a version; nil if the text isn't one.
     public init?(_ text: String) {
         let bytes = text.utf8
         guard let first = bytes.firstIndex(where: { !Self.isBlank($0) }),
@@ -84,7 +84,7 @@ extension AppVersion: Comparable {
         return compare(left, right) < 0
     }
 
-    /// Negative, zero or positive as `left` is earlier than, equal to or later than `right`.
+    /// Returns a negative number if `left` is earlier than `right`, zero if they are equal, otherwise a positive one.
     private static func compare(_ left: AppVersion, _ right: AppVersion) -> Int {
         var left = Components(left.description)
         var right = Components(right.description)
@@ -124,11 +124,12 @@ extension AppVersion: Hashable {
 /// The numeric components of a version's text, without leading zeros.
 private struct Components: IteratorProtocol {
     struct Component {
-        /// Without leading zeros: empty means zero.
+        /// The digits without leading zeros. Empty means zero.
         let digits: Substring.UTF8View
 
         var isZero: Bool { digits.isEmpty }
 
+        /// Returns a negative number, zero or a positive number, as `compare` does.
         func compared(to other: Component) -> Int {
             let lengths = digits.count - other.digits.count
             if lengths != 0 { return lengths }

@@ -4,23 +4,31 @@ import X509
 
 /// A chain of root, intermediate and signer, like Apple's, or with one defect.
 package struct AuthorityChain: Sendable {
+    /// The self-signed certificate that verifiers trust.
     package let root: IssuedCertificate
+    /// The certificate that the root signed and that signed the leaf.
     package let intermediate: IssuedCertificate
+    /// The signer's certificate.
     package let leaf: IssuedCertificate
 
-    /// The signer comes first, as in `x5c` and in a receipt.
+    /// The certificates in DER, the signer's first, as in `x5c` and in a receipt.
     var certificates: [[UInt8]] { [leaf.der, intermediate.der, root.der] }
 }
 
-/// The defects of a chain. The root is the authority's own, unless the defect is in the root.
+/// The defects of a chain. The root is the authority's own, unless the defect is in the root. The raw values are names
+/// for `tenure mint --defect`.
 package enum ChainDefect: String, CaseIterable, Sendable, Hashable {
+    /// Apple's markers (`AppleMarker`) are missing, in each other's certificate, or critical.
     case missingLeafMarker, missingIntermediateMarker, swappedMarkers, criticalMarker
+    /// The signer has a critical extension that verifiers don't know.
     case unknownCriticalExtension
-    /// Another root with the same name.
+    /// The chain leads to another root with the same name.
     case namesakeRoot
+    /// One of the certificates had expired a day before the signing date.
     case leafExpiredAtSigning, intermediateExpiredAtSigning, rootExpiredAtSigning
+    /// The intermediate may not issue certificates.
     case intermediateNotAuthority
-    /// The authority's signer, used as an issuer.
+    /// The authority's signer is used as the intermediate.
     case leafAsIntermediate
     /// The signer is itself an authority.
     case leafIsAuthority
@@ -29,7 +37,7 @@ package enum ChainDefect: String, CaseIterable, Sendable, Hashable {
     /// The signer has expired since, but was valid at the signing date. This isn't a defect.
     case leafExpiredSince
 
-    /// The code with which a verifier rejects the chain. Nil if it accepts it.
+    /// The code with which a verifier rejects the chain; nil if it accepts it.
     package var rejection: Rejection.Code? {
         switch self {
         case .missingLeafMarker, .missingIntermediateMarker, .swappedMarkers, .criticalMarker, .leafIsAuthority:

@@ -3,9 +3,10 @@ import SwiftASN1
 import TenureAppStore
 import X509
 
-/// A test authority in a directory: the anchors for verifiers in `roots.pem` and `xcode.pem`, and each certificate with
-/// its private key, which only the owner can read.
+// A test authority in a directory: the anchors for verifiers in `roots.pem` and `xcode.pem`, and each certificate with
+// its private key, which only the owner can read.
 extension TestAuthority {
+    /// The names of the files, each with its certificate.
     private static let names: [(String, any KeyPath<TestAuthority, IssuedCertificate> & Sendable)] = [
         ("jws-root", \.jws.root), ("jws-intermediate", \.jws.intermediate), ("jws-leaf", \.jws.leaf),
         ("receipt-root", \.receipts.root), ("receipt-intermediate", \.receipts.intermediate),
@@ -31,6 +32,7 @@ extension TestAuthority {
         try write([xcodeJWS, xcodeReceipts], to: directory.appendingPathComponent("xcode.pem"))
     }
 
+    /// Writes certificates in PEM.
     private func write(_ certificates: [IssuedCertificate], to file: URL) throws {
         let text = certificates.map { PEMDocument(type: "CERTIFICATE", derBytes: $0.der).pemString + "\n" }.joined()
         try Data(text.utf8).write(to: file)

@@ -9,6 +9,7 @@ package enum AuthorityKey: Sendable {
     case p384(P384.Signing.PrivateKey)
     case rsa(_RSA.Signing.PrivateKey)
 
+    /// The public key for certificates.
     package var publicKey: Certificate.PublicKey {
         switch self {
         case .p256(let key): Certificate.PublicKey(key.publicKey)
@@ -26,6 +27,7 @@ package enum AuthorityKey: Sendable {
         }
     }
 
+    /// The private key in PEM.
     package var pem: String {
         switch self {
         case .p256(let key): key.pemRepresentation
@@ -34,6 +36,7 @@ package enum AuthorityKey: Sendable {
         }
     }
 
+    /// Reads a private key in PEM.
     init(pem: String) throws(MintingError) {
         if let key = try? P256.Signing.PrivateKey(pemRepresentation: pem) {
             self = .p256(key)

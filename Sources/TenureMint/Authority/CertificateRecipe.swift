@@ -10,16 +10,21 @@ package struct CertificateRecipe: Sendable {
     var organization: String
     var notBefore: Date
     var notAfter: Date
-    /// The basic constraints. Nil for none.
+    /// The basic constraints; nil to leave out the extension.
     package var basicConstraints: BasicConstraints?
+    /// Whether the key usage is signing certificates, instead of signing data.
     package var signsCertificates: Bool
     /// Apple's markers, as non-critical extensions with the value NULL, as in Apple's certificates.
     var markers: [ASN1ObjectIdentifier] = []
     var markersAreCritical = false
     var hasUnknownCriticalExtension = false
+    /// The algorithm of the issuer's signature; nil for the usual one of the issuer's key.
     var signatureAlgorithm: Certificate.SignatureAlgorithm?
     var serialNumber: [UInt8]
 
+    /// Issues a certificate for a key.
+    ///
+    /// - Parameter issuer: the certificate that signs it; nil for a self-signed one.
     package func issue(
         for key: AuthorityKey,
         by issuer: IssuedCertificate?
@@ -53,7 +58,7 @@ package struct CertificateRecipe: Sendable {
         }
     }
 
-    // The extensions that Apple's server libraries require. The Python library is the strictest.
+    /// Returns the extensions that Apple's server libraries require. The Python library is the strictest.
     private func extensions(
         key: Certificate.PublicKey,
         issuerKey: Certificate.PublicKey?
@@ -91,6 +96,7 @@ package struct IssuedCertificate: Sendable {
 }
 
 extension Certificate.PrivateKey {
+    /// The usual algorithm for certificates that this key signs.
     fileprivate var certificateAlgorithm: Certificate.SignatureAlgorithm {
         switch publicKey {
         case let key where P256.Signing.PublicKey(key) != nil: .ecdsaWithSHA256

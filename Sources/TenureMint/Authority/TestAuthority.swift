@@ -18,11 +18,9 @@ package struct TestAuthority: Sendable {
     package let xcodeJWS: IssuedCertificate
     /// The self-signed RSA certificate for receipts, like Xcode's.
     let xcodeReceipts: IssuedCertificate
-
 }
 
 extension TestAuthority {
-
     /// Creates an authority with random keys.
     package init() throws {
         try self.init(receiptsOf: nil)
@@ -70,8 +68,8 @@ extension TestAuthority {
         signedAt instant: Date,
         signatureAlgorithm: Certificate.SignatureAlgorithm? = nil
     ) throws -> AuthorityChain {
-        let sound = purpose == .jws ? jws : receipts
-        guard defect != nil || signatureAlgorithm != nil else { return sound }
+        let valid = purpose == .jws ? jws : receipts
+        guard defect != nil || signatureAlgorithm != nil else { return valid }
 
         var rootRecipe = AuthorityRole.root.recipe(for: purpose)
         var intermediateRecipe = AuthorityRole.intermediate.recipe(for: purpose)
@@ -79,8 +77,8 @@ extension TestAuthority {
         rootRecipe.signatureAlgorithm = signatureAlgorithm
         intermediateRecipe.signatureAlgorithm = signatureAlgorithm
         leafRecipe.signatureAlgorithm = signatureAlgorithm
-        var rootKey = sound.root.key
-        var leafKey = sound.leaf.key
+        var rootKey = valid.root.key
+        var leafKey = valid.leaf.key
         let year: TimeInterval = 366 * 86400
         switch defect {
         case .missingLeafMarker: leafRecipe.markers = []
@@ -103,17 +101,17 @@ extension TestAuthority {
         case .leafAsIntermediate, nil: break
         }
         if defect == .leafAsIntermediate {
-            let leaf = try leafRecipe.issue(for: leafKey, by: sound.leaf)
-            return AuthorityChain(root: sound.root, intermediate: sound.leaf, leaf: leaf)
+            let leaf = try leafRecipe.issue(for: leafKey, by: valid.leaf)
+            return AuthorityChain(root: valid.root, intermediate: valid.leaf, leaf: leaf)
         }
-        let isRootTouched = defect == .namesakeRoot || defect == .rootExpiredAtSigning || signatureAlgorithm != nil
-        let root = isRootTouched ? try rootRecipe.issue(for: rootKey, by: nil) : sound.root
+        let hasNewRoot = defect == .namesakeRoot || defect == .rootExpiredAtSigning || signatureAlgorithm != nil
+        let root = hasNewRoot ? try rootRecipe.issue(for: rootKey, by: nil) : valid.root
         let intermediate =
             switch defect {
             case .missingIntermediateMarker, .swappedMarkers, .intermediateExpiredAtSigning, .intermediateNotAuthority:
-                try intermediateRecipe.issue(for: sound.intermediate.key, by: root)
+                try intermediateRecipe.issue(for: valid.intermediate.key, by: root)
             default:
-                isRootTouched ? try intermediateRecipe.issue(for: sound.intermediate.key, by: root) : sound.intermediate
+                hasNewRoot ? try intermediateRecipe.issue(for: valid.intermediate.key, by: root) : valid.intermediate
             }
         let leaf = try leafRecipe.issue(for: leafKey, by: intermediate)
         return AuthorityChain(root: root, intermediate: intermediate, leaf: leaf)
@@ -125,8 +123,10 @@ package enum AuthorityRole: UInt8, Sendable {
     case root = 1
     case intermediate
     case leaf
+    /// The single certificate with which Xcode signs.
     case xcode
 
+    /// Returns the contents of a valid certificate for this position.
     package func recipe(for purpose: ChainPurpose) -> CertificateRecipe {
         let serial: [UInt8] = [0x54, purpose == .jws ? 0x01 : 0x02, rawValue]
         // Valid since the App Store opened, and within the range of UTCTime.

@@ -12,12 +12,15 @@ package struct Corpus: Sendable {
     /// `previous.yaml` at this date.
     package static let instant = CorpusCustomer.date("2015-09-01")
 
+    /// A thousand lines, or fewer in the last block.
     package struct Block: Sendable {
         /// The lines, each with its line break.
         package fileprivate(set) var bytes: [UInt8] = []
+        /// The expected result of these lines.
         package fileprivate(set) var truth = CorpusTruth()
     }
 
+    /// The number of lines.
     package let count: Int
     private let seed: UInt64
     private let lines: CorpusLines
@@ -30,20 +33,23 @@ package struct Corpus: Sendable {
 
     package var blockCount: Int { (count + CorpusTemplate.size - 1) / CorpusTemplate.size }
 
+    /// Generates one block.
     package func block(_ block: Int) throws -> Block {
         let template = CorpusTemplate(block: block, seed: seed)
         let before = block > 0 ? CorpusTemplate(block: block - 1, seed: seed) : nil
         let after = CorpusTemplate(block: block + 1, seed: seed)
         var result = Block()
         result.bytes.reserveCapacity(CorpusTemplate.size * 6144)
-        var twins: [Int: [UInt8]] = [:]
-        for (place, slot) in template.lines.enumerated() {
-            let number = block * CorpusTemplate.size + place
+        // The first lines of the kind `duplicate`, which the second lines copy.
+        var firstOfDuplicates: [Int: [UInt8]] = [:]
+        for (index, slot) in template.lines.enumerated() {
+            let number = block * CorpusTemplate.size + index
             guard number < count else { break }
-            if slot.isSecond, let first = first(of: slot, in: template, before: before, block: block, at: place) {
+            if slot.isSecond, let first = first(of: slot, in: template, before: before, block: block, at: index) {
                 let customer = CorpusCustomer(kind: slot.kind, number: first, seed: seed)
                 result.bytes +=
-                    try twins[slot.number].flatMap { slot.kind == .duplicate ? $0 : nil } ?? lines.second(of: customer)
+                    try firstOfDuplicates[slot.number].flatMap { slot.kind == .duplicate ? $0 : nil }
+                    ?? lines.second(of: customer)
                 result.truth.add(slot.kind, isCustomer: false, as: slot.kind)
             } else {
                 // If the file doesn't have the customer's first line, the second line is like that of any other
@@ -51,8 +57,9 @@ package struct Corpus: Sendable {
                 let kind = slot.isSecond ? .earlyBuyer : Self.kind(of: slot, in: block)
                 let customer = CorpusCustomer(kind: kind, number: number, seed: seed)
                 let line = try lines.first(of: customer)
-                if kind == .duplicate { twins[slot.number] = line }
+                if kind == .duplicate { firstOfDuplicates[slot.number] = line }
                 result.bytes += line
+                // Without its second line, a customer who bought the app again looks like one with only a refund.
                 let isAlone = kind == .boughtAgain && !hasSecond(slot, in: after, block: block + 1)
                 result.truth.add(kind, isCustomer: true, as: isAlone ? .refundedApp : kind)
             }
@@ -61,21 +68,23 @@ package struct Corpus: Sendable {
         return result
     }
 
-    /// Returns the number of the customer's first line. Nil if it isn't before this one.
+    /// Returns the number of the customer's first line; nil if it isn't before this one. Second lines are in the block
+    /// after that of the first, except for duplicates.
     private func first(
-        of slot: CorpusTemplate.Slot, in template: CorpusTemplate, before: CorpusTemplate?, block: Int, at place: Int
+        of slot: CorpusTemplate.Slot, in template: CorpusTemplate, before: CorpusTemplate?, block: Int, at index: Int
     ) -> Int? {
         let wanted = CorpusTemplate.Slot(kind: slot.kind, isSecond: false, number: slot.number)
         if slot.kind == .duplicate {
             // An identical line can only be copied from this block, after its first line was generated.
-            return template.place(of: wanted).flatMap { $0 < place ? block * CorpusTemplate.size + $0 : nil }
+            return template.index(of: wanted).flatMap { $0 < index ? block * CorpusTemplate.size + $0 : nil }
         }
-        return before?.place(of: wanted).map { (block - 1) * CorpusTemplate.size + $0 }
+        return before?.index(of: wanted).map { (block - 1) * CorpusTemplate.size + $0 }
     }
 
+    /// Whether the customer's second line is in the file.
     private func hasSecond(_ slot: CorpusTemplate.Slot, in template: CorpusTemplate, block: Int) -> Bool {
         let wanted = CorpusTemplate.Slot(kind: slot.kind, isSecond: true, number: slot.number)
-        return template.place(of: wanted).map { block * CorpusTemplate.size + $0 < count } ?? false
+        return template.index(of: wanted).map { block * CorpusTemplate.size + $0 < count } ?? false
     }
 
     /// Returns the kind of a line. Large lines are used in only a few blocks.

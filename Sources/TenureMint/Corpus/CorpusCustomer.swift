@@ -8,9 +8,11 @@ struct CorpusCustomer {
     let kind: CorpusKind
     /// The number of the customer's first line.
     let number: Int
+    /// The original version: a build, or on the Mac a version. Malformed or empty for some kinds.
     let build: String
     /// When the customer got the app, in whole seconds, as in receipts.
     let date: Date
+    /// The seed of the customer's device verifications.
     private let device: UInt64
 
     var appTransactionID: String { String(704_000_000_000_000_000 + number) }
@@ -18,6 +20,7 @@ struct CorpusCustomer {
     var transactionID: String { String(410_000_000_000_000 + number) }
     var exportedID: String { "user-\(number)" }
 
+    /// Chooses the date and the version within the limits of the kind.
     init(kind: CorpusKind, number: Int, seed: UInt64) {
         var random = SeededRandom(seed: seed, index: UInt64(number))
         func between(_ start: String, _ end: String) -> Date {
@@ -77,13 +80,16 @@ struct CorpusCustomer {
         device = random.next()
     }
 
+    /// Reads a date of this corpus.
     static func date(_ text: String) -> Date { Date(written: text) ?? .distantPast }
 
     // MARK: Payloads
 
-    /// Members of a JSON object, with values as JSON text.
+    /// The members of a JSON object, with values as JSON text.
     typealias Members = [(name: String, value: String)]
 
+    /// Returns the payload of the customer's app transaction.
+    ///
     /// - Parameter number: the number of the customer's device.
     func appTransaction(signedAt instant: Date, device number: UInt64 = 0) -> Members {
         var members: Members = [
@@ -109,6 +115,7 @@ struct CorpusCustomer {
         return members
     }
 
+    /// Returns the payload of a transaction of the customer, with additional members.
     func transaction(
         of product: String, type: ProductType, purchased: Date, signedAt instant: Date, also more: Members = []
     ) -> Members {
@@ -124,6 +131,7 @@ struct CorpusCustomer {
             + more
     }
 
+    /// Returns the payload of the renewal info of the customer's subscription, with additional members.
     func renewalInfo(signedAt instant: Date, also more: Members = []) -> Members {
         [
             ("originalTransactionId", text(transactionID)),
@@ -134,6 +142,7 @@ struct CorpusCustomer {
         ] + more
     }
 
+    /// Returns a date as the App Store writes it: milliseconds since 1970.
     static func milliseconds(_ date: Date) -> String { String(Int64((date.timeIntervalSince1970 * 1000).rounded())) }
 
     /// Returns the text as a JSON string. It isn't escaped, because no text of a corpus needs that.
@@ -146,6 +155,7 @@ struct CorpusCustomer {
         return String(decoding: Base64.standard.encode(bytes), as: UTF8.self)
     }
 
+    /// Returns the nonce of a device verification: a UUID that depends only on the seed.
     private func nonce(_ number: UInt64) -> String {
         var random = SeededRandom(seed: device, index: number | 1 << 62)
         var text: [UInt8] = []
@@ -169,6 +179,7 @@ extension [(name: String, value: String)] {
         return bytes
     }
 
+    /// Returns the members with another value for one of them.
     func setting(_ name: String, to value: String) -> Self {
         map { $0.name == name ? (name, value) : $0 }
     }

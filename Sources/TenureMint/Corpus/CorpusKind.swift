@@ -12,12 +12,13 @@ enum CorpusKind: String, CaseIterable, Sendable {
     case giveaway
     /// Got the app while price and binary changed.
     case changeover
-    /// The version is missing or malformed, or there is no date either.
+    /// The version is missing, or malformed, or version and date are missing.
     case noVersion, malformedVersion, noProof
     /// The signed platform is missing, or unknown.
     case noPlatform, unknownPlatform
     /// The version is later than the date, or earlier.
     case versionAfterDate, versionBeforeDate
+    /// The app was preordered, and delivered in the free era.
     case preorder
     /// A receipt from before June 2013, which has no version.
     case oldReceipt
@@ -47,7 +48,7 @@ enum CorpusKind: String, CaseIterable, Sendable {
     /// A valid app transaction, and a transaction with a changed signature.
     case partlyBad
 
-    // Rejected and blank lines.
+    // Rejected and blank lines. `invalidLine` in `CorpusLines` makes them, and `rejection` has their codes.
     case emptyLine, brokenJSON, notUTF8, nothingSigned, wrongShape, severalAccounts, hugeLine, oversized, garbage
     case otherApp, otherAppleID, sandbox, sandboxReceipt, xcode, expiredChain, foreignRoot, badSignature, tampered
     case unsigned, tamperedReceipt, futureSigning
@@ -58,6 +59,7 @@ enum CorpusKind: String, CaseIterable, Sendable {
         let cloud: (now: Answer, before: Answer)
     }
 
+    /// An expected answer: the outcome, and the code of the deciding reason.
     struct Answer: Sendable, Hashable {
         enum Outcome: String, Sendable, Hashable {
             case granted, denied, undetermined
@@ -71,7 +73,7 @@ enum CorpusKind: String, CaseIterable, Sendable {
         static func undetermined(_ reason: String) -> Answer { Answer(outcome: .undetermined, reason: reason) }
     }
 
-    /// The expected result. Nil for a line without a customer.
+    /// The expected result; nil for a line without a customer.
     var expectation: Expectation? {
         let honored = Answer.granted("eraHonored")
         let notHonored = Answer.denied("eraNotHonored")
@@ -132,7 +134,7 @@ enum CorpusKind: String, CaseIterable, Sendable {
         }
     }
 
-    /// The code with which the line is rejected. Nil for a customer's line and for a blank one.
+    /// The code with which the line is rejected; nil for a customer's line and for a blank one.
     var rejection: String? {
         switch self {
         case .brokenJSON, .notUTF8: "invalidJSON"

@@ -3,7 +3,7 @@ import TenureAppStore
 import TenureCore
 import TenureJSON
 
-/// Writes the lines of customers, and invalid lines.
+/// Writes the lines of a corpus: those of customers, and invalid ones.
 struct CorpusLines: Sendable {
     private let signers: CorpusSigners
     private let authority: TestAuthority
@@ -22,9 +22,10 @@ struct CorpusLines: Sendable {
         ).mint()
     }
 
+    /// Returns the first or only line of a customer, or an invalid line.
     func first(of customer: CorpusCustomer) throws -> [UInt8] {
         let app = customer.appTransaction(signedAt: instant)
-        func sound() throws -> [UInt8] { try signers.sound.sign(app.json) }
+        func valid() throws -> [UInt8] { try signers.valid.sign(app.json) }
         switch customer.kind {
         case .newcomerWithEverything: return try object(app, everything(of: customer))
         case .familyShared:
@@ -49,9 +50,9 @@ struct CorpusLines: Sendable {
             return try object(
                 app, subscription(of: customer, until: "2015-08-25"),
                 renewal: customer.renewalInfo(signedAt: instant, also: [("isInBillingRetryPeriod", "true")]))
-        case .renewalOnly: return try signers.sound.sign(customer.renewalInfo(signedAt: instant).json)
+        case .renewalOnly: return try signers.valid.sign(customer.renewalInfo(signedAt: instant).json)
         case .refundedApp, .boughtAgain:
-            return try signers.sound.sign(
+            return try signers.valid.sign(
                 (customer.appTransaction(signedAt: CorpusCustomer.date("2014-07-02"))
                     + [("revocationDate", at("2014-07-01"))]).json)
         case .receipt: return try receipt(of: customer, signedAt: instant)
@@ -59,15 +60,15 @@ struct CorpusLines: Sendable {
         case .licenseEnded: return try receipt(of: customer, signedAt: instant, licensedUntil: "2015-08-01")
         case .license: return try receipt(of: customer, signedAt: instant, licensedUntil: "2017-01-01")
         case .linkedReceipt:
-            return try line(["appTransaction": [sound()]], receipt: receipt(of: customer, signedAt: instant))
+            return try line(["appTransaction": [valid()]], receipt: receipt(of: customer, signedAt: instant))
         case .sameUser:
             return try line([:], receipt: receipt(of: customer, signedAt: instant), id: customer.exportedID)
-        case .quotedLine: return Array("\"".utf8) + (try sound()) + Array("\"".utf8)
-        case .blanksAround: return Array(" \t".utf8) + (try sound()) + Array("  \r".utf8)
+        case .quotedLine: return Array("\"".utf8) + (try valid()) + Array("\"".utf8)
+        case .blanksAround: return Array(" \t".utf8) + (try valid()) + Array("  \r".utf8)
         case .partlyBad:
-            let transaction = try signers.sound.sign(everything(of: customer).json)
-            return try line(["appTransaction": [sound()], "transactions": [Self.flipped(transaction)]])
-        default: return try invalidLine(of: customer) ?? sound()
+            let transaction = try signers.valid.sign(everything(of: customer).json)
+            return try line(["appTransaction": [valid()], "transactions": [Self.flipped(transaction)]])
+        default: return try invalidLine(of: customer) ?? valid()
         }
     }
 
@@ -78,14 +79,14 @@ struct CorpusLines: Sendable {
             let earlier = try receipt(of: customer, signedAt: CorpusCustomer.date("2015-07-10"))
             return customer.kind == .linkedReceipt ? earlier : try line([:], receipt: earlier, id: customer.exportedID)
         case .boughtAgain:
-            return try signers.sound.sign(customer.appTransaction(signedAt: CorpusCustomer.date("2014-09-01")).json)
+            return try signers.valid.sign(customer.appTransaction(signedAt: CorpusCustomer.date("2014-09-01")).json)
         default:
-            return try signers.sound.sign(
+            return try signers.valid.sign(
                 customer.appTransaction(signedAt: instant.addingTimeInterval(-86_400), device: 1).json)
         }
     }
 
-    /// Returns the line of an invalid kind. Nil for the other kinds.
+    /// Returns the line of an invalid kind; nil for the other kinds.
     private func invalidLine(of customer: CorpusCustomer) throws -> [UInt8]? {
         let app = customer.appTransaction(signedAt: instant)
         switch customer.kind {
@@ -97,9 +98,9 @@ struct CorpusLines: Sendable {
         case .severalAccounts:
             let other = app.setting("appTransactionId", to: "\"1\(customer.appTransactionID)\"")
             return try line([
-                "appTransaction": [signers.sound.sign(app.json)],
+                "appTransaction": [signers.valid.sign(app.json)],
                 "transactions": [
-                    signers.sound.sign(
+                    signers.valid.sign(
                         everything(of: customer)
                             .setting("appTransactionId", to: other.first { $0.name == "appTransactionId" }?.value ?? "")
                             .json)
@@ -108,21 +109,21 @@ struct CorpusLines: Sendable {
         case .hugeLine: return Array(repeating: UInt8(ascii: "A"), count: 9 << 20)
         case .oversized:
             let filler = "\"" + String(repeating: "x", count: 300_000) + "\""
-            return try signers.sound.sign((app + [("filler", filler)]).json)
+            return try signers.valid.sign((app + [("filler", filler)]).json)
         case .garbage: return Array("what is this doing here".utf8)
-        case .otherApp: return try signers.sound.sign(app.setting("bundleId", to: "\"com.example.other\"").json)
-        case .otherAppleID: return try signers.sound.sign(app.setting("appAppleId", to: "828838135").json)
-        case .sandbox: return try signers.sound.sign(app.setting("receiptType", to: "\"Sandbox\"").json)
+        case .otherApp: return try signers.valid.sign(app.setting("bundleId", to: "\"com.example.other\"").json)
+        case .otherAppleID: return try signers.valid.sign(app.setting("appAppleId", to: "828838135").json)
+        case .sandbox: return try signers.valid.sign(app.setting("receiptType", to: "\"Sandbox\"").json)
         case .sandboxReceipt: return Base64.standard.encode(sandboxReceipt)
         case .xcode: return try signers.xcode.sign(app.setting("receiptType", to: "\"Xcode\"").json)
         case .expiredChain: return try signers.expired.sign(app.json)
         case .foreignRoot: return try signers.foreign.sign(app.json)
-        case .badSignature: return Self.flipped(try signers.sound.sign(app.json))
+        case .badSignature: return Self.flipped(try signers.valid.sign(app.json))
         case .tampered: return try tampered(app)
         case .unsigned: return try signers.unsigned.sign(app.json)
         case .tamperedReceipt: return Base64.standard.encode(tamperedReceipt)
         case .futureSigning:
-            return try signers.sound.sign(
+            return try signers.valid.sign(
                 customer.appTransaction(signedAt: CorpusCustomer.date("2045-01-01")).json)
         default: return nil
         }
@@ -130,8 +131,10 @@ struct CorpusLines: Sendable {
 
     // MARK: Parts
 
+    /// Returns a date as the App Store writes it.
     private func at(_ text: String) -> String { CorpusCustomer.milliseconds(CorpusCustomer.date(text)) }
 
+    /// Returns the payload of a purchase of the product `everything`.
     private func everything(
         of customer: CorpusCustomer, also more: CorpusCustomer.Members = []
     ) -> CorpusCustomer.Members {
@@ -139,22 +142,25 @@ struct CorpusLines: Sendable {
             of: "everything", type: .nonConsumable, purchased: customer.date, signedAt: instant, also: more)
     }
 
+    /// Returns the payload of a subscription to the product `yearly`.
     private func subscription(of customer: CorpusCustomer, until end: String) -> CorpusCustomer.Members {
         customer.transaction(
             of: "yearly", type: .autoRenewable, purchased: customer.date, signedAt: instant,
             also: [("expiresDate", at(end)), ("subscriptionGroupIdentifier", "\"20828838\"")])
     }
 
+    /// Returns a line with a signed transaction and, if given, an app transaction and renewal info.
     private func object(
         _ app: CorpusCustomer.Members?, _ transaction: CorpusCustomer.Members,
         renewal: CorpusCustomer.Members? = nil
     ) throws -> [UInt8] {
-        var parts = ["transactions": [try signers.sound.sign(transaction.json)]]
-        if let app { parts["appTransaction"] = [try signers.sound.sign(app.json)] }
-        if let renewal { parts["renewalInfos"] = [try signers.sound.sign(renewal.json)] }
+        var parts = ["transactions": [try signers.valid.sign(transaction.json)]]
+        if let app { parts["appTransaction"] = [try signers.valid.sign(app.json)] }
+        if let renewal { parts["renewalInfos"] = [try signers.valid.sign(renewal.json)] }
         return try line(parts)
     }
 
+    /// Returns a line that is a JSON object with signed artifacts.
     private func line(_ parts: [String: [[UInt8]]], receipt: [UInt8]? = nil, id: String? = nil) throws -> [UInt8] {
         var members: [[UInt8]] = []
         if let id { members.append(Array("\"id\":\"\(id)\"".utf8)) }
@@ -188,17 +194,17 @@ struct CorpusLines: Sendable {
 
     /// Returns a JWS with a payload that was changed after it was signed.
     private func tampered(_ app: CorpusCustomer.Members) throws -> [UInt8] {
-        let parts = try signers.sound.sign(app.json).split(separator: UInt8(ascii: "."))
+        let parts = try signers.valid.sign(app.json).split(separator: UInt8(ascii: "."))
         let other = Base64.urlSafe.encode(app.setting("originalApplicationVersion", to: "\"1\"").json + [0x20])
         let dot = [UInt8(ascii: ".")]
         return Array(parts[0]) + dot + other + dot + Array(parts[2])
     }
 
-    /// Returns the JWS with a changed bit in the signature.
+    /// Returns the JWS with a changed character in the signature.
     private static func flipped(_ jws: [UInt8]) -> [UInt8] {
         var jws = jws
-        let place = jws.count - 20
-        jws[place] = jws[place] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
+        let index = jws.count - 20
+        jws[index] = jws[index] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
         return jws
     }
 }

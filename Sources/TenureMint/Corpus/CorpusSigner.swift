@@ -6,10 +6,11 @@ import TenureJSON
 
 /// Signs many JWS with the same chain. The header is encoded only once.
 struct CorpusSigner: Sendable {
+    /// The encoded header, with the period after it.
     private let header: [UInt8]
     private let key: P256.Signing.PrivateKey
 
-    /// Throws if the chain doesn't sign JWS.
+    /// Encodes the header. Throws if the key isn't of the kind that signs JWS.
     init(certificates: [[UInt8]], key: AuthorityKey, algorithm: String = "ES256") throws {
         guard case .p256(let key) = key else { throw MintingError("a JWS needs a P-256 key") }
         self.key = key
@@ -20,6 +21,7 @@ struct CorpusSigner: Sendable {
         self.header = Base64.urlSafe.encode(JSONValue.object(header).bytes) + [UInt8(ascii: ".")]
     }
 
+    /// Returns the JWS with this payload.
     func sign(_ payload: [UInt8]) throws -> [UInt8] {
         var text = header
         text.reserveCapacity(header.count + payload.count * 4 / 3 + 96)
@@ -31,19 +33,23 @@ struct CorpusSigner: Sendable {
     }
 }
 
-/// The chains of a corpus, valid and invalid.
+/// The signers of a corpus, valid and invalid.
 struct CorpusSigners: Sendable {
-    let sound: CorpusSigner
+    let valid: CorpusSigner
+    /// A signer with an expired certificate.
     let expired: CorpusSigner
+    /// A signer under another root with the same name.
     let foreign: CorpusSigner
+    /// A signer like Xcode, with one certificate.
     let xcode: CorpusSigner
+    /// A signer that names the algorithm `none`.
     let unsigned: CorpusSigner
 
     init(_ authority: TestAuthority, signedAt instant: Date) throws {
         func signer(_ chain: AuthorityChain, _ algorithm: String = "ES256") throws -> CorpusSigner {
             try CorpusSigner(certificates: chain.certificates, key: chain.leaf.key, algorithm: algorithm)
         }
-        sound = try signer(authority.jws)
+        valid = try signer(authority.jws)
         expired = try signer(authority.chain(for: .jws, defect: .leafExpiredAtSigning, signedAt: instant))
         foreign = try signer(authority.chain(for: .jws, defect: .namesakeRoot, signedAt: instant))
         unsigned = try signer(authority.jws, "none")

@@ -1,13 +1,15 @@
 /// The kinds of the thousand lines in a block, in their order. The order depends on the block and the seed.
 struct CorpusTemplate {
+    /// One line of the block.
     struct Slot: Sendable, Hashable {
         let kind: CorpusKind
-        /// Whether it is the first or the second line of its customer.
+        /// Whether it is the second line of its customer.
         let isSecond: Bool
         /// The index among the slots of its kind and position.
         let number: Int
     }
 
+    /// The number of lines in a block.
     static let size = 1000
 
     /// The number of lines of each kind in a thousand. For kinds with two lines, the number of first lines. The rest
@@ -27,6 +29,7 @@ struct CorpusTemplate {
         (.tampered, 2), (.unsigned, 1), (.tamperedReceipt, 1), (.futureSigning, 1),
     ]
 
+    /// The lines of every block, before they are shuffled.
     private static let slots: [Slot] = {
         var slots: [Slot] = []
         for (kind, count) in shares {
@@ -41,15 +44,17 @@ struct CorpusTemplate {
 
     /// The lines in their order.
     let lines: [Slot]
-    private let places: [Slot: Int]
+    /// The index of each line in `lines`.
+    private let indexes: [Slot: Int]
 
     init(block: Int, seed: UInt64) {
         var random = SeededRandom(seed: seed, index: UInt64(block) | 1 << 63)
         lines = Self.slots.shuffled(using: &random)
-        places = Dictionary(uniqueKeysWithValues: lines.enumerated().map { ($0.element, $0.offset) })
+        indexes = Dictionary(uniqueKeysWithValues: lines.enumerated().map { ($0.element, $0.offset) })
     }
 
-    func place(of slot: Slot) -> Int? { places[slot] }
+    /// Returns the index of a line in the block.
+    func index(of slot: Slot) -> Int? { indexes[slot] }
 }
 
 extension CorpusKind {

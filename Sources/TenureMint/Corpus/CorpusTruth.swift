@@ -1,5 +1,6 @@
 /// The expected result of a rehearsal of a corpus, counted from the kinds of the lines.
 package struct CorpusTruth: Sendable, Hashable {
+    /// The expected counts of one entitlement.
     package struct Entitlement: Sendable, Hashable {
         /// The number of customers by outcome.
         package fileprivate(set) var outcomes: [String: Int] = [:]
@@ -12,8 +13,11 @@ package struct CorpusTruth: Sendable, Hashable {
 
     package private(set) var lines = 0
     package private(set) var blankLines = 0
+    /// The number of lines with a valid artifact.
     package private(set) var usableLines = 0
+    /// The number of lines without a valid artifact, by code.
     package private(set) var rejectedLines: [String: Int] = [:]
+    /// The number of rejected artifacts in usable lines, by code.
     package private(set) var rejectedArtifacts: [String: Int] = [:]
     package private(set) var customers = 0
     package private(set) var losing = 0
@@ -29,7 +33,7 @@ package struct CorpusTruth: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - isCustomer: whether it is the first line of a customer.
-    ///   - customer: the kind of the customer.
+    ///   - customer: the kind that determines the expected result.
     mutating func add(_ kind: CorpusKind, isCustomer: Bool, as customer: CorpusKind) {
         lines += 1
         kinds[kind.rawValue, default: 0] += 1
@@ -50,7 +54,7 @@ package struct CorpusTruth: Sendable, Hashable {
         if changes.contains("gains") { gaining += 1 }
     }
 
-    /// Returns the class of the change.
+    /// Counts a customer's expected answers on one entitlement, and returns the change.
     private static func count(
         _ expected: (now: CorpusKind.Answer, before: CorpusKind.Answer), in entitlement: inout Entitlement
     ) -> String {
@@ -67,6 +71,7 @@ package struct CorpusTruth: Sendable, Hashable {
         return change
     }
 
+    /// Adds the expected result of other lines.
     package mutating func add(_ other: CorpusTruth) {
         lines += other.lines
         blankLines += other.blankLines

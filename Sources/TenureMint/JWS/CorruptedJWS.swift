@@ -148,10 +148,12 @@ extension JWSDefect {
 
     private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
+    /// Returns the field with the signing date.
     private static func dateName(of kind: JWSKind) -> String {
         kind == .appTransaction ? "receiptCreationDate" : "signedDate"
     }
 
+    /// Returns the field with the environment.
     private static func environmentName(of kind: JWSKind) -> String {
         kind == .appTransaction ? "receiptType" : "environment"
     }
@@ -162,12 +164,14 @@ extension JWSDefect {
         draft.payload += Array(",\(members)}".utf8)
     }
 
+    /// Sets a field of the payload; nil removes it.
     private func set(_ name: String, _ value: JSONValue?, in draft: inout JWSDraft) throws {
         guard case .object(var object) = try JSONValue(parsing: draft.payload) else { return }
         object[name] = value
         draft.payload = JSONValue.object(object).bytes
     }
 
+    /// Sets a field of `data` in the payload of a notification.
     private func setNested(_ name: String, _ value: JSONValue, in draft: inout JWSDraft) throws {
         guard case .object(let object) = try JSONValue(parsing: draft.payload),
             case .object(var data)? = object["data"]
@@ -179,13 +183,14 @@ extension JWSDefect {
         try set("data", .object(data), in: &draft)
     }
 
+    /// Replaces the transaction in a notification by a signed one with changed fields.
     private func nest(_ fields: [String: JSONValue], in draft: inout JWSDraft, by minter: JWSMinter) throws {
         var transaction = minter.nestedTransaction
         for (name, value) in fields { transaction[name] = value }
         try setNested("signedTransactionInfo", .string(Self.text(minter.mint(payload: transaction))), in: &draft)
     }
 
-    /// Flips the lowest bit of the first byte of a segment, and encodes the segment again.
+    /// Flips the lowest bit of the middle byte of a segment, and encodes the segment again.
     private static func flip(_ text: [UInt8], segment: Int) throws -> [UInt8] {
         var segments = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).map(Array.init)
         guard segments.indices.contains(segment), var bytes = Base64.urlSafe.decode(segments[segment][...]),

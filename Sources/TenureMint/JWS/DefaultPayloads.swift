@@ -66,7 +66,8 @@ extension JWSMinter {
         return payload
     }
 
-    /// The transaction of the subscription in `renewalInfo`, which began on November 20, 2026, and lasts a year.
+    /// The transaction of the subscription in `renewalInfo`. Its current period of a year began a day before the signing
+    /// date.
     private var subscription: JSONObject {
         var payload = transaction
         payload["transactionId"] = .string("410000000000022")
@@ -122,6 +123,7 @@ extension JWSMinter {
     /// The transaction in the default notification, for defects that change it.
     var nestedTransaction: JSONObject { subscription }
 
+    /// Adds the fields that bind an artifact to the test customer's device.
     private func bind(_ payload: inout JSONObject) {
         let nonce = Self.nonce
         let hash = DeviceVerification.hash(nonce: nonce, deviceVerificationID: app.deviceVerificationID)
@@ -129,8 +131,10 @@ extension JWSMinter {
         payload["deviceVerificationNonce"] = .string(nonce.uuidString.lowercased())
     }
 
+    /// The nonce of every default artifact.
     private static let nonce = UUID(uuid: (0x4E, 0x0A, 0xCE, 0, 0, 0, 0x40, 0, 0x80, 0, 0, 0, 0, 0, 0, 0x01))
 
+    /// Returns 10:00 UTC on a day.
     private static func day(_ year: Int, _ month: Int, _ day: Int) -> Date {
         let calendar = Calendar(identifier: .gregorian)
         let parts = DateComponents(timeZone: .gmt, year: year, month: month, day: day, hour: 10)

@@ -20,6 +20,7 @@ extension JWSKind {
 }
 
 extension JSONObject {
+    /// Returns the object with the field at a path set from text.
     fileprivate func setting(
         _ path: ArraySlice<Substring>,
         to text: String,
@@ -44,6 +45,7 @@ extension JSONObject {
 }
 
 extension FieldDescription {
+    /// Converts text to a value with the field's shape.
     fileprivate func value(from text: String) throws(MintingError) -> JSONValue {
         switch shape {
         case .text: return .string(text)

@@ -2,33 +2,39 @@ import Crypto
 import Foundation
 package import TenureAppStore
 
-/// Defects of a JWS with a valid chain, and unusual but valid variants.
+/// Defects of a JWS with a valid chain, and unusual but valid variants. The raw values are names for
+/// `tenure mint --defect`; `corrupt` in `CorruptedJWS.swift` makes each defect.
 package enum JWSDefect: String, CaseIterable, Sendable, Hashable {
     // The header.
     case noAlgorithm, algorithmNone, algorithmLowerCase, algorithmES384, algorithmRS256
     /// HMAC with the signer's public key as the secret.
     case algorithmHS256
+    /// The header has a critical extension (`crit`).
     case criticalHeader
     case noX5C, noCertificates, oneCertificate, twoCertificates, fourCertificates
     case urlSafeCertificate, newlineInCertificate, trailingCertificateByte, unreadableCertificate, x5cOfNumbers
-    // The signature.
+    // The signature. `foreignSignature` is that of other bytes.
     case derSignature, foreignSignature, shortSignature
     case flippedHeaderBit, flippedPayloadBit, flippedSignatureBit
     // The encoding.
     case paddedSegment, nonCanonicalSignature, standardAlphabet, trailingNewline, fourthSegment, twoSegments
     // The payload.
     case payloadIsNoObject, duplicateKey, escapedDuplicateKey, deepNesting, oversized, invalidUTF8, trailingJSON
+    /// The signing date is a text, too large a number, or in the future.
     case textDate, endlessDate, futureSigning
+    /// The claims of RFC 7519: `aud`, `exp` in the past, and `iat` and `nbf` in the future.
     case audience, endedClaim, futureIssue, futureBeginning
+    /// The bundle ID is another one, in upper case, in another Unicode encoding, or missing.
     case wrongBundle, wrongBundleCase, decomposedBundle, noBundle
+    /// The environment is Sandbox, the unknown `LocalTesting`, or null.
     case wrongEnvironment, localTesting, noEnvironment
     case wrongAppAppleID, noAppAppleID
-    // Notifications.
+    // Notifications, in which the nested transaction has the defect.
     case nestedOtherApp, nestedOtherEnvironment, nestedOtherSubscription, nestedUnsigned
     // Unusual, but valid.
     case garbageRoot, extraHeaderKeys, fractionalDate, unknownEnum, unknownField, dataAndSummary
 
-    /// The code with which a verifier for `com.example.calculator`, 828838134 and Production rejects the JWS. Nil if it
+    /// The code with which a verifier for `com.example.calculator`, 828838134 and Production rejects the JWS; nil if it
     /// accepts it.
     package var rejection: Rejection.Code? {
         switch self {

@@ -60,7 +60,9 @@ struct JWSDraft {
     var certificates: [[UInt8]]
     /// The texts of `x5c`, if they differ from `certificates`.
     var x5c: [String]?
+    /// The `alg` of the header; nil to leave it out.
     var algorithm: String? = "ES256"
+    /// Whether the header has `x5c`.
     var showsCertificates = true
     /// Additional members of the header, which are written last.
     var headerMembers: [JSONObject.Member] = []
@@ -85,6 +87,7 @@ struct JWSDraft {
         }
     }
 
+    /// Encodes and signs the draft.
     mutating func sign() throws -> [UInt8] {
         var header = JSONObject()
         header["alg"] = algorithm.map(JSONValue.string)

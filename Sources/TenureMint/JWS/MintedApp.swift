@@ -6,7 +6,7 @@ package struct MintedApp: Sendable, Hashable {
     package var bundleID: String
     package var appAppleID: Int64
     package var environment: AppStoreEnvironment
-    /// `AppStore.deviceVerificationID` of the customer's device.
+    /// The `AppStore.deviceVerificationID` of the customer's device.
     package var deviceVerificationID: UUID
 
     package init(

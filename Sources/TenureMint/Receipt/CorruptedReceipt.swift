@@ -135,7 +135,7 @@ extension ReceiptDefect {
             let time = DERWriter.sequence(
                 DERWriter.objectIdentifier([0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x09, 0x05]),
                 DERWriter.set([DERWriter.element(0x17, Array("261120120000Z".utf8))]))
-            assembly.signedAttributes = assembly.soundSignedAttributes + [time]
+            assembly.signedAttributes = assembly.validSignedAttributes + [time]
         case .chunkedContent:
             assembly.style.form = .ber
             assembly.chunkSize = 7
@@ -156,7 +156,7 @@ extension ReceiptDefect {
 }
 
 extension ReceiptAssembly {
-    /// Adds certificates to the receipt's own three. They differ in one byte.
+    /// Adds certificates to the receipt's own three. They are the root for JWS, each with another last byte.
     fileprivate mutating func addForeignCertificates(_ count: UInt8, by minter: ReceiptMinter) {
         for number in 0..<count {
             var certificate = minter.authority.jws.root.der
@@ -167,10 +167,12 @@ extension ReceiptAssembly {
 }
 
 extension ReceiptDraft {
+    /// Adds an attribute, even if there is one with this number.
     fileprivate mutating func add(_ attribute: ReceiptAttribute, _ value: Value) {
         attributes.append(Attribute(type: UInt64(attribute.rawValue), value: value))
     }
 
+    /// Changes the first purchase, which is created if missing.
     fileprivate mutating func changePurchase(_ change: (inout ReceiptDraft) -> Void) {
         var all = purchases
         if all.isEmpty { all.append(ReceiptDraft()) }
@@ -178,6 +180,7 @@ extension ReceiptDraft {
         purchases = all
     }
 
+    /// Changes the bundle ID.
     fileprivate mutating func changeBundleID(_ change: (String) -> String) {
         guard case .text(let text) = self[.bundleID] else { return }
         self[.bundleID] = .text(change(text))

@@ -1,5 +1,6 @@
-/// Writes the ASN.1 of a receipt.
+/// Writes the ASN.1 of a receipt, in DER unless a function says otherwise.
 enum DERWriter {
+    /// Writes an element: its tag, its length and its contents.
     static func element(_ tag: UInt8, _ contents: [UInt8]) -> [UInt8] {
         [tag] + length(contents.count) + contents
     }
@@ -9,6 +10,7 @@ enum DERWriter {
         [tag, 0x80] + contents + [0, 0]
     }
 
+    /// Writes an INTEGER that isn't negative.
     static func integer(_ value: UInt64) -> [UInt8] {
         var bytes: [UInt8] = []
         var rest = value
@@ -34,6 +36,7 @@ enum DERWriter {
         parts.sorted { $0.lexicographicallyPrecedes($1) }
     }
 
+    /// Writes a definite length in as few bytes as possible.
     private static func length(_ count: Int) -> [UInt8] {
         guard count >= 0x80 else { return [UInt8(truncatingIfNeeded: count)] }
         var bytes: [UInt8] = []

@@ -74,6 +74,7 @@ extension ReceiptMinter {
         return draft
     }
 
+    /// The purchase of `everything`.
     private var nonConsumable: ReceiptDraft {
         var purchase = self.purchase(
             "\(app.bundleID).everything", transactionID: "410000000000001", at: Self.everythingPurchase)
@@ -92,6 +93,7 @@ extension ReceiptMinter {
         return purchase
     }
 
+    /// Returns a purchase with all attributes that Apple's receipts have.
     private func purchase(_ productID: String, transactionID: String, at date: Date) -> ReceiptDraft {
         var purchase = ReceiptDraft()
         purchase[.quantity] = .number(1)
@@ -118,8 +120,8 @@ extension ReceiptMinter {
         withUnsafeBytes(of: app.deviceVerificationID.uuid) { Array($0) }
     }
 
-    /// 2014-09-06T10:00:00Z
+    /// When the test customer bought the app: 2014-09-06T10:00:00Z.
     private static let appPurchase = Date(timeIntervalSince1970: 1_409_997_600)
-    /// 2015-07-01T10:00:00Z
+    /// When the test customer bought the product: 2015-07-01T10:00:00Z.
     private static let everythingPurchase = Date(timeIntervalSince1970: 1_435_744_800)
 }

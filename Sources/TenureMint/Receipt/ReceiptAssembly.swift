@@ -5,6 +5,7 @@ import TenureAppStore
 
 /// The format of a receipt around its attributes.
 package struct ReceiptStyle: Sendable, Hashable {
+    /// How the ASN.1 is encoded.
     package enum Form: Sendable, Hashable {
         /// Definite lengths and sorted attributes, as the App Store writes them.
         case der
@@ -13,6 +14,7 @@ package struct ReceiptStyle: Sendable, Hashable {
         case ber
     }
 
+    /// The digest algorithm of the signature.
     package enum Digest: Sendable, Hashable {
         /// The digest of receipts from before 2025.
         case sha1
@@ -42,20 +44,27 @@ package struct ReceiptStyle: Sendable, Hashable {
 
 /// An unfinished receipt. Each part can be corrupted before or after it is signed.
 struct ReceiptAssembly {
+    /// The signed content: the encoded attributes.
     var content: [UInt8]
     /// The content to write, if it differs from the signed content.
     var shownContent: [UInt8]?
     var certificates: [[UInt8]]
+    /// The certificate that the receipt names as the signer's.
     var signer: ParsedCertificate
     var key: AuthorityKey
     var style: ReceiptStyle
     /// The algorithms that the receipt names, if they differ from the algorithms that compute its digest and signature.
     var digestOID: [UInt8]?
     var signatureOID: [UInt8]?
+    /// Whether algorithms have the parameter NULL, as Apple writes them.
     var hasNullParameters = true
+    /// The number of signers, which are all the same.
     var signers = 1
+    /// Whether the content is left out.
     var isDetached = false
+    /// The size of the chunks of the content in BER, in bytes.
     var chunkSize = 200
+    /// The signed attributes, if they differ from the valid ones.
     var signedAttributes: [[UInt8]]?
     /// The unsigned attributes, with their tag.
     var unsignedAttributes: [UInt8] = []
@@ -77,6 +86,7 @@ struct ReceiptAssembly {
 
     private typealias OID = ReceiptOID
 
+    /// Signs and encodes the receipt: a ContentInfo with SignedData (RFC 5652, sections 3 and 5.1).
     func bytes() throws -> [UInt8] {
         let wrap = style.form == .ber ? DERWriter.indefinite : DERWriter.element
         let digest = algorithm(digestOID ?? (style.digest == .sha1 ? OID.sha1 : OID.sha256))
@@ -92,6 +102,7 @@ struct ReceiptAssembly {
         return finish?(receipt) ?? receipt
     }
 
+    /// Encodes an octet string, in BER in chunks.
     private func octets(_ bytes: [UInt8]) -> [UInt8] {
         guard style.form == .ber else { return DERWriter.octetString(bytes) }
         let chunks = stride(from: 0, to: bytes.count, by: chunkSize)
@@ -99,28 +110,30 @@ struct ReceiptAssembly {
         return DERWriter.indefinite(0x24, chunks.flatMap { $0 })
     }
 
+    /// Encodes the signer with its signature (RFC 5652, section 5.3).
     private func signerInfo(digest: [UInt8]) throws -> [UInt8] {
         var parts = DERWriter.integer(1)
         parts += DERWriter.sequence(signer.issuer, DERWriter.element(0x02, signer.serialNumber))
         parts += digest
         var signed = content
         if style.hasSignedAttributes {
-            let attributes = DERWriter.sorted(signedAttributes ?? soundSignedAttributes).flatMap { $0 }
+            let attributes = DERWriter.sorted(signedAttributes ?? validSignedAttributes).flatMap { $0 }
             signed = DERWriter.element(0x31, attributes)
             parts += DERWriter.element(0xA0, attributes)
         }
-        parts += algorithm(signatureOID ?? soundSignatureOID)
+        parts += algorithm(signatureOID ?? validSignatureOID)
         parts += DERWriter.octetString(try sign(signed))
         parts += unsignedAttributes
         return DERWriter.element(0x30, parts)
     }
 
-    private var soundSignatureOID: [UInt8] {
+    private var validSignatureOID: [UInt8] {
         guard style.namesDigestInSignature else { return OID.rsaEncryption }
         return style.digest == .sha1 ? OID.sha1WithRSA : OID.sha256WithRSA
     }
 
-    var soundSignedAttributes: [[UInt8]] {
+    /// The signed attributes that RFC 5652 requires: the type and the digest of the content.
+    var validSignedAttributes: [[UInt8]] {
         [Self.contentTypeAttribute, Self.messageDigestAttribute(hash(content))]
     }
 
@@ -153,6 +166,7 @@ struct ReceiptAssembly {
         }
     }
 
+    /// Encodes an AlgorithmIdentifier.
     private func algorithm(_ identifier: [UInt8]) -> [UInt8] {
         DERWriter.sequence(DERWriter.objectIdentifier(identifier), hasNullParameters ? DERWriter.null : [])
     }

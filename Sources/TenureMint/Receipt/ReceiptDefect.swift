@@ -1,9 +1,10 @@
 import Foundation
 package import TenureAppStore
 
-/// Defects of a receipt with a valid chain, and unusual but valid variants.
+/// Defects of a receipt with a valid chain, and unusual but valid variants. The raw values are names for
+/// `tenure mint --defect`; `corrupt` in `CorruptedReceipt.swift` makes each defect.
 package enum ReceiptDefect: String, CaseIterable, Sendable, Hashable {
-    // The container.
+    // The container (CMS SignedData) around the content.
     case trailingByte, truncated, longLength, tagOfSeveralBytes, indefinitePrimitive, deepNesting
     case detached, extraSigner, noSigner, wrongSignedDataVersion
     case signerNotInBag, signerTwice, noCertificates, noIntermediate, tooManyCertificates, rootTwice
@@ -29,8 +30,8 @@ package enum ReceiptDefect: String, CaseIterable, Sendable, Hashable {
     case opensslSignedAttributes, chunkedContent, nestedChunks, indefiniteLengths, unreadableUndocumentedDate
     case fractionalDate, dateWithOffset, foreignCertificateInBag, tenCertificates, garbageRoot
 
-    /// The code with which a verifier for `com.example.calculator` and Production rejects the receipt. Nil if it
-    /// accepts it.
+    /// The code with which a verifier for `com.example.calculator` and Production rejects the receipt; nil if it accepts
+    /// it.
     package var rejection: Rejection.Code? {
         switch self {
         case .digestMD5, .digestSHA512, .signatureECDSA, .mismatchedSignatureAlgorithm: .unsupportedAlgorithm

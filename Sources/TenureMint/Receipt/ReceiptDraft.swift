@@ -4,6 +4,7 @@ package import TenureAppStore
 
 /// The attributes of a receipt, or of one in-app purchase in it, before they are signed.
 package struct ReceiptDraft: Sendable, Hashable {
+    /// The value of an attribute, before it is encoded.
     package enum Value: Sendable, Hashable {
         /// A text, encoded as `ReceiptAttribute` specifies. A date attribute can have any text.
         case text(String)
@@ -16,6 +17,7 @@ package struct ReceiptDraft: Sendable, Hashable {
         case purchase(ReceiptDraft)
     }
 
+    /// An attribute with its number, which may be unknown.
     package struct Attribute: Sendable, Hashable {
         package var type: UInt64
         package var value: Value
@@ -34,7 +36,7 @@ package struct ReceiptDraft: Sendable, Hashable {
 
     package init() {}
 
-    /// The value of the first attribute with this number.
+    /// The value of the first attribute with this number. Setting nil removes the attribute.
     package subscript(type: UInt64) -> Value? {
         get { attributes.first { $0.type == type }?.value }
         set {
@@ -48,11 +50,13 @@ package struct ReceiptDraft: Sendable, Hashable {
         }
     }
 
+    /// The value of the first attribute of this kind. Setting nil removes the attribute.
     package subscript(attribute: ReceiptAttribute) -> Value? {
         get { self[UInt64(attribute.rawValue)] }
         set { self[UInt64(attribute.rawValue)] = newValue }
     }
 
+    /// The in-app purchases. Setting them replaces all.
     package var purchases: [ReceiptDraft] {
         get {
             attributes.compactMap { if case .purchase(let purchase) = $0.value { purchase } else { nil } }
@@ -71,6 +75,7 @@ package struct ReceiptDraft: Sendable, Hashable {
         DERWriter.set(encodedAttributes(sorted: sorted))
     }
 
+    /// Encodes each attribute, and adds the receipt's hash if there is a device identifier.
     func encodedAttributes(sorted: Bool) -> [[UInt8]] {
         var encoded = attributes.map { Self.encode(type: $0.type, octets: octets(of: $0, sorted: sorted)) }
         if self[.sha1Hash] == nil, let hash = deviceHash {
@@ -79,12 +84,14 @@ package struct ReceiptDraft: Sendable, Hashable {
         return sorted ? DERWriter.sorted(encoded) : encoded
     }
 
+    /// Encodes one attribute.
     static func encode(type: UInt64, octets: [UInt8]) -> [UInt8] {
         // Only the opaque value has version 2, as in Apple's receipts.
         let version: UInt64 = type == UInt64(ReceiptAttribute.opaqueValue.rawValue) ? 2 : 1
         return DERWriter.sequence(DERWriter.integer(type), DERWriter.integer(version), DERWriter.octetString(octets))
     }
 
+    /// Encodes the value of an attribute.
     private func octets(of attribute: Attribute, sorted: Bool) -> [UInt8] {
         let encoding = Int32(exactly: attribute.type).flatMap(ReceiptAttribute.init(rawValue:))?.encoding
         switch attribute.value {

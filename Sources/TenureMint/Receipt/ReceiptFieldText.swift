@@ -36,6 +36,7 @@ extension ReceiptDraft {
         try set(json, inApp: false)
     }
 
+    /// - Parameter inApp: whether the attributes are those of an in-app purchase.
     private mutating func set(_ json: JSONObject, inApp: Bool) throws(MintingError) {
         for member in json.members {
             // Skip the other two members of a date.
@@ -62,6 +63,7 @@ extension ReceiptDraft {
         }
     }
 
+    /// Sets one attribute of the app or of a purchase. An empty text removes it.
     private mutating func set(_ name: String, to text: String, inApp: Bool) throws(MintingError) {
         if let attribute = ReceiptAttribute(named: name, inApp: inApp), attribute != .inAppPurchase {
             self[attribute] = text.isEmpty ? nil : try attribute.value(from: text)
@@ -87,6 +89,7 @@ extension String {
 }
 
 extension ReceiptAttribute {
+    /// Converts text to a value with the attribute's encoding.
     fileprivate func value(from text: String) throws(MintingError) -> ReceiptDraft.Value {
         switch encoding {
         case .utf8String, .ia5String: return .text(text)

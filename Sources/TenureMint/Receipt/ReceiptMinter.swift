@@ -63,6 +63,7 @@ package struct ReceiptMinter: Sendable {
         return (try assembly.bytes(), try TrustAnchors(der: [chain.root.der]))
     }
 
+    /// Prepares a receipt with the authority's valid chain, or with Xcode's certificate.
     func assembly(_ draft: ReceiptDraft, style: ReceiptStyle? = nil) throws -> ReceiptAssembly {
         let style = style ?? self.style
         let chain = authority.receipts

@@ -1,7 +1,8 @@
-/// The mappings of a file of cases, and the keys of each.
+/// The mappings of a file of policy cases (`PolicyCases`), and the keys of each. `Docs/policy-cases.md` explains them.
 enum CaseShape: String, CaseIterable, Sendable {
     case file, policyCase, app, persona, transaction, renewal, support, promise, given, expectation
 
+    /// The keys that the mapping may have.
     var keys: [String] {
         switch self {
         case .file: ["now", "policy", "cases"]
@@ -22,14 +23,17 @@ enum CaseShape: String, CaseIterable, Sendable {
         }
     }
 
+    /// The keys of a case that describe the customer.
     private static let evidenceKeys = [
         "environment", "app", "transactions", "renewals", "purchasesComplete", "support",
     ]
+    /// The keys of an app transaction or a receipt.
     private static let appKeys = [
         "kind", "signedDate", "appTransactionID", "downloadID", "originalPlatform", "originalAppVersion",
         "originalPurchaseDate", "preorderDate", "revocationDate", "expirationDate", "environment",
     ]
 
+    /// The keys that the mapping must have, each with an example for the message.
     var required: [(key: String, example: String)] {
         switch self {
         case .file: [("cases", "cases: [{ name: …, app: {…}, expect: {…} }]")]

@@ -1,12 +1,17 @@
 import Foundation
 import TenureCore
 
-/// Reads a file of cases into values.
+/// Reads a file of policy cases. Fields that a case leaves out have defaults: for example, an artifact without
+/// `signedDate` was signed at the case's `now`.
 struct CaseReader {
+    /// The mistakes that were found so far.
     var reading: Reading
+    /// The policy file of the cases; nil if the cases have the whole policy.
     let basePolicy: DocumentNode?
+    /// Returns the bytes of a release list, by its path.
     let releaseList: (String) throws -> [UInt8]
 
+    /// Returns all cases, or throws all mistakes.
     mutating func cases(of document: DocumentNode) throws(PolicyFileError) -> [PolicyCase] {
         let file = document.position.file
         guard let fields = fields(Part(root: document), .file) else { throw reading.error(mainFile: file) }
@@ -28,6 +33,9 @@ struct CaseReader {
         Fields(part, keys: shape.keys, required: shape.required, &reading)
     }
 
+    /// Reads one case; nil if its name, its date or its policy can't be read.
+    ///
+    /// - Parameter now: the date of all cases without their own `now`.
     private mutating func policyCase(_ part: Part, now: Date?, _ policies: inout PolicyOverlays) -> PolicyCase? {
         guard let fields = fields(part, .policyCase) else { return nil }
         let name = fields["name"].flatMap { $0.name(&reading, example: "bought build 37 in 2014") }
@@ -51,6 +59,7 @@ struct CaseReader {
 
     // MARK: Evidence
 
+    /// Reads the artifacts of a case. Only those of one environment become evidence.
     private mutating func artifacts(_ fields: Fields, now: Date) -> PolicyCase.Artifacts {
         var result = PolicyCase.Artifacts()
         let environment = environment(fields["environment"]) ?? .production
@@ -84,7 +93,7 @@ struct CaseReader {
         part.flatMap { $0.word(&reading, of: AppStoreEnvironment.self) }
     }
 
-    /// Whether the artifact's environment differs from the case's.
+    /// Returns the environment that the artifact names; nil if it has that of the case.
     private mutating func environment(of artifact: Part) -> AppStoreEnvironment? {
         guard case .mapping(let entries) = artifact.node.content else { return nil }
         return environment(entries.first { $0.key == "environment" }.map { Part($0, under: artifact.path) })
@@ -96,12 +105,14 @@ struct CaseReader {
         return part.elements(&reading, example: "- …") ?? []
     }
 
+    /// Reads one app artifact or a list of them.
     private mutating func app(_ part: Part, now: Date) -> [AppProof] {
         list(part).compactMap { part in
             fields(part, .app).map { proof($0, now: now) }
         }
     }
 
+    /// Reads a date or a day; nil if the field is missing or `none`.
     private mutating func date(_ part: Part?) -> Date? {
         part.flatMap { $0.isNone ? nil : $0.dayOrInstant(&reading) }
     }
@@ -114,6 +125,7 @@ struct CaseReader {
         return nil
     }
 
+    /// Reads an app transaction or a receipt. Without `kind`, it is an app transaction.
     private mutating func proof(_ fields: Fields, now: Date) -> AppProof {
         let kinds: [AppProof.Kind] = [.appTransaction, .receipt, .serverAppTransaction]
         let kind = fields["kind"].flatMap { $0.word(&reading, among: kinds) } ?? .appTransaction
@@ -141,6 +153,8 @@ struct CaseReader {
         return part.node.text.flatMap { Platform(appStoreName: $0) } ?? part.platform(&reading)
     }
 
+    /// Reads a transaction. Without `transactionID`, its ID is its position in the list. Without `type`, a transaction
+    /// with an expiration date is a subscription, and any other a non-consumable.
     private mutating func transaction(_ part: Part, index: Int, now: Date) -> Purchase? {
         guard let fields = fields(part, .transaction) else { return nil }
         let id = text(fields["transactionID"]) ?? "\(index + 1)"
@@ -167,6 +181,7 @@ struct CaseReader {
             signedDate: fields["signedDate"] == nil ? now : date(fields["signedDate"]))
     }
 
+    /// Reads renewal info. It may leave out the subscription's ID if all transactions have the same original ID.
     private mutating func renewal(_ part: Part, of transactions: [Purchase], now: Date) -> Renewal? {
         guard let fields = fields(part, .renewal) else { return nil }
         let subscriptions = Set(transactions.map(\.originalTransactionID))
@@ -185,6 +200,7 @@ struct CaseReader {
             signedDate: fields["signedDate"] == nil ? now : date(fields["signedDate"]))
     }
 
+    /// Reads a grant or a revocation by support.
     private mutating func supportGrant(_ part: Part, now: Date) -> SupportGrant? {
         guard let fields = fields(part, .support) else { return nil }
         let date = fields["date"] == nil ? now : self.date(fields["date"])
@@ -235,6 +251,7 @@ struct CaseReader {
 
     // MARK: Expectations
 
+    /// Reads what the case expects of each entitlement.
     private mutating func expectations(_ part: Part) -> [PolicyCase.Expectation] {
         guard case .mapping(let entries) = part.node.content, !entries.isEmpty else {
             reading.report(
@@ -245,6 +262,7 @@ struct CaseReader {
         return entries.compactMap { expectation(Part($0, under: part.path), of: $0.key) }
     }
 
+    /// Reads the expectation on one entitlement: an outcome alone, or a mapping with more.
     private mutating func expectation(_ part: Part, of entitlement: String) -> PolicyCase.Expectation? {
         guard case .mapping = part.node.content else {
             return part.word(&reading, of: Decision.Outcome.self).map {
@@ -267,6 +285,7 @@ struct CaseReader {
             notSentence: texts(fields["notSentence"]))
     }
 
+    /// Reads one text or a list of texts.
     private mutating func texts(_ part: Part?) -> [String] {
         guard let part else { return [] }
         if part.node.text != nil { return [part.name(&reading, example: "changeover")].compactMap { $0 } }
@@ -275,25 +294,29 @@ struct CaseReader {
         }
     }
 
-    /// Reads reason codes, and reports unknown ones. A case that forbids a misspelled code would always pass.
+    /// Reads one reason code or a list of them, and reports unknown ones. Otherwise a case that forbids a misspelled code
+    /// would always pass.
     private mutating func codes(_ part: Part?) -> [String] {
         guard let part else { return [] }
         if part.node.text != nil { return [part.word(&reading, of: Reason.Code.self)].compactMap { $0?.rawValue } }
         return (words(part) as [Reason.Code]).map(\.rawValue)
     }
 
+    /// Reads a list of words, each of which must be a case of the enumeration.
     private mutating func words<Word: RawRepresentable & CaseIterable>(_ part: Part?) -> [Word]
     where Word.RawValue == String {
         guard let part else { return [] }
         return (part.elements(&reading, example: "[purchases]") ?? []).compactMap { $0.word(&reading, of: Word.self) }
     }
 
+    /// Returns the base policy with the changes in `part`.
     private func overlay(_ part: Part?, on base: DocumentNode?) -> DocumentNode? {
         guard let part else { return base }
         return base?.overlaid(with: part.node) ?? part.node
     }
 }
 
+/// The product types that a case can name. `unknown` is a type that Tenure doesn't know.
 private enum TransactionType: String, CaseIterable {
     case nonConsumable, consumable, nonRenewing, autoRenewable, unknown
 
@@ -314,6 +337,7 @@ extension Part {
         if case .plain("none") = node.content { true } else { false }
     }
 
+    /// Reads `true` or `false`.
     fileprivate func truth(_ reading: inout Reading) -> Bool? {
         switch node.content {
         case .plain("true"): return true

@@ -3,7 +3,7 @@ public import TenureCore
 
 /// One policy case: a customer's evidence, and the expected answer.
 public struct PolicyCase: Sendable {
-    /// What the case is about.
+    /// The name of the case in results.
     public let name: String
     /// The case's position: `cases.yaml:12:5`.
     let place: String
@@ -24,7 +24,7 @@ public struct PolicyCase: Sendable {
         /// The name of the entitlement in the policy.
         public let entitlement: String
         let outcome: Decision.Outcome
-        /// When the right ends. Nil if it is permanent.
+        /// When the right ends; nil if it is permanent.
         public let until: Date?
         /// Codes that must all be among the reasons.
         let reasons: [String]
@@ -54,7 +54,8 @@ public struct PolicyCase: Sendable {
                 purchasesAreComplete: purchasesAreComplete, support: support, persona: persona)
         }
 
-        /// The same artifacts in other orders: reversed, and each one first.
+        /// The same artifacts in other orders: with each one first, forward and reversed. A decision must not depend on
+        /// the order.
         var otherOrders: [Artifacts] {
             func rotated<Element>(_ elements: [Element], by count: Int) -> [Element] {
                 guard !elements.isEmpty else { return elements }

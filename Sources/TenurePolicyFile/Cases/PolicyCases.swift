@@ -12,8 +12,9 @@ public struct PolicyCases: Sendable {
     ///
     /// - Parameters:
     ///   - bytes: the cases, YAML or JSON, at most 1 MiB.
-    /// - policy: the policy file of the cases. The cases' own `policy` is applied over it. Nil if the cases have the
-    ///   whole policy.
+    ///   - fileName: the name of the file in mistakes and results.
+    ///   - policy: the policy file of the cases. The cases' own `policy` is applied over it. It is nil if the cases have
+    ///     the whole policy.
     ///   - releaseList: the bytes of a CSV file, by its path relative to the policy file.
     /// - Throws: every mistake of both files.
     public static func read(
@@ -44,8 +45,9 @@ public struct PolicyCases: Sendable {
 
 /// The result of one case.
 public struct CaseResult: Sendable {
+    /// The name of the case.
     public let name: String
-    /// `cases.yaml:12:5`
+    /// The position of the case, such as `cases.yaml:12:5`.
     public let place: String
     /// The differences between the expected and the actual decisions, one line each. Empty if the case passes.
     public let differences: [String]
@@ -82,6 +84,7 @@ public struct CaseResult: Sendable {
 }
 
 extension PolicyCase.Expectation {
+    /// Returns a line for each expectation that the decision doesn't meet.
     fileprivate func differences(from decision: Decision) -> [String] {
         var differences: [String] = []
         func expect(_ expectation: String, butGot fact: String) {

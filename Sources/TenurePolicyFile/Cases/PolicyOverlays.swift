@@ -1,10 +1,13 @@
 import TenureCore
 
-/// The policies of a file of cases: one document, and the overlay of each case.
+/// The policies of a file of cases. Each case may change parts of one base policy.
 struct PolicyOverlays {
+    /// The policy of the cases that change nothing; nil if each case has a whole policy.
     let base: DocumentNode?
+    /// The base policy after it was read, because most cases use it.
     private(set) var unchanged: Policy?
 
+    /// Returns the base policy with the changes in `overlay`. Reports all mistakes of the result, and returns nil then.
     mutating func policy(
         with overlay: Part?, at position: SourcePosition, _ reading: inout Reading,
         _ releaseList: (String) throws -> [UInt8]

@@ -14,15 +14,18 @@ package struct SourcePosition: Sendable, Hashable {
 /// A value of a YAML or JSON document with its position. Scalars keep their text: an unquoted `1.10` isn't converted to
 /// a number.
 package struct DocumentNode: Sendable {
+    /// What a value consists of.
     package enum Content: Sendable {
         case null
         /// A scalar without quotes. In JSON, a number, `true` or `false`.
         case plain(String)
+        /// A scalar in quotes.
         case quoted(String)
         case sequence([DocumentNode])
         case mapping([Entry])
     }
 
+    /// One key of a mapping with its value.
     package struct Entry: Sendable {
         package let key: String
         package let keyPosition: SourcePosition
@@ -65,7 +68,7 @@ package struct DocumentNode: Sendable {
         return entries.first { $0.key == key }?.value
     }
 
-    /// The text of a scalar, quoted or not.
+    /// The text of a scalar, quoted or not; nil for any other value.
     package var text: String? {
         switch content {
         case .plain(let text), .quoted(let text): text
@@ -106,7 +109,7 @@ package struct DocumentNode: Sendable {
         return DocumentNode(content: .mapping(result), position: position)
     }
 
-    /// The value or its kind, for messages.
+    /// The value, or "a list", "a mapping" or "nothing", for messages.
     package var kindInWords: String {
         switch content {
         case .null: "nothing"

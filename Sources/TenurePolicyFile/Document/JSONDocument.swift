@@ -2,6 +2,7 @@ import TenureJSON
 
 /// Reads JSON with the position of each value.
 struct JSONDocument {
+    /// The parsed JSON.
     private let tape: JSONTape
     private var positions: SourcePositions
     private var mistakes: [PolicyFileMistake] = []
@@ -57,6 +58,7 @@ struct JSONDocument {
         }
     }
 
+    /// Returns the position of a value. A string begins at its quote.
     private mutating func position(of node: JSONTape.Node) -> SourcePosition {
         let isString = node.kind == .string || node.kind == .escapedString
         return positions.position(of: Int(node.start) - (isString ? 1 : 0))
@@ -73,6 +75,7 @@ struct JSONDocument {
 private struct SourcePositions {
     let bytes: [UInt8]
     let fileName: String
+    /// The last offset, with its line and column.
     var offset = 0
     var line = 1
     var column = 1

@@ -3,16 +3,18 @@ import TenureJSON
 
 /// One change to a policy file: writing a value at a path, or removing what is there.
 package struct PolicyEdit: Sendable, Hashable {
+    /// The keys and indexes that lead to the value.
     package let path: [PolicyMistake.Step]
-    /// The new value. Nil to remove the entry or element.
+    /// The new value; nil to remove the entry or element.
     package let value: Value?
-    /// The releases of the release list that the change names. Nil if it names none.
+    /// The releases in the release list that the change names; nil if it names no list.
     let releases: [ListedRelease]?
 
     /// A value of a policy file.
     package indirect enum Value: Sendable, Hashable {
         /// A number or word that needs no quotes.
         case plain(String)
+        /// A text, in quotes.
         case text(String)
         case list([Value])
         case mapping([Entry])
@@ -28,10 +30,12 @@ package struct PolicyEdit: Sendable, Hashable {
         }
     }
 
+    /// Writes a value at a path, which may exist.
     package static func write(_ value: Value, at path: [PolicyMistake.Step]) -> PolicyEdit {
         PolicyEdit(path: path, value: value, releases: nil)
     }
 
+    /// Removes the entry or element at a path.
     package static func remove(_ path: [PolicyMistake.Step]) -> PolicyEdit {
         PolicyEdit(path: path, value: nil, releases: nil)
     }
@@ -41,7 +45,7 @@ package struct PolicyEdit: Sendable, Hashable {
         PolicyEdit(path: [.key(PolicyKey.releases.rawValue)], value: .text(fileName), releases: releases)
     }
 
-    // Don't compare `releases`: the value already has the path of the list.
+    /// Compares all but `releases`, because the value already has the path of the list.
     package static func == (left: PolicyEdit, right: PolicyEdit) -> Bool {
         left.path == right.path && left.value == right.value
     }
@@ -70,6 +74,7 @@ extension PolicyEdit.Value {
         }
     }
 
+    /// Returns the value as part of a document. All of its parts have the same position.
     fileprivate func node(at position: SourcePosition) -> DocumentNode {
         let content: DocumentNode.Content =
             switch self {
@@ -87,8 +92,10 @@ extension PolicyEdit.Value {
 }
 
 extension DocumentNode {
-    /// Returns the document with one value written or removed. Missing mappings are created. An index one past the end
-    /// of a list appends an element.
+    /// Returns the document with one value written, or removed if `value` is nil.
+    ///
+    /// Missing mappings are created. An index one past the end of a list appends an element. Any other path that doesn't
+    /// exist changes nothing.
     func edited(at path: ArraySlice<PolicyMistake.Step>, to value: PolicyEdit.Value?) -> DocumentNode {
         guard let step = path.first else { return value?.node(at: position) ?? self }
         let rest = path.dropFirst()

@@ -8,6 +8,7 @@ struct SourceText {
     /// The maximum size in bytes.
     static let maximumSize = 1 << 20
 
+    /// Checks the bytes. Throws the first mistake with its position.
     init(_ bytes: some Collection<UInt8>, named fileName: String) throws(PolicyFileError) {
         func failure(_ message: String, line: Int = 1, column: Int = 1) -> PolicyFileError {
             PolicyFileError(mistakes: [
@@ -43,7 +44,7 @@ struct SourceText {
         self.text = Self.withPlainLineBreaks(withoutMark)
     }
 
-    /// Whether it is a printable character of ASCII, a tab or a line feed.
+    /// Whether the byte is a printable character of ASCII, a tab or a line feed.
     private static func isPlain(_ byte: UInt8) -> Bool {
         0x20...0x7E ~= byte || byte == UInt8(ascii: "\t") || byte == UInt8(ascii: "\n")
     }
@@ -64,6 +65,7 @@ struct SourceText {
         return String(result)
     }
 
+    /// Returns the position of the first byte that isn't UTF-8.
     private static func endOfValidUTF8(in bytes: some Collection<UInt8>) -> (line: Int, column: Int) {
         var line = 1
         var column = 1
@@ -80,7 +82,7 @@ struct SourceText {
         return (line, column)
     }
 
-    /// Finds characters that aren't printable in YAML 1.2 (section 5.1), and line breaks that only YAML 1.1 has.
+    /// Finds the first character that isn't printable in YAML 1.2 (section 5.1), or is a line break only in YAML 1.1.
     private static func firstControlCharacter(
         in text: Substring.UnicodeScalarView
     ) -> (line: Int, column: Int, scalar: Unicode.Scalar)? {

@@ -9,9 +9,10 @@
     /// document.
     struct YAMLDocument {
         private let source: SourceText
+        /// The lines of the text, in which repeated keys are altered.
         private var lines: [String.UnicodeScalarView]
-        /// The first occurrence of each repeated key, by its position. Its text was altered so that parsing can
-        /// continue.
+        /// The original text of each repeated key, by the position of its first occurrence. That occurrence was altered
+        /// so that parsing can continue.
         private var alteredKeys: [Place: String] = [:]
         private var mistakes: [PolicyFileMistake] = []
 
@@ -111,7 +112,8 @@
             }
         }
 
-        /// Replaces the first character of a key with one of the private use area, so that columns don't change.
+        /// Replaces the first character of a key with one of the private use area, so that columns don't change. Returns
+        /// false if that isn't possible.
         private mutating func alterKey(at place: Place, _ key: String) -> Bool {
             guard alteredKeys[place] == nil, lines.indices.contains(place.line - 1),
                 let substitute = Unicode.Scalar(0xF0000 + UInt32(alteredKeys.count))
@@ -129,6 +131,7 @@
             return true
         }
 
+        /// Turns an error of Yams into a mistake with its position and a fix.
         private func failure(for error: YamlError) -> PolicyFileError {
             switch error {
             case .scanner(let context, let problem, let mark, _), .parser(let context, let problem, let mark, _):
@@ -157,6 +160,7 @@
             return lines[place.line - 1].dropFirst(place.column - 1).first
         }
 
+        /// Converts a value of Yams, and all values in it.
         private mutating func convert(_ node: Node, depth: Int) throws(PolicyFileError) -> DocumentNode {
             let place = place(node.mark)
             guard depth < DocumentNode.maximumDepth else {
@@ -188,6 +192,7 @@
             }
         }
 
+        /// Returns the content of a scalar, which isn't converted to a number or a Boolean.
         private mutating func content(of scalar: Node.Scalar) -> DocumentNode.Content {
             guard scalar.style == .plain else { return .quoted(scalar.string) }
             switch scalar.tag.description {

@@ -3,10 +3,10 @@ package import Foundation
 /// Lengths of exact time: `-24h`, `+48h`, `90m`, `2d`, `1w`, `30s`, `1d12h`, or ISO 8601's `PT24H` and `P1DT12H`.
 /// A day has 24 hours. Months and years can't be used, because they have no exact length.
 package enum Duration {
-    /// The longest duration in seconds, about thirty years.
+    /// The maximum duration in seconds, about thirty years.
     private static let maximum: TimeInterval = 999_999_999
 
-    /// Reads a duration in seconds. Nil if the text isn't a duration.
+    /// Reads a duration in seconds; nil if the text isn't a duration.
     package static func seconds(_ text: String) -> TimeInterval? {
         var rest = text.utf8[...]
         var sign = 1.0
@@ -22,11 +22,12 @@ package enum Duration {
         }
         var total = 0.0
         var hasParts = false
+        // In ISO 8601, hours, minutes and seconds are allowed only after `T`.
         var isTime = units.count == 5
         var unitsLeft = units[...]
         while !rest.isEmpty {
-            if rest.first == UInt8(ascii: "T"), let place = unitsLeft.firstIndex(of: UInt8(ascii: "T")) {
-                unitsLeft = unitsLeft[(place + 1)...]
+            if rest.first == UInt8(ascii: "T"), let unitIndex = unitsLeft.firstIndex(of: UInt8(ascii: "T")) {
+                unitsLeft = unitsLeft[(unitIndex + 1)...]
                 rest = rest.dropFirst()
                 isTime = true
                 guard !rest.isEmpty else { return nil }
@@ -35,16 +36,17 @@ package enum Duration {
             let digits = rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
             guard (1...9).contains(digits.count), let number = Int(Substring(digits)) else { return nil }
             rest = rest.dropFirst(digits.count)
-            guard let unit = rest.popFirst(), let place = unitsLeft.firstIndex(of: unit),
+            guard let unit = rest.popFirst(), let unitIndex = unitsLeft.firstIndex(of: unit),
                 let length = length(ofUnit: unit | 0x20, isTime: isTime)
             else { return nil }
-            unitsLeft = unitsLeft[(place + 1)...]
+            unitsLeft = unitsLeft[(unitIndex + 1)...]
             total += Double(number) * length
             hasParts = true
         }
         return hasParts && total <= maximum ? sign * total : nil
     }
 
+    /// Returns the length of a unit in seconds; nil if the unit isn't allowed here.
     private static func length(ofUnit unit: UInt8, isTime: Bool) -> TimeInterval? {
         switch unit {
         case UInt8(ascii: "w"): 7 * 86_400

@@ -1,19 +1,19 @@
 package import TenureCore
 
-/// The contents of a policy file: its readable parts, all mistakes, and the position of each part. `policy` is nil if
-/// there are mistakes.
+/// The contents of a policy file, for the linter: its readable parts, all mistakes, and the position of each part.
 package struct PolicyDraft: Sendable {
+    /// The policy; nil if there are mistakes.
     package let policy: Policy?
     /// The mistakes in the order of the text.
     package let mistakes: [PolicyFileMistake]
 
     package let app: Policy.App?
-    /// One for each in the file, even with mistakes.
+    /// The eras, one for each in the file, even with mistakes.
     package let eras: [Era]
     package let buildNumbers: Policy.BuildNumbers?
     package let releases: [ListedRelease]
     package let entitlements: [Entitlement]
-    /// One for each in the file, even with mistakes.
+    /// The acknowledgments, one for each in the file, even with mistakes.
     package let acknowledgments: [Acknowledgment]
     private let root: Part
     private let reading: Reading
@@ -56,7 +56,7 @@ package struct PolicyDraft: Sendable {
     }
 
     /// Whether the file has a value at the path.
-    package func says(_ path: [PolicyMistake.Step]) -> Bool {
+    package func hasValue(at path: [PolicyMistake.Step]) -> Bool {
         var node = root.node
         for step in path {
             switch (step, node.content) {

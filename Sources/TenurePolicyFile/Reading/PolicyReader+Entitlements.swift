@@ -2,6 +2,7 @@ import TenureCore
 
 /// Reads the entitlements of a policy: products, honored eras and trials.
 extension PolicyReader {
+    /// Reads all entitlements, one for each entry, even with mistakes.
     mutating func entitlements(_ part: Part?) -> [Entitlement] {
         guard let part else { return [] }
         guard case .mapping(let entries) = part.node.content else {
@@ -29,9 +30,11 @@ extension PolicyReader {
         }
     }
 
+    /// Reads products, each as an ID or as a mapping with more.
     private mutating func products(_ part: Part) -> [Entitlement.Product] {
         let elements = part.elements(&reading, example: "products: [com.example.calculator.everything]") ?? []
         return elements.enumerated().map { index, element in
+            // An unreadable product has an ID that no valid file contains, so it equals no other product.
             let unknown = Entitlement.Product(id: "\u{0}\(index)")
             guard case .mapping = element.node.content else {
                 return element.name(&reading, example: "com.example.calculator.everything")
@@ -45,6 +48,7 @@ extension PolicyReader {
         }
     }
 
+    /// Reads the title of an entitlement or a product: a text for each language.
     private mutating func title(_ part: Part, example: String) -> Title? {
         guard case .mapping(let entries) = part.node.content else {
             let text = part.node.text ?? ""
@@ -63,6 +67,7 @@ extension PolicyReader {
         return translations.isEmpty && !entries.isEmpty ? nil : Title(translations)
     }
 
+    /// Reads honored eras, each as a name or as a mapping with limits. An unreadable era has an empty name.
     private mutating func honors(_ part: Part) -> [Honor]? {
         part.elements(&reading, example: "honors: [paid]").map { elements in
             elements.map { element in
@@ -80,6 +85,7 @@ extension PolicyReader {
         }
     }
 
+    /// Reads a trial, which has either sessions or days.
     private mutating func trial(_ part: Part) -> Trial? {
         guard let fields = Fields(part, .trial, &reading) else { return nil }
         let sessions = fields[.sessions].map { $0.integer(&reading, example: "sessions: 5") }

@@ -3,12 +3,16 @@ import TenureCore
 
 /// Reads a policy from a document, or all of its mistakes.
 struct PolicyReader {
+    /// The mistakes that were found so far.
     var reading: Reading
     private let root: Part
+    /// Returns the bytes of the release list, by its path.
     private let releaseList: (String) throws -> [UInt8]
-    /// The releases of the file that the policy names, if they were already read.
+    /// The releases in the file that the policy names; nil if they weren't read yet.
     private var knownReleases: [ListedRelease]?
 
+    /// Returns the policy, or throws all mistakes.
+    ///
     /// - Parameter mistakes: the mistakes of the document itself.
     static func read(
         _ document: DocumentNode, mistakes: [PolicyFileMistake],
@@ -39,6 +43,7 @@ struct PolicyReader {
         return reader.draft()
     }
 
+    /// Reads all parts, then checks whether they make sense together.
     private mutating func draft() -> PolicyDraft {
         guard let fields = Fields(root, .policy, &reading) else { return PolicyDraft(root: root, reading: reading) }
         let app = self.app(fields[.app])
@@ -53,17 +58,17 @@ struct PolicyReader {
         let acknowledgments = self.acknowledgments(fields[.acknowledge])
 
         // If the name of an era couldn't be read, don't report references to unknown eras.
-        var judged = entitlements
+        var checkedEntitlements = entitlements
         let names = Set(eras.map(\.name))
         let isEraUnknown = eras.isEmpty || eras.indices.contains { reading.isBroken(["eras", .index($0), "name"]) }
         if isEraUnknown, let anyName = eras.first?.name {
-            judged = entitlements.map { $0.referring(to: names, orElse: anyName) }
+            checkedEntitlements = entitlements.map { $0.referring(to: names, orElse: anyName) }
         }
         var policy: Policy?
         do throws(InvalidPolicy) {
             policy = try Policy(
                 app: app, eras: eras, buildNumbers: buildNumbers, releases: releases.map(\.release),
-                entitlements: judged, inDoubt: inDoubt ?? .favorCustomer,
+                entitlements: checkedEntitlements, inDoubt: inDoubt ?? .favorCustomer,
                 whileUndetermined: whileUndetermined ?? .allow(72 * 3600),
                 testEnvironments: testEnvironments ?? .newCustomer, acknowledgments: acknowledgments)
         } catch {
@@ -111,7 +116,8 @@ struct PolicyReader {
             let fields = Fields(element, .era, &reading)
             let name = fields?[.name].flatMap { $0.name(&reading, example: "paid") }
             let model = fields?[.model].flatMap { $0.word(&reading, of: Era.Model.self) }
-            // Create an era for each element, even with mistakes, so that the indexes are those in the file.
+            // Create an era for each element, even with mistakes, so that the indexes are those in the file. An unreadable
+            // name becomes one that no valid file contains.
             return Era(
                 name: name ?? "\u{0}\(index)",
                 model: model ?? .paid,
@@ -120,8 +126,10 @@ struct PolicyReader {
         }
     }
 
+    /// Reads where an era begins on each platform.
     private mutating func beginnings(_ part: Part) -> [Platform: Beginning] {
         let platforms = Platform.allCases.map(\.rawValue)
+        // Messages for names of platforms that the App Store doesn't use, such as `iPadOS`.
         var explained: [String: String] = [:]
         if case .mapping(let entries) = part.node.content {
             for entry in entries where Platform(rawValue: entry.key) == nil {
@@ -142,6 +150,8 @@ struct PolicyReader {
         return result
     }
 
+    /// Reads where an era begins on a platform: `new`, or a version and an instant. A build on macOS, or a marketing
+    /// version elsewhere, is a mistake with its own explanation.
     private mutating func beginning(_ part: Part, on platform: Platform) -> Beginning? {
         let key = platform.versionKey
         let example =
@@ -169,9 +179,9 @@ struct PolicyReader {
             date: fields[.at].flatMap { $0.instant(&reading) })
     }
 
+    /// The words that replace a mapping: in `begins`, `whileUndetermined` and `changeover`.
     static let newPlatform = "new"
     static let denied = "deny"
-
     static let noChangeover = "none"
 
     private mutating func changeover(_ part: Part) -> Changeover? {
@@ -195,6 +205,7 @@ struct PolicyReader {
         return .window(from: (from ?? 0) ?? 0, until: (until ?? 0) ?? 0)
     }
 
+    /// Reads the releases, which are listed in the policy or in a CSV file that it names.
     private mutating func releases(_ part: Part?) -> [ListedRelease] {
         guard let part else { return [] }
         if case .sequence = part.node.content {
@@ -217,6 +228,7 @@ struct PolicyReader {
         return []
     }
 
+    /// Reads a release in the policy; nil if its platform or its date can't be read.
     private mutating func release(_ part: Part) -> Release? {
         guard let fields = Fields(part, .release, &reading) else { return nil }
         let platform = fields[.platform].flatMap { $0.platform(&reading) }
@@ -235,7 +247,7 @@ struct PolicyReader {
         return Release(platform: platform, version: version, build: build, releasedAt: releasedAt, model: model)
     }
 
-    /// Reads the acknowledgments, one for each element.
+    /// Reads the acknowledgments, one for each element, even with mistakes.
     private mutating func acknowledgments(_ part: Part?) -> [Acknowledgment] {
         let example = "acknowledge: [{ code: changeover-wide, at: eras/freemium/changeover, reason: … }]"
         return (part?.elements(&reading, example: example) ?? []).map { element in
@@ -251,6 +263,7 @@ struct PolicyReader {
         }
     }
 
+    /// Reads `deny`, or how long `allows` returns true.
     private mutating func whileUndetermined(_ part: Part) -> Policy.WhileUndetermined? {
         if let text = part.node.text {
             if text == Self.denied { return .deny }
@@ -273,7 +286,7 @@ struct PolicyReader {
 }
 
 extension VersionKey {
-    /// Apple's name of the number.
+    /// The number as Apple calls it, for messages.
     var inApplesWords: String {
         switch self {
         case .bundleVersion: "the build (CFBundleVersion)"

@@ -8,12 +8,16 @@ package struct Reading: Sendable {
     package typealias Path = [PolicyMistake.Step]
 
     package private(set) var mistakes: [PolicyFileMistake] = []
+    /// The paths of the parts that were left out.
     private var brokenParts: [Path] = []
 
     package init(mistakes: [PolicyFileMistake] = []) {
         self.mistakes = mistakes
     }
 
+    /// Adds a mistake.
+    ///
+    /// - Parameter path: the part that is left out because of it; nil if the part is still used.
     package mutating func report(
         _ message: String, at position: SourcePosition, breaking path: Path? = nil, code: String = "mistake"
     ) {
@@ -21,6 +25,7 @@ package struct Reading: Sendable {
         if let path { brokenParts.append(path) }
     }
 
+    /// Adds the mistakes of another file. If there are any, the part that names that file is left out.
     mutating func add(_ found: [PolicyFileMistake], breaking path: Path) {
         mistakes += found
         if !found.isEmpty { brokenParts.append(path) }
@@ -36,7 +41,7 @@ package struct Reading: Sendable {
         brokenParts.contains(path)
     }
 
-    /// The mistakes in the order of the text, those of the main file first.
+    /// Returns the mistakes without repetitions, in the order of the text, those of the main file first.
     package func error(mainFile: String) -> PolicyFileError {
         func order(_ mistake: PolicyFileMistake) -> (Int, String, Int, Int) {
             (mistake.file == mainFile ? 0 : 1, mistake.file, mistake.line, mistake.column)
@@ -50,6 +55,7 @@ package struct Reading: Sendable {
     }
 }
 
+/// Compares by position, then by the order in which mistakes were found. Swift has no `<` for nested tuples.
 private func < (
     left: ((Int, String, Int, Int), Int), right: ((Int, String, Int, Int), Int)
 ) -> Bool {
@@ -108,18 +114,26 @@ package struct Part: Sendable {
     }
 }
 
-/// The values of a mapping by key. Unknown keys were reported.
+/// The values of a mapping by key. Unknown and missing keys were reported.
 package struct Fields {
     private let parts: [String: Part]
+    /// The mapping itself.
     package let whole: Part
 
-    /// Reads a mapping. For any other value, reports a mistake and returns nil.
+    /// Reads a mapping of a policy. For any other value, reports a mistake and returns nil.
     init?(_ part: Part, _ shape: PolicyShape, _ reading: inout Reading) {
         self.init(
             part, keys: shape.keys.map(\.rawValue), required: shape.required.map { ($0.key.rawValue, $0.example) },
             &reading)
     }
 
+    /// Reads a mapping. For any other value, reports a mistake and returns nil.
+    ///
+    /// - Parameters:
+    ///   - keys: the keys that the mapping may have.
+    ///   - required: the keys that it must have, each with an example for the message.
+    ///   - explained: the messages about certain unknown keys.
+    ///   - code: the code of the mistakes with these messages.
     package init?(
         _ part: Part, keys: [String], required: [(key: String, example: String)] = [],
         explained: [String: String] = [:], code: String = "mistake",

@@ -6,10 +6,10 @@ public import TenureCore
 /// The columns are `platform,version,build,releasedAt,model`, in any order. In their names, case, blanks, `_` and `-`
 /// are ignored.
 public enum ReleaseListFile {
-    /// The largest release list, in bytes.
+    /// The maximum size of a release list in bytes.
     package static let maximumSize = 16 << 20
 
-    /// The columns.
+    /// A column of the list. The raw value is its standard name.
     package enum Column: String, CaseIterable, Sendable {
         case platform, version, build, releasedAt, model
 
@@ -24,12 +24,14 @@ public enum ReleaseListFile {
             }
         }
 
+        /// Recognizes a column by its name in the first row.
         package init?(header: String) {
             let letters = Self.letters(header)
             guard let column = Self.allCases.first(where: { $0.names.contains(letters) }) else { return nil }
             self = column
         }
 
+        /// Returns the name without case, blanks, `_` and `-`.
         fileprivate static func letters(_ header: String) -> String {
             header.lowercased().filter { !" _-".contains($0) }
         }
@@ -50,11 +52,14 @@ public enum ReleaseListFile {
         fileprivate var isEmpty: Bool { columns.isEmpty }
     }
 
+    /// One cell of the table.
     private struct Cell {
         let text: String
         let position: SourcePosition
     }
 
+    /// Reads a release list.
+    ///
     /// - Throws: `PolicyFileError` with every mistake of the list.
     public static func read(_ bytes: some Collection<UInt8>, named fileName: String) throws(PolicyFileError)
         -> [Release]
@@ -75,6 +80,7 @@ public enum ReleaseListFile {
                     "the list is empty; begin it with `platform,version,build,releasedAt,model`", at: start)
             ])
         }
+        // First find the columns. Without them, rows can't be read.
         var columns: [Column: Int] = [:]
         let headerNames = Set(header.map { Column.letters($0.text) })
         for (name, column) in mapping.columns.sorted(by: { $0.key < $1.key }) where !headerNames.contains(name) {
@@ -123,6 +129,7 @@ public enum ReleaseListFile {
                 }
                 return row[index]
             }
+            // Reads a cell. An empty one is nil, and an unreadable one is a mistake with the message from `advice`.
             func value<Value>(
                 _ column: Column, _ read: (String) -> Value?, _ advice: (String) -> String, code: String = "mistake"
             ) -> Value? {
@@ -176,11 +183,12 @@ public enum ReleaseListFile {
         return releases
     }
 
+    /// Returns the message about a release without the number that the App Store reports on its platform.
     static func missing(_ key: VersionKey, on platform: Platform) -> String {
         "this release has no `\(key.rawValue)`: on \(platform.rawValue) the App Store reports \(key.inApplesWords); write it"
     }
 
-    /// Returns the rows. Blanks around cells are removed, and empty rows are left out.
+    /// Parses the CSV text into rows. Blanks around cells are removed, and empty rows are left out.
     private static func rows(
         of source: SourceText, _ mistakes: inout [PolicyFileMistake]
     ) throws(PolicyFileError) -> [[Cell]] {

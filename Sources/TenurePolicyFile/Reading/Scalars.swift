@@ -4,6 +4,7 @@ import TenureJSON
 
 /// Functions that read scalars of a policy. If the text has the wrong format, they report a mistake and return nil.
 extension Part {
+    /// Reports a mistake, leaves this part out, and returns nil.
     private func refuse<Value>(_ reading: inout Reading, _ message: String, code: String = "mistake") -> Value? {
         reading.report(message, at: position, breaking: path, code: code)
         return nil
@@ -23,12 +24,13 @@ extension Part {
         }
     }
 
+    /// Reads one of an enumeration's raw values.
     package func word<Word: RawRepresentable & CaseIterable>(_ reading: inout Reading, of _: Word.Type) -> Word?
     where Word.RawValue == String {
         word(&reading, among: Array(Word.allCases)) { $0.rawValue }
     }
 
-    /// One of the values, written as the name of its case.
+    /// Reads one of the values, written as `spelt` says: by default, as the name of its case.
     package func word<Value>(
         _ reading: inout Reading, among values: [Value], spelt: (Value) -> String = { "\($0)" }
     ) -> Value? {
@@ -42,6 +44,7 @@ extension Part {
         return values[index]
     }
 
+    /// Reads the name of a platform.
     package func platform(_ reading: inout Reading) -> Platform? {
         guard let text = node.text else {
             return refuse(
@@ -64,6 +67,7 @@ extension Part {
                 code: "malformed-version")
     }
 
+    /// Reads a whole number without quotes.
     package func integer<Number: FixedWidthInteger>(
         _ reading: inout Reading, example: String, as _: Number.Type = Int.self
     ) -> Number? {
@@ -113,6 +117,7 @@ extension Part {
         return Release.Moment(text) ?? refuse(&reading, Self.advice(forInstant: text))
     }
 
+    /// Returns the message about a text that isn't a date.
     static func advice(forInstant text: String) -> String {
         if Date(rfc3339: text + "Z") != nil {
             return
@@ -121,6 +126,7 @@ extension Part {
         return "`\(text.shortened)` isn't a date; write one such as `2015-06-10` or `2015-06-10T18:00:00Z`"
     }
 
+    /// Reads a length of exact time, in seconds.
     package func duration(_ reading: inout Reading, example: String) -> TimeInterval? {
         guard let text = node.text else {
             return refuse(&reading, "\(node.kindInWords) isn't a length of time; write one such as `\(example)`")
@@ -132,6 +138,7 @@ extension Part {
             )
     }
 
+    /// Reads a length of calendar time.
     package func period(_ reading: inout Reading) -> CalendarPeriod? {
         let advice = "write one such as `P1Y`, `P3M`, `P2W` or `P10D`"
         guard let text = node.text else {
@@ -143,6 +150,7 @@ extension Part {
 }
 
 extension Release.Moment {
+    /// Reads a day or an instant; nil for any other text.
     init?(_ text: String) {
         if let day = CivilDay(text) {
             self = .day(day)
@@ -153,6 +161,7 @@ extension Release.Moment {
         }
     }
 
+    /// The moment as a release list writes it.
     package var text: String {
         switch self {
         case .instant(let date): date.rfc3339
@@ -162,8 +171,9 @@ extension Release.Moment {
     }
 }
 
+/// Names of platforms that people and other systems use, such as `iPadOS` or `MAC_OS`.
 enum PlatformName {
-    /// Common names of platforms that the App Store reports under another name.
+    /// The platforms of common names that the App Store doesn't use.
     private static let others: [String: Platform] = [
         "ipados": .iOS, "iphone": .iOS, "ipad": .iOS, "iphoneos": .iOS,
         "mac": .macOS, "osx": .macOS, "mac os x": .macOS, "mac os": .macOS, "maccatalyst": .macOS, "catalyst": .macOS,
@@ -177,6 +187,7 @@ enum PlatformName {
         return Platform.allCases.first { $0.rawValue.lowercased() == letters } ?? others[letters]
     }
 
+    /// Returns the message about a text that isn't the name of a platform.
     static func advice(for name: String) -> String {
         guard let platform = others[name.lowercased()] else {
             return "`\(name.shortened)` isn't a platform; "

@@ -1,6 +1,6 @@
 /// Suggestions for a misspelled word.
 package enum Spelling {
-    /// Returns the most similar known word, if it is similar enough.
+    /// Returns the most similar known word; nil if no word is similar enough. Longer words may differ in more letters.
     static func nearest(to word: String, among known: [String]) -> String? {
         let written = Array(word.lowercased().unicodeScalars.prefix(64))
         let candidates = known.map { (word: $0, distance: distance(written, Array($0.lowercased().unicodeScalars))) }
@@ -14,7 +14,7 @@ package enum Spelling {
         return "write \(choice(of: known))"
     }
 
-    /// `` `a`, `b` or `c` ``
+    /// Returns words as a choice for a message: ``one of `a`, `b` or `c` ``.
     static func choice(of words: [String]) -> String {
         let quoted = words.map { "`\($0)`" }
         guard let last = quoted.last, quoted.count > 1 else { return quoted.first ?? "nothing" }

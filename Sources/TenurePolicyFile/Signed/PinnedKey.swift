@@ -17,7 +17,7 @@ package struct PinnedKey: Sendable {
         self.publicKey = publicKey
     }
 
-    /// Reads a key in this format, or as a JSON Web Key (RFC 7517). Nil for any other text.
+    /// Reads a key in this format, or as a JSON Web Key (RFC 7517); nil for any other text.
     package init?(_ text: String) {
         let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
         let coordinates: [UInt8]
@@ -37,8 +37,10 @@ package struct PinnedKey: Sendable {
         publicKey = key
     }
 
+    /// The key as `tenure policy signing-key` prints it.
     package var text: String { Base64.urlSafe.text(publicKey.rawRepresentation) }
 
+    /// The fields of a JSON Web Key with an elliptic curve (RFC 7518, section 6.2).
     private struct WebKey: Decodable {
         let kty: String
         let crv: String

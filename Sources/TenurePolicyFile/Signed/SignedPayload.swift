@@ -11,6 +11,7 @@ import TenureJSON
 /// A payload that was signed with a policy signing key: a compact JWS (RFC 7515) with ES256. The header is constant for
 /// each type. So a text can't choose how it is verified, and a text of one type isn't accepted as another.
 package struct SignedPayload: Sendable {
+    /// The decoded payload.
     package let payload: [UInt8]
     /// The text, without a line break at its end.
     package let text: String
@@ -21,8 +22,8 @@ package struct SignedPayload: Sendable {
     ///
     /// - Parameters:
     ///   - type: the `typ` of its header.
-    /// - keys: the public keys, one of which must have signed it.
-    /// - most: the largest size that is read, in bytes.
+    ///   - keys: the public keys, one of which must have signed it.
+    ///   - most: the maximum size of the text in bytes.
     package init(
         _ text: some Collection<UInt8>, type: String, keys: [PinnedKey], most: Int
     ) throws(SignedPayloadError) {
@@ -72,12 +73,16 @@ package struct SignedPayload: Sendable {
         return signed + "." + Base64.urlSafe.text(signature.rawRepresentation)
     }
 
+    /// Returns the header of all payloads of a type.
     private static func header(_ type: String) -> String { #"{"alg":"ES256","typ":"\#(type)"}"# }
 }
 
 /// Why a signed payload is rejected.
 package enum SignedPayloadError: Error, Sendable, Hashable {
+    /// The text is larger than allowed.
     case tooLarge(bytes: Int)
+    /// The text doesn't have the format. The detail says why.
     case malformed(String)
+    /// None of the keys made the signature.
     case wrongSignature
 }

@@ -16,6 +16,7 @@ package struct SignedPolicy: Sendable, Hashable {
     package let policy: Policy
     /// The counter, at least 1. Of two policies, the one with the higher counter is newer. Dates aren't compared.
     package let counter: Int64
+    /// When the policy was signed.
     package let issuedAt: Date
     /// The signed text, to be stored and verified again.
     package let text: String
@@ -23,15 +24,17 @@ package struct SignedPolicy: Sendable, Hashable {
     /// The maximum size of the text in bytes: a payload of 1 MiB in Base64, the header and the signature.
     package static let maximumTextSize = SourceText.maximumSize / 3 * 4 + 1024
 
+    /// The `typ` in the header of signed policies.
     static let type = "tenure-policy+jwt"
     /// The largest counter. All JSON parsers read numbers up to this one exactly.
     package static let maximumCounter: Int64 = 1 << 53
 
     /// Verifies an untrusted text.
     ///
-    /// - Parameter keys: the public keys that the app pins; one of them must have signed it. There are two during a
-    ///   change of keys.
-    /// - Parameter bundleID: the bundle ID that the policy must have. Nil for the policy that is part of the app.
+    /// - Parameters:
+    ///   - keys: the public keys that the app pins; one of them must have signed it. There are two during a change of
+    ///     keys.
+    ///   - bundleID: the bundle ID that the policy must have; nil for the policy that is part of the app.
     package static func verify(
         _ text: some Collection<UInt8>, keys: [PinnedKey], bundleID: String?
     ) throws(SignedPolicyError) -> SignedPolicy {
@@ -55,6 +58,7 @@ package struct SignedPolicy: Sendable, Hashable {
         }
     }
 
+    /// Reads a payload with a verified signature.
     private init(payload: Data, text: String) throws {
         let (root, mistakes) = try PolicyFile.document(payload, named: "policy.json")
         var reading = Reading(mistakes: mistakes)
@@ -102,6 +106,7 @@ package struct SignedPolicy: Sendable, Hashable {
         self = try .verify(text.utf8, keys: [PinnedKey(key.publicKey)], bundleID: policy.app.bundleID)
     }
 
+    /// The fields of the payload.
     private enum Claim: String, CaseIterable {
         case counter, iat, policy
     }

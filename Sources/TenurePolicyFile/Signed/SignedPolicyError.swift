@@ -1,5 +1,6 @@
 /// Why a signed policy is rejected.
 package enum SignedPolicyError: Error, Sendable, Hashable {
+    /// The text is larger than any signed policy may be.
     case tooLarge(bytes: Int)
     /// The text isn't a signed policy. The detail says why.
     case notSigned(String)
@@ -7,6 +8,7 @@ package enum SignedPolicyError: Error, Sendable, Hashable {
     case wrongSignature
     /// The signature is valid, but the contents aren't a valid policy.
     case unsound(PolicyFileError)
+    /// The policy has the bundle ID of another app.
     case wrongApp(found: String, wanted: String)
     /// The policy is older than the known one.
     case older(counter: Int64, known: Int64)

@@ -27,6 +27,7 @@ extension PolicyFile {
         return compiled
     }
 
+    /// Returns the policy as a JSON value. The functions below do the same for its parts.
     static func json(_ policy: Policy) -> JSONValue {
         .object([
             .app
@@ -140,16 +141,18 @@ extension PolicyFile {
     }
 }
 
+/// Joins a key and its value, so that an object reads like a table.
 infix operator => : AssignmentPrecedence
 
 private typealias Entry = JSONObject.Member
 
-/// A member of a JSON object; nil if there is no value.
+/// Returns a member of a JSON object; nil if there is no value.
 private func => (key: PolicyKey, value: JSONValue?) -> Entry? {
     value.map { Entry(name: key.rawValue, value: $0) }
 }
 
 extension JSONValue {
+    /// Returns an object with the members that aren't nil.
     fileprivate static func object(_ members: [Entry?]) -> JSONValue {
         .object(JSONObject(members: members.compactMap { $0 }))
     }

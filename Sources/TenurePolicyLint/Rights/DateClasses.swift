@@ -6,11 +6,13 @@ import TenurePolicyFile
 /// Divides original purchase dates into classes. Two policies treat all dates of a class alike. Each class has one date
 /// as its example.
 struct DateClasses {
+    /// One class: a period, or all unknown dates.
     struct Class {
-        /// The example. Nil for the class of unknown dates.
+        /// The example; nil for the class of unknown dates.
         let representative: Date?
+        /// The beginning of the period, inclusive; nil for the first period.
         let from: Date?
-        /// The end of the class, exclusive.
+        /// The end of the period, exclusive; nil if it has no end.
         let until: Date?
     }
 
@@ -19,6 +21,8 @@ struct DateClasses {
     /// The step after an inclusive end, which includes the tolerance. The App Store's dates have milliseconds.
     private static let afterwards: TimeInterval = 0.001
 
+    /// Collects all dates with which the policies compare a purchase date, and divides time at them.
+    ///
     /// - Parameter now: the current time. No purchase date is later.
     init(timelines: [Timeline], policies: [Policy], now: Date) {
         var edges: Set<Date> = []
@@ -56,9 +60,10 @@ struct DateClasses {
         self.classes = classes + [Class(representative: nil, from: nil, until: nil)]
     }
 
-    /// Describes classes, for a message. Nil if they are all classes.
+    /// Describes classes for a message; nil if they are all classes.
     func inWords(_ chosen: Set<Int>) -> String? {
         guard chosen.count < classes.count else { return nil }
+        // Join consecutive classes.
         var runs: [ClosedRange<Int>] = []
         for index in chosen.sorted() where classes[index].representative != nil {
             if let last = runs.last, last.upperBound + 1 == index {
@@ -86,7 +91,7 @@ struct DateClasses {
 }
 
 extension Date {
-    /// RFC 3339 without the milliseconds.
+    /// The date in RFC 3339, without milliseconds.
     fileprivate var inSeconds: String {
         Date(timeIntervalSince1970: timeIntervalSince1970.rounded(.down)).rfc3339
     }

@@ -12,6 +12,7 @@ struct RightsComparison: Sendable {
     private let new: Policy
     private let now: Date
 
+    /// The rights from eras that customers would lose.
     private(set) var losses: [Loss] = []
     /// Purchases that would no longer grant an entitlement.
     private(set) var productLosses: [(entitlement: String, product: String, fate: Fate)] = []
@@ -40,6 +41,7 @@ struct RightsComparison: Sendable {
 
     /// How a right changes.
     enum Fate: Sendable, Hashable {
+        /// The right would be denied.
         case denied
         /// The right would end earlier. If `from` is nil, it is permanent under the old policy.
         case shortened(from: Date?, to: Date)
@@ -50,12 +52,12 @@ struct RightsComparison: Sendable {
     /// One entitlement that all acquisitions of some classes lose.
     struct Loss: Sendable, Hashable {
         let entitlement: String
-        /// Nil: receipts, which name no platform.
+        /// The platform of the customers; nil for receipts, which name no platform.
         let platform: Platform?
         let fate: Fate
-        /// In plain words.
+        /// The customers for the message, such as "customers who got the app on iOS, with build 37,".
         let customers: String
-        /// The same in short, for acknowledgments: platform, versions and dates.
+        /// The customers for acknowledgments: platform, versions and dates.
         let details: [String]
     }
 
@@ -69,6 +71,7 @@ struct RightsComparison: Sendable {
         return named.count == 1 ? named : named + [nil]
     }
 
+    /// Compares the policies for one member of each class, and groups the losses.
     private func losses(on platform: Platform?) -> [Loss] {
         let timelines = [old, new].flatMap { $0.timelines.possible(for: platform) }
         let versions = VersionClasses(timelines: timelines, platform: platform, existing: numbers(on: platform))
@@ -93,8 +96,8 @@ struct RightsComparison: Sendable {
             // Classes of versions that lose the same on the same dates are reported together.
             var versionsOfDates: [(dates: Set<Int>, versions: [Int])] = []
             for (version, lostDates) in (cells[key] ?? [:]).sorted(by: { $0.key < $1.key }) {
-                if let place = versionsOfDates.firstIndex(where: { $0.dates == lostDates }) {
-                    versionsOfDates[place].versions.append(version)
+                if let index = versionsOfDates.firstIndex(where: { $0.dates == lostDates }) {
+                    versionsOfDates[index].versions.append(version)
                 } else {
                     versionsOfDates.append((lostDates, [version]))
                 }
@@ -109,12 +112,13 @@ struct RightsComparison: Sendable {
         }
     }
 
+    /// What customers lose. Classes with the same key can be reported together.
     private struct Key: Hashable {
         let entitlement: String
         let fate: Fate
     }
 
-    /// Returns the numbers of all releases on a platform. Nil if there is no list.
+    /// Returns the builds or versions of all releases on a platform; nil if there is no list.
     private func numbers(on platform: Platform?) -> Set<AppVersion>? {
         guard let platform else {
             // A receipt may be from any platform, so there must be a list for each.
@@ -124,12 +128,14 @@ struct RightsComparison: Sendable {
         return existing[platform] ?? (platform.inheritsFromIOS ? existing[.iOS] : nil)
     }
 
+    /// Describes the customers of some classes.
     private func customers(on platform: Platform?, versions: String?, dates: String?) -> String {
         let place = platform.map { " on \($0.rawValue)" } ?? " by a receipt that names no platform"
         let limits = [versions.map { "with \($0)" }, dates].compactMap { $0 }
         return "customers who got the app\(place)" + (limits.isEmpty ? "" : ", " + limits.joined(separator: ", ") + ",")
     }
 
+    /// Returns the evidence of a member of a class.
     private func evidence(_ platform: Platform?, version: AppVersion?, date: Date?) -> Evidence {
         let proof = AppProof(
             kind: platform == nil ? .receipt : .appTransaction, signedDate: date, originalPlatform: platform,
@@ -139,13 +145,14 @@ struct RightsComparison: Sendable {
 
     // MARK: By what was bought in the app
 
+    /// The products that grant less under the new policy.
     private var lostPurchases: [(entitlement: String, product: String, fate: Fate)] {
         var result: [(entitlement: String, product: String, fate: Fate)] = []
         for entitlement in old.entitlements {
             for product in entitlement.products {
                 guard let fate = kinds(of: product).lazy.compactMap({ fates(of: $0)[entitlement.name] }).first
                 else { continue }
-                // Compare only what the purchase grants, without eras.
+                // The evidence has no acquisition, so `undetermined` means that only an era could still give the right.
                 result.append((entitlement.name, product.id, fate == .undetermined ? .denied : fate))
             }
         }

@@ -5,27 +5,36 @@ import TenurePolicyFile
 /// Divides original versions into classes. Two policies treat all versions of a class alike. Each class has one version
 /// as its example.
 struct VersionClasses {
+    /// One class: some versions, or an unknown version.
     struct Class {
-        /// Nil: the version is unknown.
+        /// The example; nil for the class of an unknown version.
         let representative: AppVersion?
-        /// The indexes in `points` of the numbers that belong to it.
+        /// The indexes in `points` of the versions that belong to it.
         var points: [Int]
     }
 
     private(set) var classes: [Class] = []
-    /// The points in ascending order: zero, and each number in a policy, followed by the gap above it.
+    /// The points in ascending order. If all existing releases are known, these are their versions. Otherwise they are
+    /// the versions in the policies, the gap above each of them, and the gap that begins with zero.
     private let points: [Point]
+    /// Whether a release list limits the versions that exist.
     private let hasList: Bool
+    /// What the App Store calls a version on the platform: `build`, `version` or, for receipts, `number`.
     private let noun: String
 
+    /// One version in a policy or a release list, or all versions between two of them.
     private struct Point {
+        /// The version with which this point is tested.
         let version: AppVersion
-        /// The version. For a gap, the number below it. Nil for zero.
+        /// The version in a policy or a list; for a gap, the one below it; nil for the gap that begins with zero.
         let number: AppVersion?
         let isGap: Bool
     }
 
-    /// - Parameter existing: the numbers of all releases. Nil if there is no list.
+    /// Collects the versions of the releases, or without a list those that the policies name. Groups those that prove the
+    /// same.
+    ///
+    /// - Parameter existing: the builds or versions of all releases; nil if there is no list.
     init(timelines: [Timeline], platform: Platform?, existing: Set<AppVersion>? = nil) {
         noun = platform.map(\.versionKey.rawValue) ?? "number"
         let listed = timelines.compactMap(\.erasOfRelease).flatMap(\.keys)
@@ -44,13 +53,13 @@ struct VersionClasses {
             }
         }
         self.points = points
-        var placeOf: [Signature: Int] = [:]
+        var classIndexes: [Signature: Int] = [:]
         for (index, point) in points.enumerated() {
             let signature = Signature(point.version, on: timelines)
-            if let place = placeOf[signature] {
-                classes[place].points.append(index)
+            if let classIndex = classIndexes[signature] {
+                classes[classIndex].points.append(index)
             } else {
-                placeOf[signature] = classes.count
+                classIndexes[signature] = classes.count
                 classes.append(Class(representative: point.version, points: [index]))
             }
         }
@@ -68,7 +77,7 @@ struct VersionClasses {
         }
     }
 
-    /// Describes classes, for a message. Nil if they are all classes.
+    /// Describes classes for a message; nil if they are all classes.
     func inWords(_ chosen: [Int]) -> String? {
         guard chosen.count < classes.count else { return nil }
         let indices = chosen.flatMap { classes[$0].points }.sorted()
@@ -93,6 +102,7 @@ struct VersionClasses {
         return (ranges(meant) + unknown).joined(separator: " or ")
     }
 
+    /// Describes points as ranges of versions, such as "a build from 37 to below 120".
     private func ranges(_ indices: [Int]) -> [String] {
         var runs: [ClosedRange<Int>] = []
         for index in indices {

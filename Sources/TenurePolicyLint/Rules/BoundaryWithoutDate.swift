@@ -32,7 +32,7 @@ extension LintSubject {
         let at = "`at: \(date.rfc3339)`"
         let writing = PolicyEdit.write(.plain(date.rfc3339), at: change.path + ["at"])
         let window: [PolicyMistake.Step] = ["eras", .index(change.index), "changeover"]
-        if draft.says(["eras", .index(change.index), "changeover"]) { return .suggestion("write \(at)", writing) }
+        if draft.hasValue(at: window) { return .suggestion("write \(at)", writing) }
         return .suggestion(
             "write \(at), and `changeover: { from: -24h, until: +48h }` for `\(change.after.name.shortened)`", writing,
             .write(.defaultChangeover, at: window))

@@ -25,7 +25,7 @@ extension LintRule {
                             "write `\(key): \"\($0)\"`", .write(.text("\($0)"), at: change.path + [.key(key)]))
                     }
                 },
-                "add `\(key)` with the \(key) of the first release of `\(change.after.name.shortened)`\(key == "build" ? ", or say that builds tell nothing (`buildNumbers: restarted`)" : "")"
+                "add `\(key)` with the \(key) of the first release of `\(change.after.name.shortened)`\(key == "build" ? ", or write `buildNumbers: restarted` if builds prove nothing" : "")"
             )
         }
     }

@@ -37,7 +37,7 @@ extension LintRule {
             if releases.isEmpty, hasShape {
                 report.add(
                     at: path, severity: .warning,
-                    "`\(version)` has the shape of a build\(isBuildElsewhere ? ", and is the one that iOS has" : ""); on macOS the App Store reports the marketing version, such as 2.0: then \(given)",
+                    "`\(version)` looks like a build\(isBuildElsewhere ? ", and another platform begins with the same one" : ""). On macOS the App Store reports the marketing version, such as 2.0: if it is a build, \(given)",
                     fix:
                         "give the CFBundleShortVersionString of the first release of `\(change.after.name.shortened)`; if it is `\(version)`, add a release list that says so"
                 )

@@ -24,17 +24,18 @@ extension LintRule {
                     last.originalAppVersion.map { (era: era, number: $0, release: last) }
                 }
                 if let last = above.max(by: { $0.number < $1.number }), number < last.number {
-                    tell(listed, era, after: last.release, of: last.era)
+                    addFinding(listed, era, after: last.release, of: last.era)
                 }
                 if highest[era]?.originalAppVersion.map({ $0 < number }) ?? true { highest[era] = listed.release }
             }
 
-            func tell(_ listed: ListedRelease, _ era: Int, after last: Release, of lastEra: Int) {
-                let place = platform.position(of: listed.release)
+            // Reports a release of an era with a number below the one of an earlier era.
+            func addFinding(_ listed: ListedRelease, _ era: Int, after last: Release, of lastEra: Int) {
+                let build = platform.name(of: listed.release)
                 let sale = platform.sale(of: listed.release)
                 let given = subject.extraEntitlements(listed.release, on: platform)
                 let what =
-                    "\(place) of \(subject.name(era)) on \(platform.platform.rawValue) (\(listed.release.releasedAt.text)) is below \(platform.position(of: last)) of \(subject.name(lastEra)) (\(last.releasedAt.text))"
+                    "\(build) of \(subject.name(era)) on \(platform.platform.rawValue) (\(listed.release.releasedAt.text)) is below \(platform.name(of: last)) of \(subject.name(lastEra)) (\(last.releasedAt.text))"
                 guard !given.isEmpty else {
                     report.add(
                         at: listed, severity: .note, on: platform,
@@ -44,7 +45,7 @@ extension LintRule {
                 }
                 let when =
                     sale.until == .distantFuture
-                    ? "installs \(place) today gets" : "installed \(place) until \(sale.until.rfc3339) gets"
+                    ? "installs \(build) today gets" : "installed \(build) until \(sale.until.rfc3339) gets"
                 report.add(
                     at: listed, on: platform, "anyone who \(when) \(inWords(given)) for nothing: \(what)",
                     fix:

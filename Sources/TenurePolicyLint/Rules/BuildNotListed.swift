@@ -1,8 +1,8 @@
 import TenureCore
 import TenurePolicyFile
 
-/// A build that the policy's own list lacks proves nothing, even if it was sold for years (rule A5). Only a list beside
-/// the policy shows that one is missing.
+/// Reports a release that the policy's own list lacks. Its build or version proves nothing, even if it was sold for years
+/// (rule A5). Only a list beside the policy shows that a release is missing.
 extension LintRule {
     static let buildNotListed = LintRule(
         "build-not-listed", .error, "a release of an honored era that the policy's own list lacks",
@@ -18,8 +18,8 @@ extension LintRule {
                     platform.timeline.erasOfRelease?[number] == nil,
                     let (lost, datesHelp) = subject.loss(without: listed.release, number, on: platform)
                 else { continue }
-                if let place = groups.firstIndex(where: { $0.lost == lost && $0.datesHelp == datesHelp }) {
-                    groups[place].numbers.insert(number)
+                if let index = groups.firstIndex(where: { $0.lost == lost && $0.datesHelp == datesHelp }) {
+                    groups[index].numbers.insert(number)
                 } else {
                     groups.append((lost, datesHelp, [number]))
                 }
@@ -38,8 +38,8 @@ extension LintRule {
 }
 
 extension LintSubject {
-    /// What customers of a release lose because the policy's list lacks it, and whether a purchase date keeps it for
-    /// them; nil if they lose nothing.
+    /// Returns what customers of a release lose because the policy's list lacks it, and whether a purchase date keeps it
+    /// for them; nil if they lose nothing.
     fileprivate func loss(
         without release: Release, _ number: AppVersion, on platform: LintPlatform
     ) -> (lost: [String], datesHelp: Bool)? {

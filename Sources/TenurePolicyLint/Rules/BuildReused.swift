@@ -22,10 +22,10 @@ extension LintRule {
                     continue
                 }
                 guard earlier.era != era, reported.insert(number).inserted else { continue }
-                let place = platform.position(of: listed.release)
+                let build = platform.name(of: listed.release)
                 let given = subject.extraEntitlements(listed.release, on: platform)
                 let eras =
-                    "\(place) on \(platform.platform.rawValue) was released in \(subject.name(earlier.era)) (\(earlier.release.releasedAt.text)) and again in \(subject.name(era)) (\(listed.release.releasedAt.text))"
+                    "\(build) on \(platform.platform.rawValue) was released in \(subject.name(earlier.era)) (\(earlier.release.releasedAt.text)) and again in \(subject.name(era)) (\(listed.release.releasedAt.text))"
                 if given.isEmpty {
                     report.add(
                         at: listed, severity: .warning, on: platform,
@@ -36,9 +36,9 @@ extension LintRule {
                 } else {
                     report.add(
                         at: listed, on: platform,
-                        "\(eras), and the policy reads it as the first: anyone who began with it in \(subject.name(era)) gets \(inWords(given)) for nothing",
+                        "\(eras), and the policy takes the second release for the first: anyone who first got the app with it in \(subject.name(era)) gets \(inWords(given)) for nothing",
                         fix: platform.key == .bundleVersion
-                            ? "let the date decide: make this list the policy's `releases`, or say that build numbers restarted"
+                            ? "let the date decide: make this list the policy's `releases`, or write `buildNumbers: restarted`"
                             : "make this list the policy's `releases`, so that the date decides")
                 }
             }

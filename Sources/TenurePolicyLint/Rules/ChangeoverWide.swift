@@ -27,7 +27,7 @@ extension LintRule {
             let lost = subject.entitlements.map(\.name).filter { name in changes.contains { $0.lost.contains(name) } }
             let consequence =
                 lost.isEmpty || changeover.until <= 0 || subject.policy?.inDoubt == .undetermined
-                ? "customers who came in it may belong to either era"
+                ? "customers who acquired the app in it may belong to either era"
                 : "anyone who installed the app until \(until) gets \(inWords(lost)) for nothing"
             let path: [PolicyMistake.Step] = ["eras", .index(index), "changeover"]
             report.add(

@@ -24,7 +24,7 @@ extension LintRule {
                 report.add(
                     at: ["entitlements", .key(entitlement.name), "honors", .index(number)],
                     isLast
-                        ? "anyone who installs the app today\(window) gets `\(entitlement.name.shortened)` \(end) for nothing: `\(honor.era)` is free and is the era that runs now"
+                        ? "anyone who installs the app today\(window) gets `\(entitlement.name.shortened)` \(end) for nothing: `\(honor.era)` is free and is the current era"
                         : "everyone who got the app in `\(honor.era)`\(window) has `\(entitlement.name.shortened)` \(end), and it was free then",
                     fix: .suggestion(
                         "remove `\(honor.era)` from `honors`, or correct its `model` if the app was sold then",

@@ -43,7 +43,7 @@ extension LintRule {
                                     .write(.plain("restarted"), at: ["buildNumbers"]), use.edit)
                         },
                         platform.key == .bundleVersion
-                            ? "say that build numbers restarted, and let the date decide"
+                            ? "write `buildNumbers: restarted`, so that the date decides"
                             : "let the dates decide, by a complete release list in the policy")
                     break
                 }

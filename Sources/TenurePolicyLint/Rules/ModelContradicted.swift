@@ -26,7 +26,7 @@ extension LintRule {
                     : ": customers who got the app then get \(inWords(group.given.sorted())) for nothing"
                 report.add(
                     at: first, on: platform,
-                    "the list says that \(builds) on \(platform.platform.rawValue) (\(first.release.releasedAt.text)) \(numbers.count == 1 ? "was" : "were") \(group.model.rawValue), and by \(group.isByDate ? "date" : key) it counts as \(era), which is \(subject.eras[group.era].model.rawValue)\(consequence)",
+                    "the list says that \(builds) on \(platform.platform.rawValue) (\(first.release.releasedAt.text)) \(numbers.count == 1 ? "was" : "were") \(group.model.rawValue), but by \(group.isByDate ? "date" : key) \(numbers.count == 1 ? "it counts" : "they count") as \(era), which has `model: \(subject.eras[group.era].model.rawValue)`\(consequence)",
                     fix: "add an era that begins there, correct where \(subject.name(moved)) begins, or correct the row"
                 )
             }

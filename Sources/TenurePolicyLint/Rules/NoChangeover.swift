@@ -16,14 +16,14 @@ extension LintRule {
         for (index, era) in subject.eras.enumerated().dropFirst() where era.changeover == nil {
             let changes = subject.changes.filter { $0.index == index && $0.date != nil && !$0.gained.isEmpty }
             guard let change = changes.first, let date = change.date,
-                !subject.draft.says(["eras", .index(index), "changeover"]),
+                !subject.draft.hasValue(at: ["eras", .index(index), "changeover"]),
                 !subject.draft.isBroken(["eras", .index(index), "changeover"])
             else { continue }
             // At the end of an honored era, it's a mistake, which the reader reports.
             guard subject.honored(in: change.previous).isEmpty else { continue }
             report.add(
                 at: ["eras", .index(index)], severity: .warning,
-                "`\(era.name.shortened)` doesn't state its changeover: customers who got the app as before just after \(date.rfc3339), where the store hadn't changed yet, get \(inWords(change.gained)) all the same",
+                "`\(era.name.shortened)` doesn't state its changeover: customers who got the app just after \(date.rfc3339), in a storefront that hadn't changed yet, get \(inWords(change.gained)) anyway",
                 fix: .suggestion(
                     "write `changeover: { from: -24h, until: +48h }` for `\(era.name.shortened)`",
                     .write(.defaultChangeover, at: ["eras", .index(index), "changeover"])),

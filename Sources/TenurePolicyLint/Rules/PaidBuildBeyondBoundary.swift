@@ -26,7 +26,7 @@ extension LintRule {
                 guard !lost.isEmpty else { continue }
                 report.add(
                     at: listed, on: platform,
-                    "\(platform.position(of: listed.release)) on \(platform.platform.rawValue) came out in \(subject.name(era)) (\(listed.release.releasedAt.text)), and \(subject.name(change.index)) begins with \(boundary): customers who bought it lose \(inWords(lost)) wherever the purchase date isn't known",
+                    "\(platform.name(of: listed.release)) on \(platform.platform.rawValue) came out in \(subject.name(era)) (\(listed.release.releasedAt.text)), and \(subject.name(change.index)) begins with \(boundary): customers who bought it lose \(inWords(lost)) wherever the purchase date isn't known",
                     fix:
                         "begin \(subject.name(change.index)) above \(number), with its own first release; if \(number) belongs to it, correct `at` or the release's date"
                 )

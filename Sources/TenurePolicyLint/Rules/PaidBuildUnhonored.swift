@@ -26,7 +26,7 @@ extension LintRule {
                 let details = isInherited && platform.platform.inheritsFromIOS ? [place, builds] : [builds]
                 report.add(
                     at: subject.place(of: subject.misplacedEra(group), on: platform), as: details,
-                    "customers who bought \(builds) on \(place) lose \(inWords(group.lost.sorted()))\(group.datesHelp ? " wherever the purchase date isn't known" : ""): the release list says that the app was sold, and by \(group.isByDate ? "its date" : "the \(key)") it counts as \(era), which doesn't honor that",
+                    "customers who bought \(builds) on \(place) lose \(inWords(group.lost.sorted()))\(group.datesHelp ? " wherever the purchase date isn't known" : ""): the release list says that the app was sold then, but by \(group.isByDate ? "date" : key) \(numbers.count == 1 ? "it counts" : "they count") as \(era), which doesn't give that",
                     fix: subject.movedBoundary(group, on: platform), subject.advice(on: group, on: platform)
                 )
             }

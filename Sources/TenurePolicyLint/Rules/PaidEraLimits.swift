@@ -3,9 +3,14 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// What the honors of a paid era leave out: purchase dates, and the time after their end.
+// Part of the rule `paid-era-unhonored`: what the honors of a paid era leave out.
 extension LintSubject {
-    /// - Parameter honoring: the sold entitlements that honor the era; if none is sold, all that honor it.
+    /// Reports what the limits of honors take from buyers of a paid era: everything, if they bought outside of all
+    /// honored dates, and the time after the end, if every honor ends.
+    ///
+    /// - Parameters:
+    ///   - honoring: the sold entitlements that honor the era; if none is sold, all that honor it.
+    ///   - isAllThatIsSold: whether every sold entitlement honors the era.
     func reportLimits(
         of honoring: [Entitlement], in era: Int, isAllThatIsSold: Bool, to report: inout LintReport
     ) {
@@ -37,7 +42,7 @@ extension LintSubject {
             "honor \(name(era)) without an end; if you intend the end, add this finding to `acknowledge`")
     }
 
-    /// The purchase dates of an era that none of its honors includes, as they are shown.
+    /// Returns the purchase dates of an era that none of its honors includes, as text for the message.
     private func unhonoredDates(of era: Int, among honors: [Honor]) -> [String] {
         let included = honors.map { honor in
             (since: honor.boughtSince ?? Date.distantPast, before: honor.boughtBefore ?? Date.distantFuture)

@@ -1,7 +1,8 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Reports a paid era that no entitlement honors, so that its buyers are locked out.
+/// Reports a paid era that no entitlement honors, so that its buyers are locked out. Also reports each sold entitlement
+/// that doesn't honor it, and honors with limits that leave out buyers (`PaidEraLimits.swift`).
 extension LintRule {
     static let paidEraUnhonored = LintRule(
         "paid-era-unhonored", .error, "a paid era with buyers who must buy again what they paid for",
@@ -55,7 +56,7 @@ extension LintRule {
                     at: path, as: [entitlement.name], severity: .warning,
                     isKept
                         ? "customers who paid for the app in \(name) have \(others), and must buy `\(entitlement.name.shortened)`: that is right only if it is new"
-                        : "customers who paid for the app in \(name) must buy \(names): of what that era gives, \(others), nothing that is sold is theirs permanently",
+                        : "customers who paid for the app in \(name) must buy \(names): the era gives them \(others), but no sold entitlement permanently",
                     fix: isKept ? nil : subject.honoring(index, by: entitlement),
                     "honor \(name) in `\(entitlement.name.shortened)` too if it was part of the paid app\(isKept ? "; if it is new, add this finding to `acknowledge`" : "")"
                 )
@@ -65,6 +66,7 @@ extension LintRule {
 }
 
 extension LintSubject {
+    /// Returns a fix that adds an era to the honors of an entitlement.
     func honoring(_ era: Int, by entitlement: Entitlement) -> LintFix {
         let honors = (entitlement.honors ?? []) + [Honor(era: eras[era].name)]
         let path: [PolicyMistake.Step] = ["entitlements", .key(entitlement.name), "honors"]

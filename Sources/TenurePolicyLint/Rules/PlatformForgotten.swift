@@ -32,7 +32,7 @@ extension LintRule {
                 let consequence =
                     isNamed
                     ? "\(subject.name(index)) didn't happen there, and everyone who gets the app there counts as \(subject.name(index - 1))\(given)"
-                    : "nothing shows there who came before it, so \(inWords(different)) can't be decided by how the app was acquired"
+                    : "nothing shows which customers there came before it, so \(inWords(different)) can't be decided by how the app was acquired"
                 let path: [PolicyMistake.Step] = ["eras", .index(index)]
                 report.add(
                     at: path, as: [name], severity: isNamed && !isLast ? .note : .error,

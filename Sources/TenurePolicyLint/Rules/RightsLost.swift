@@ -3,9 +3,9 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// Reports rights that existing customers would lose compared with the previous policy, such as by a renamed
-/// entitlement, a changed boundary or a removed product. Without a service, there are no promises that would keep such
-/// rights.
+/// The rules that compare a policy with the previous one: rights that existing customers would lose, such as by a renamed
+/// entitlement, a changed boundary or a removed product, and changed settings. Without a service, there are no promises
+/// that would keep such rights.
 extension LintRule {
     static let rightLost = LintRule(
         "right-lost", .error, "compared with the previous policy: a right that existing customers would lose",
@@ -107,7 +107,7 @@ extension LintRule {
 }
 
 extension LintSubject {
-    /// Reports every loss.
+    /// Reports every loss for which `words` returns a text.
     fileprivate func report(
         into report: inout LintReport, _ words: (RightsComparison.Fate, _ entitlement: String) -> String?
     ) {
@@ -115,14 +115,14 @@ extension LintSubject {
         for loss in rights.losses {
             guard let fate = words(loss.fate, "`\(loss.entitlement.shortened)`") else { continue }
             report.add(
-                at: place(of: loss.entitlement), as: stray(loss.entitlement) + loss.details,
+                at: place(of: loss.entitlement), as: nameIfRemoved(loss.entitlement) + loss.details,
                 "\(loss.customers) \(fate)", fix: restoring(loss.entitlement, of: old),
                 advice(on: loss.entitlement, under: old))
         }
         for loss in rights.productLosses {
             guard let fate = words(loss.fate, "`\(loss.entitlement.shortened)`") else { continue }
             report.add(
-                at: place(of: loss.entitlement), as: stray(loss.entitlement) + ["products", loss.product],
+                at: place(of: loss.entitlement), as: nameIfRemoved(loss.entitlement) + ["products", loss.product],
                 "customers who have bought `\(loss.product.shortened)`, and have it from no era, \(fate)",
                 fix: isNamed(loss.entitlement)
                     ? keeping(loss.product, of: loss.entitlement, under: old) : restoring(loss.entitlement, of: old),
@@ -130,14 +130,15 @@ extension LintSubject {
         }
     }
 
+    /// Whether the new policy has the entitlement.
     private func isNamed(_ entitlement: String) -> Bool { entitlements.contains { $0.name == entitlement } }
 
     private func place(of entitlement: String) -> [PolicyMistake.Step] {
         isNamed(entitlement) ? ["entitlements", .key(entitlement)] : ["entitlements"]
     }
 
-    /// The name of a removed entitlement, which is added to the finding's place, because it isn't in the file.
-    private func stray(_ entitlement: String) -> [String] { isNamed(entitlement) ? [] : [entitlement] }
+    /// Returns the name of a removed entitlement, which is added to the finding's place, because it isn't in the file.
+    private func nameIfRemoved(_ entitlement: String) -> [String] { isNamed(entitlement) ? [] : [entitlement] }
 
     /// Returns a fix that restores what the old policy gave.
     private func restoring(_ name: String, of old: Policy) -> LintFix? {
@@ -157,6 +158,7 @@ extension LintSubject {
             .write(PolicyEdit.Value(missing + kept), at: path + ["honors"]))
     }
 
+    /// Returns a fix that restores a product of an entitlement.
     private func keeping(_ product: String, of name: String, under old: Policy) -> LintFix? {
         guard let before = old.entitlement(named: name)?.products.first(where: { $0.id == product }),
             let now = entitlements.first(where: { $0.name == name })
@@ -176,6 +178,7 @@ extension LintSubject {
 }
 
 extension Policy.WhileUndetermined {
+    /// The setting for a message, as it is written in a policy.
     fileprivate var inWords: String {
         switch self {
         case .deny: "`deny`"
@@ -183,6 +186,7 @@ extension Policy.WhileUndetermined {
         }
     }
 
+    /// The setting as a value of a policy file.
     fileprivate var value: PolicyEdit.Value {
         switch self {
         case .deny: .plain("deny")

@@ -30,7 +30,7 @@ extension LintRule {
                     report.add(
                         // If this is the last release in the list, the list may be incomplete.
                         at: listed, severity: sale.until == .distantFuture ? .warning : .error, on: platform,
-                        "\(platform.position(of: listed.release)) on \(platform.platform.rawValue) came out in \(subject.name(era)) and \(until), in \(subject.name(now)): anyone who installed it after \(moment.addingTimeInterval(-60).inMinutes) gets \(inWords(given)) for nothing",
+                        "\(platform.name(of: listed.release)) on \(platform.platform.rawValue) came out in \(subject.name(era)) and \(until), in \(subject.name(now)): anyone who installed it after \(moment.addingTimeInterval(-60).inMinutes) gets \(inWords(given)) for nothing",
                         fix: subject.useOfList.map {
                             .suggestion(
                                 "write `releases: \($0.path)`, so that the date decides", $0.edit)

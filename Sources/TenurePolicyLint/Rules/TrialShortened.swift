@@ -39,13 +39,14 @@ extension LintRule {
 }
 
 extension Trial {
+    /// The number of sessions or days.
     var count: Int {
         switch self {
         case .sessions(let count), .days(let count): count
         }
     }
 
-    /// Its key in a policy file.
+    /// The trial's key in a policy file.
     fileprivate var key: String {
         switch self {
         case .sessions: "sessions"
@@ -53,7 +54,7 @@ extension Trial {
         }
     }
 
-    /// `5 sessions`
+    /// The length of the trial, such as `5 sessions`.
     var inWords: String {
         let unit = count == 1 ? String(key.dropLast()) : key
         return "\(count) \(unit)"

@@ -41,7 +41,7 @@ extension LintRule {
             {
                 report.add(
                     at: path, severity: .warning,
-                    "`\(version)` has the shape of a marketing version, and on \(platform) the App Store reports the build (CFBundleVersion): if the builds of this app are whole numbers, \(change.misjudged(by: "`\(version)`"))",
+                    "`\(version)` looks like a marketing version, and on \(platform) the App Store reports the build (CFBundleVersion): if the builds of this app are whole numbers, \(change.misjudged(by: "`\(version)`"))",
                     fix:
                         "give the CFBundleVersion of the first release of `\(change.after.name.shortened)`; if it is `\(version)`, add a release list that says so"
                 )

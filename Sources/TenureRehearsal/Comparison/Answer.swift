@@ -19,9 +19,10 @@ package struct Answer: Sendable, Hashable {
         self.init(decision.outcome, until: decision.until, reason: decision.leadingReason?.codeValue)
     }
 
+    /// The answer of a policy that doesn't have the entitlement.
     static let notInPolicy = Answer(.denied, reason: nil)
 
-    /// A code of `Reason`, or `notInPolicy`.
+    /// The reason in reports: a code of `Reason`, or `notInPolicy`.
     package var reasonName: String { reason.name }
 
     /// Whether only a promise grants it.
@@ -29,6 +30,6 @@ package struct Answer: Sendable, Hashable {
 }
 
 extension Reason.Code? {
-    /// The text in reports.
+    /// The code in reports; `notInPolicy` for nil.
     package var name: String { self?.rawValue ?? "notInPolicy" }
 }

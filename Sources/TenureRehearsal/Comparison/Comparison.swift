@@ -1,8 +1,7 @@
 package import Foundation
 package import TenureCore
 
-/// The comparison that a rehearsal makes: the decisions of the new policy and of the old one about each customer, at
-/// one date.
+/// The two policies that a rehearsal (a dry run of a policy) compares, and the date of all decisions.
 ///
 /// The functions are pure: they read no clock, throw no error, and return the same verdicts for the same evidence in
 /// any order.
@@ -10,6 +9,7 @@ package struct Comparison: Sendable {
     package let new: Policy
     /// The earlier policy. Without one, no customer gains or loses.
     let old: Policy?
+    /// The date of all decisions.
     package let instant: Date
     /// The entitlements of the new policy in its order, then entitlements that only the old policy has.
     let entitlements: [String]
@@ -49,8 +49,8 @@ package struct Comparison: Sendable {
         }
         // Entitlements that are only in promises come after those of the policies.
         guard after.count > new.entitlements.count || before.count > old.entitlements.count else { return verdicts }
-        let orphans = Set((after + before).map(\.entitlement)).subtracting(entitlements)
-        for name in orphans.sorted() {
+        let promisedNames = Set((after + before).map(\.entitlement)).subtracting(entitlements)
+        for name in promisedNames.sorted() {
             verdicts.append(
                 verdict(
                     on: name, now: Self.decision(on: name, expectedAt: 0, in: after),
@@ -59,7 +59,8 @@ package struct Comparison: Sendable {
         return verdicts
     }
 
-    /// A policy without the entitlement denies it.
+    /// Returns the verdict on one entitlement. A missing decision means that the policy doesn't have the entitlement,
+    /// and so denies it.
     private func verdict(on name: String, now: Decision?, before: Decision?) -> Verdict {
         let answers = (before: before.map(Answer.init) ?? .notInPolicy, now: now.map(Answer.init) ?? .notInPolicy)
         let isLost = Change(from: answers.before, to: answers.now) == .loses
@@ -68,7 +69,8 @@ package struct Comparison: Sendable {
             removedProduct: isLost ? before.flatMap(removedProduct) : nil)
     }
 
-    /// Returns the product that granted the right, if the new policy has the entitlement without it.
+    /// Returns the product that granted the right under the old policy, if the new policy has the entitlement without
+    /// this product.
     private func removedProduct(granting decision: Decision) -> String? {
         guard let reason = decision.leadingReason, [.product, .gracePeriod].contains(reason.codeValue),
             let entitlement = new.entitlement(named: decision.entitlement)
@@ -81,6 +83,8 @@ package struct Comparison: Sendable {
     }
 
     /// Returns the decision on an entitlement; nil if the policy doesn't have it.
+    ///
+    /// - Parameter index: where the decision probably is.
     private static func decision(on name: String, expectedAt index: Int, in decisions: [Decision]) -> Decision? {
         // Versions of a policy usually have the same entitlements in the same order, so this rarely searches.
         if decisions.indices.contains(index), decisions[index].entitlement == name { return decisions[index] }

@@ -4,8 +4,8 @@ package import TenureCore
 ///
 /// Every rehearsal uses the same function. So a file, a database and a publication give the same numbers.
 package struct Judgment: Sendable, Hashable {
-    /// The verdicts of the policies as written. A promise is used only if the old policy doesn't grant the right.
-    /// Otherwise the new policy would seem to end a right that an earlier version had already ended.
+    /// The verdicts of the policies as written. A promise is used only if the old policy doesn't grant the right itself.
+    /// Without that promise, the new policy would seem to end a right that an earlier version had already ended.
     package let written: [Verdict]
     /// The verdicts if every promise is kept.
     package let kept: [Verdict]
@@ -14,6 +14,7 @@ package struct Judgment: Sendable, Hashable {
     /// IDs of purchased products that no entitlement of the new policy lists, without consumables. Sorted.
     let productsWithoutEntitlement: [String]
 
+    /// Whether the customer loses an entitlement even if every promise is kept.
     var losesDespitePromises: Bool { kept.contains { $0.change == .loses } }
 }
 
@@ -21,8 +22,8 @@ extension Comparison {
     /// Decides for a customer under both policies.
     ///
     /// - Parameters:
-    /// - promises: the promises that apply today.
-    /// - restored: the promises that would apply again, as after a rollback.
+    ///   - promises: the promises that apply today.
+    ///   - restored: the promises that would apply again, as after a rollback.
     package func judgment(
         on evidence: Evidence, promises: [Promise] = [], restored: [Promise] = []
     ) -> Judgment {
@@ -32,6 +33,7 @@ extension Comparison {
             productsWithoutEntitlement: productsWithoutEntitlement(in: evidence))
     }
 
+    /// Returns the verdicts for `Judgment.written` and `Judgment.kept`.
     private func verdicts(
         on evidence: Evidence, promises: [Promise], restored: [Promise]
     ) -> (written: [Verdict], kept: [Verdict]) {
@@ -39,19 +41,22 @@ extension Comparison {
             let verdicts = verdicts(on: evidence, promises: promises + restored)
             return (verdicts, verdicts)
         }
-        let bare = verdicts(on: evidence, promises: promises, keeping: restored)
+        let withoutPromises = verdicts(on: evidence, promises: promises, keeping: restored)
         // A promise matters only if the customer would otherwise lose something. Nearly all customers don't, so return
         // early.
-        guard !promises.isEmpty, bare.contains(where: { $0.change == .loses }) else { return (bare, bare) }
-        let given = Set(
+        guard !promises.isEmpty, withoutPromises.contains(where: { $0.change == .loses }) else {
+            return (withoutPromises, withoutPromises)
+        }
+        let grantedByOld = Set(
             decide(evidence, under: old, at: instant).filter { $0.outcome == .granted }.map(\.entitlement))
-        let elder = promises.filter { !given.contains($0.entitlement) }
+        let fromEarlierPolicies = promises.filter { !grantedByOld.contains($0.entitlement) }
         return (
-            verdicts(on: evidence, promises: promises, keeping: elder + restored),
+            verdicts(on: evidence, promises: promises, keeping: fromEarlierPolicies + restored),
             verdicts(on: evidence, promises: promises, keeping: promises + restored)
         )
     }
 
+    /// Returns the value of `Judgment.productsWithoutEntitlement`.
     private func productsWithoutEntitlement(in evidence: Evidence) -> [String] {
         guard !evidence.purchases.isEmpty else { return [] }
         var products: Set<String> = []

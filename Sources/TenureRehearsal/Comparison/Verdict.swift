@@ -3,7 +3,9 @@ import TenureCore
 
 /// How the change of policy affects one customer's right to one entitlement.
 package struct Verdict: Sendable, Hashable {
+    /// The name of the entitlement.
     package let entitlement: String
+    /// The answer under the new policy.
     package let now: Answer
     /// The answer under the old policy; nil without one.
     package let before: Answer?
@@ -17,7 +19,7 @@ package struct Verdict: Sendable, Hashable {
         self.removedProduct = removedProduct
     }
 
-    /// Nil without an old policy.
+    /// The difference between the two answers; nil without an old policy.
     package var change: Change? { before.map { Change(from: $0, to: now) } }
 }
 
@@ -43,7 +45,7 @@ package enum Change: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Whether the outcome differs, or the end of a right.
+    /// Whether the outcome or the end of a right differs, and not only the reason.
     var isOfOutcome: Bool {
         switch self {
         case .gains, .loses, .changesOutcome: true

@@ -8,7 +8,7 @@ struct AccountJoins: Sendable {
 
     /// The number of accounts of each placeholder `id`.
     private(set) var anonymous: [CustomerName: Int] = [:]
-    /// For each joined account, its parent. The account without a parent represents all accounts of the customer.
+    /// For each joined account, its parent. The account that is its own parent represents all accounts of the customer.
     private var parents: [CustomerName: CustomerName] = [:]
 
     /// Joins the accounts of all lines with an `id`.
@@ -22,6 +22,7 @@ struct AccountJoins: Sendable {
         for account in sorted.dropFirst() { join(account, sorted[0]) }
     }
 
+    /// Makes two accounts one customer.
     mutating func join(_ one: CustomerName, _ other: CustomerName) {
         let roots = (root(of: one), root(of: other))
         parents[roots.0] = parents[roots.0] ?? roots.0
@@ -43,6 +44,7 @@ struct AccountJoins: Sendable {
         }
     }
 
+    /// Whether the account belongs to a customer with several accounts.
     func joins(_ account: CustomerName) -> Bool { parents[account] != nil }
 
     /// Returns the account that represents the customer: the account itself if it isn't joined.
@@ -52,7 +54,8 @@ struct AccountJoins: Sendable {
         return name
     }
 
-    /// Returns the customer to whom all these names belong. Nil if they belong to several customers.
+    /// Returns the strongest of these names if all belong to one customer; nil if they belong to several. Placeholders
+    /// are ignored.
     func target(of names: Set<CustomerName>) -> CustomerName? {
         let known = names.filter { anonymous[$0] == nil }
         guard let first = known.min(by: { $0.precedes($1) }) else { return nil }
@@ -62,7 +65,7 @@ struct AccountJoins: Sendable {
 }
 
 extension CustomerName {
-    /// The strongest first, then by text.
+    /// Sorts names: the strongest kind first, then by environment and text.
     func precedes(_ other: CustomerName) -> Bool {
         if kind != other.kind { return kind > other.kind }
         return (realm, text) < (other.realm, other.text)

@@ -2,11 +2,13 @@ import TenureStore
 
 /// The result of a batch of lines: records for the buckets, and bad lines.
 struct BatchReading: Sendable {
+    /// The number of the batch in the file, from 0.
     let index: Int
     private(set) var counts = InputCounts()
+    /// The encoded records, one after the other.
     private(set) var records: [UInt8] = []
     /// The end of each record in `records`, and its bucket.
-    private(set) var places: [(bucket: Int, end: Int)] = []
+    private(set) var ends: [(bucket: Int, end: Int)] = []
     private(set) var badLines: [BadLine] = []
 
     init(_ batch: LineBatch, index: Int, by reader: LineReader) {
@@ -15,7 +17,7 @@ struct BatchReading: Sendable {
             let fault = LineFault(
                 .lineTooLong,
                 "the line has more than \(EvidenceLine.maximumSize) bytes, more than any customer's artifacts")
-            counts.add(line: [fault], counts: false)
+            counts.add(line: [fault], isUsable: false)
             badLines.append(BadLine(line: line, fault: fault, isWholeLine: true))
         }
         records.reserveCapacity(batch.size / 16)
@@ -25,7 +27,7 @@ struct BatchReading: Sendable {
                 return
             }
             let reading = reader.read(line)
-            counts.add(line: reading.faults, counts: reading.entry != nil)
+            counts.add(line: reading.faults, isUsable: reading.entry != nil)
             for fault in reading.faults {
                 badLines.append(BadLine(line: number, fault: fault, isWholeLine: reading.entry == nil))
             }
@@ -33,6 +35,7 @@ struct BatchReading: Sendable {
         }
     }
 
+    /// Adds the entry of a line, and aliases from its weaker names.
     private mutating func add(_ entry: Entry) {
         guard let name = entry.names.first else { return }
         let weaker = name.kind == .exported ? entry.names.dropFirst().first : nil
@@ -46,12 +49,13 @@ struct BatchReading: Sendable {
 
     private mutating func append(_ record: SpillRecord) {
         record.append(to: &records)
-        places.append((SpillFolder.bucket(of: record.name, at: GatheringStage(of: record.name.kind)), records.count))
+        ends.append((SpillFolder.bucket(of: record.name, at: GatheringStage(of: record.name.kind)), records.count))
     }
 
+    /// Passes each encoded record and its bucket.
     func forEachRecord(_ body: (ArraySlice<UInt8>, Int) throws(RehearsalError) -> Void) throws(RehearsalError) {
         var start = 0
-        for (bucket, end) in places {
+        for (bucket, end) in ends {
             try body(records[start..<end], bucket)
             start = end
         }
@@ -69,13 +73,14 @@ package struct BadLine: Sendable, Hashable {
 
 /// The counts of lines and rejected artifacts.
 package struct InputCounts: Sendable, Hashable {
+    /// All lines.
     private(set) var lines = 0
     private(set) var blankLines = 0
     /// Lines with at least one valid artifact.
     private(set) var usableLines = 0
     /// Lines with valid and rejected artifacts.
     private(set) var partlyRejectedLines = 0
-    /// Lines without a valid artifact, by the reason for their first artifact.
+    /// Lines without a valid artifact, by the fault of the whole line, or without one by that of the first artifact.
     private(set) var rejectedLines: [String: Int] = [:]
     /// Rejected artifacts in lines with other valid artifacts, by reason.
     private(set) var rejectedArtifacts: [String: Int] = [:]
@@ -92,9 +97,14 @@ package struct InputCounts: Sendable, Hashable {
         blankLines += 1
     }
 
-    mutating func add(line faults: [LineFault], counts: Bool) {
+    /// Counts a line.
+    ///
+    /// - Parameters:
+    ///   - faults: the problems of the line and of its artifacts.
+    ///   - isUsable: whether the line has a valid artifact.
+    mutating func add(line faults: [LineFault], isUsable: Bool) {
         lines += 1
-        if counts {
+        if isUsable {
             usableLines += 1
             if !faults.isEmpty { partlyRejectedLines += 1 }
             for fault in faults { rejectedArtifacts[fault.code.name, default: 0] += 1 }

@@ -5,7 +5,9 @@ import TenureStore
 /// to the bucket of that name. The others are complete customers.
 struct Bucket {
     private let stage: GatheringStage
+    /// The facts of all entries with the same name.
     private var groups: [CustomerName: CustomerGroup] = [:]
+    /// The stronger names that lines had together with each name.
     private var targets: [CustomerName: Set<CustomerName>] = [:]
 
     /// The counts of the bucket's customers, and the records that move to other buckets.
@@ -27,6 +29,7 @@ struct Bucket {
         }
     }
 
+    /// Decides for the complete customers, and returns the entries that move.
     func decide(by comparison: Comparison, joins: AccountJoins) -> Outcome {
         var outcome = Outcome(tally: Tally(for: comparison))
         for (name, group) in groups {
@@ -44,6 +47,7 @@ struct Bucket {
             } else if joins.joins(name), stage == .accounts {
                 move(to: joins.root(of: name), at: .joined)
             } else {
+                // No stronger name is known, so this is a complete customer.
                 let environment = AppStoreEnvironment.allCases[Int(name.realm) % AppStoreEnvironment.allCases.count]
                 let evidence = group.facts.evidence(in: environment)
                 comparison.count(evidence, id: name.label, exportedID: group.exportedID, in: &outcome.tally)

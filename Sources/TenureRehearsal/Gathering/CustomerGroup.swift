@@ -5,7 +5,9 @@ import TenureStore
 struct CustomerGroup {
     /// The smallest exported `id` of the customer's lines.
     private(set) var exportedID: String?
+    /// The encoded facts of the customer's lines.
     private var parts: [[UInt8]] = []
+    /// The number of parts at which they are decoded and joined into one.
     private var joinAt = 32
 
     mutating func add(_ entry: SpillRecord.Entry) {
@@ -23,6 +25,7 @@ struct CustomerGroup {
     /// The whole group as one entry.
     var entry: SpillRecord.Entry { SpillRecord.Entry(exportedID: exportedID, weaker: nil, facts: facts.encoded[...]) }
 
+    /// The facts of all lines together.
     var facts: CustomerFacts {
         var all = parts.compactMap { try? CustomerFacts(decoding: $0) }
         guard all.count != 1 else { return all.removeLast() }

@@ -7,11 +7,15 @@ import Foundation
 final class SpillFolder {
     /// The number of buckets. With 10 million customers, each has 20,000.
     static let bucketCount = 512
+    /// The size in bytes at which a bucket's buffer is appended to its file.
     private static let bufferSize = 16 * 1024
 
     private let path: String
+    /// Whether the temporary folder exists. It is created with the first file.
     private var isMade = false
+    /// The last records of each bucket, which aren't in its file yet.
     private var buffers: [Int: [UInt8]] = [:]
+    /// The buckets that have a file.
     private var files: Set<Int> = []
 
     init(in folder: String = NSTemporaryDirectory()) {
@@ -40,6 +44,7 @@ final class SpillFolder {
         return tail.isEmpty && file == nil ? nil : BucketContents(file: file, tail: tail, isTaken: false)
     }
 
+    /// Adds an encoded record to a bucket.
     func append(_ record: ArraySlice<UInt8>, to bucket: Int) throws(RehearsalError) {
         buffers[bucket, default: []].append(contentsOf: record)
         if let buffer = buffers[bucket], buffer.count >= Self.bufferSize {
@@ -57,6 +62,7 @@ final class SpillFolder {
 
     private func file(of bucket: Int) -> String { path + "/\(bucket)" }
 
+    /// Appends bytes to a bucket's file.
     private func write(_ bytes: [UInt8], to bucket: Int) throws(RehearsalError) {
         if !isMade {
             // Only the owner may read the file, because it has customers' purchases.
@@ -79,7 +85,9 @@ final class SpillFolder {
 
 /// The records of one bucket.
 struct BucketContents: Sendable {
+    /// The path of the file with the earlier records; nil if all are in `tail`.
     let file: String?
+    /// The records that came after those in the file.
     let tail: [UInt8]
     /// Whether the bucket's file can be deleted after reading.
     let isTaken: Bool

@@ -17,7 +17,7 @@ enum CustomerNameKind: UInt8, Sendable, Comparable, CaseIterable {
 
     static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
-    /// The text in reports.
+    /// The name of the kind in reports.
     var label: String {
         switch self {
         case .content: "content"
@@ -32,10 +32,12 @@ enum CustomerNameKind: UInt8, Sendable, Comparable, CaseIterable {
 /// One name of a customer in one environment.
 struct CustomerName: Sendable, Hashable {
     let kind: CustomerNameKind
-    /// The environment that signed the artifacts. Environments never mix.
+    /// The environment that signed the artifacts, as its index in `AppStoreEnvironment.allCases`. Environments never
+    /// mix.
     let realm: UInt8
     let text: String
 
+    /// A hash that is the same in every run, which determines the bucket.
     var stableHash: UInt64 {
         var hash = StableHash(seed: UInt64(kind.rawValue) << 8 | UInt64(realm))
         hash.add(text)

@@ -8,6 +8,7 @@ import TenureStore
 struct Entry {
     /// The names, the strongest first; never empty.
     let names: [CustomerName]
+    /// The `id` in the line; nil without one.
     let exportedID: String?
     let facts: CustomerFacts
 }
@@ -16,6 +17,7 @@ struct Entry {
 struct EntryDraft {
     private let exportedID: String?
     private let purchasesAreComplete: Bool
+    /// The environment of the line's valid artifacts; nil before the first.
     private var environment: AppStoreEnvironment?
     private var proofs: [AppProof] = []
     private var purchases: [Purchase] = []
@@ -82,6 +84,7 @@ struct EntryDraft {
         return nil
     }
 
+    /// Adds a name of the customer. A missing or empty one is ignored.
     private mutating func name(_ kind: CustomerNameKind, _ text: String?) {
         guard let text, !text.isEmpty else { return }
         names.append(Name(kind: kind, text: text))
@@ -93,10 +96,11 @@ struct EntryDraft {
         name(.content, digest.prefix(16).hexadecimal)
     }
 
-    /// Returns the line's entry. Nil if no artifact is valid. Throws if the artifacts belong to several accounts.
+    /// Returns the line's entry; nil if no artifact is valid. Throws if the artifacts belong to several accounts.
     func entry() throws(LineFault) -> Entry? {
         guard let environment, let realm = AppStoreEnvironment.allCases.firstIndex(of: environment) else { return nil }
         let names = names.count > 1 ? Self.distinct(names) : names
+        // Each account has one `appTransactionId`, which is the strongest kind of name.
         guard names.count < 2 || names[1].kind != .appTransaction else {
             throw LineFault(
                 .severalAccounts,
@@ -112,7 +116,7 @@ struct EntryDraft {
             exportedID: exportedID, facts: facts)
     }
 
-    /// The different names, the strongest first.
+    /// Returns the names without repetitions, the strongest first.
     private static func distinct(_ names: [Name]) -> [Name] {
         var distinct: [Name] = []
         for name in names.sorted(by: { $0.precedes($1) }) where name != distinct.last { distinct.append(name) }

@@ -3,7 +3,9 @@ import TenureJSON
 
 /// The unverified contents of one line. `Docs/rehearsal.md` describes the format.
 struct EvidenceLine {
+    /// The kind of artifact that the line says a text is.
     enum Content {
+        /// A JWS of a kind that the line doesn't name.
         case jws
         case receipt
         case appTransaction
@@ -11,6 +13,7 @@ struct EvidenceLine {
         case renewalInfo
     }
 
+    /// One artifact in the line.
     struct Part {
         let content: Content
         /// The artifact's bytes, usually a slice of the input.
@@ -22,11 +25,12 @@ struct EvidenceLine {
     private(set) var parts: [Part] = []
     /// The customer's ID in the system that exported the line.
     private(set) var id: String?
-    /// Whether the line has all purchases of its customer. Nil if the line has no `purchasesAreComplete`.
+    /// Whether the line has all purchases of its customer; nil if the line has no `purchasesAreComplete`.
     private(set) var purchasesAreComplete: Bool?
 
     /// The maximum length of a line in bytes. It has room for the largest receipt and as many bytes of transactions.
     static let maximumSize = 8 << 20
+    /// The maximum length of an `id` in bytes.
     private static let maximumIDLength = 256
 
     /// Parses a line. Throws if it doesn't have the format of a customer's artifacts.
@@ -38,12 +42,14 @@ struct EvidenceLine {
         }
     }
 
+    /// Adds the only artifact of a line: a JWS, or a receipt in Base64.
     private mutating func add(_ bytes: ArraySlice<UInt8>) {
         // Base64 has no period.
         let isJWS = bytes.first(UInt8(ascii: "."), from: bytes.startIndex) != nil
         parts = [Part(content: isJWS ? .jws : .receipt, bytes: bytes, name: nil)]
     }
 
+    /// Reads a line that is a JSON string with one artifact.
     private mutating func readText(_ line: ArraySlice<UInt8>) throws(LineFault) {
         guard case .string(let text) = try Self.json(line) else {
             throw LineFault(.wrongShape, "the line isn't a JSON string")
@@ -51,6 +57,7 @@ struct EvidenceLine {
         add(Array(text.utf8)[...])
     }
 
+    /// Reads a line that is a JSON object with the artifacts of one customer.
     private mutating func readObject(_ line: ArraySlice<UInt8>) throws(LineFault) {
         guard case .object(let object) = try Self.json(line) else {
             throw LineFault(.wrongShape, "the line isn't a JSON object")

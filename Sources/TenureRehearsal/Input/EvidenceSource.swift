@@ -4,10 +4,14 @@ import Foundation
 ///
 /// A compressed file is decompressed by `gzip -dc` in a child process, at the same time as lines are verified.
 package final class EvidenceSource {
+    /// The file descriptor from which decompressed bytes are read.
     private let descriptor: Int32
-    /// The size of the file on the disk, compressed or not.
+    /// The file on the disk, compressed or not; nil for standard input.
     private let file: FileHandle?
+    /// The process of `gzip`; nil if the input isn't compressed.
     private let child: Process?
+    /// The pipe from `gzip`, which must stay open while `descriptor` is read.
+    private var pipe: Pipe?
     /// The size of the file in bytes, compressed or not; nil if it is unknown.
     let size: Int?
 
@@ -52,23 +56,22 @@ package final class EvidenceSource {
         descriptor = pipe.fileHandleForReading.fileDescriptor
     }
 
-    private var pipe: Pipe?
-
+    /// Whether the file begins with gzip's magic number (RFC 1952, section 2.3.1).
     private static func isCompressed(_ file: FileHandle) -> Bool {
         var magic: [UInt8] = [0, 0]
         return pread(file.fileDescriptor, &magic, 2, 0) == 2 && magic == [0x1F, 0x8B]
     }
 
-    /// The position in the file.
+    /// The position in the file on the disk, up to which it was read; nil if its size is unknown.
     var position: Int? {
         guard let file, size != nil else { return nil }
         return Int(lseek(file.fileDescriptor, 0, SEEK_CUR))
     }
 
-    /// Returns the next bytes. Empty at the end, or if `isStopped` returns true while this waits for bytes.
+    /// Returns the next bytes. The result is empty at the end, or once `isStopped` returns true.
     func read(upTo count: Int, isStopped: () -> Bool) throws(RehearsalError) -> [UInt8] {
         while !isStopped() {
-            // A terminal or a pipe may send nothing for a long time.
+            // A terminal or a pipe may send nothing for a long time, so wait only 200 ms before asking `isStopped` again.
             var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             let ready = poll(&waiting, 1, 200)
             if ready == 0 || (ready < 0 && errno == EINTR) { continue }
@@ -84,7 +87,7 @@ package final class EvidenceSource {
         return []
     }
 
-    /// Stops the child process. Returns its error, if there was one.
+    /// Waits for the child process to end, after stopping it if bytes are unread. Returns its error, if there was one.
     func close() -> RehearsalError? {
         guard let child else { return nil }
         if child.isRunning, isUnread { child.terminate() }

@@ -8,9 +8,10 @@ struct LineBatch: Sendable {
     var head: [UInt8] = []
     /// Whole lines with line breaks; the last one may have none. A slice of the input, not a copy.
     let bytes: ArraySlice<UInt8>
-    /// The number of a line before these that was skipped because it is too long. Nil if no line was skipped.
+    /// The number of a line before these that was skipped because it is too long; nil if no line was skipped.
     var skippedLine: Int?
 
+    /// The number of bytes in the batch.
     var size: Int { head.count + bytes.count }
 
     /// Passes the number and the bytes of each line, without line break and surrounding blanks. Includes empty lines.
@@ -35,7 +36,7 @@ extension UInt8 {
 }
 
 extension ArraySlice<UInt8> {
-    /// Uses `memchr`, which is many times as fast as a loop.
+    /// Returns the position of the next such byte. `memchr` is many times as fast as a loop.
     func first(_ byte: UInt8, from start: Int) -> Int? {
         withUnsafeBytes { buffer in
             let offset = start - startIndex
@@ -46,6 +47,7 @@ extension ArraySlice<UInt8> {
         }
     }
 
+    /// The bytes without the ASCII blanks at both ends.
     fileprivate var trimmed: ArraySlice<UInt8> {
         func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
         var slice = self

@@ -4,18 +4,20 @@ package import TenureAppStore
 package struct LineFault: Sendable, Hashable {
     /// A code of `Rejection`, or a mistake in the format of the line.
     package enum Code: Sendable, Hashable {
+        /// The verifier rejected an artifact.
         case rejected(Rejection.Code)
         /// The line begins like JSON, but isn't valid.
         case invalidJSON
-        /// JSON with a field of the wrong type.
+        /// A field of the JSON has the wrong type.
         case wrongShape
-        /// JSON without an artifact.
+        /// The JSON has no artifact.
         case nothingSigned
-        /// Longer than a customer's artifacts can be.
+        /// The line is longer than a customer's artifacts can be.
         case lineTooLong
-        /// Artifacts of several Apple Accounts in one line.
+        /// The line has artifacts of several Apple Accounts.
         case severalAccounts
 
+        /// The name in reports.
         package var name: String {
             switch self {
             case .rejected(let code): code.rawValue
@@ -29,6 +31,7 @@ package struct LineFault: Sendable, Hashable {
     }
 
     package let code: Code
+    /// The problem in a sentence.
     package let detail: String
     /// The artifact in the line, such as `transactions[3]`; nil for the whole line.
     package let part: String?

@@ -13,12 +13,13 @@ struct LineReader: Sendable {
 
     /// The result of one line.
     struct Reading {
-        /// The facts of the line. Nil if no artifact is valid.
+        /// The facts of the line; nil if no artifact is valid, or if they belong to several accounts.
         var entry: Entry?
         /// The faults of the line, or of rejected artifacts in it.
         var faults: [LineFault] = []
     }
 
+    /// Parses a line, and verifies each artifact in it. A rejected artifact doesn't prevent the use of the others.
     func read(_ line: ArraySlice<UInt8>) -> Reading {
         var reading = Reading()
         do throws(LineFault) {

@@ -6,8 +6,11 @@ struct LineSplitter {
     let maximumLineLength: Int
     /// The beginning of a line that hasn't ended yet.
     private var rest: [UInt8] = []
+    /// The number of the first line that isn't in a batch yet.
     private var nextLine = 1
+    /// Whether the current line is too long, so that its bytes are skipped up to the next line break.
     private var isSkipping = false
+    /// Whether a byte order mark may still follow.
     private var isFirst = true
 
     /// The maximum number of lines in a batch. A batch of many short lines would take too long.
@@ -22,6 +25,7 @@ struct LineSplitter {
     mutating func batches(adding chunk: [UInt8]) -> [LineBatch] {
         var chunk = chunk[...]
         if isFirst {
+            // Skip a byte order mark, which may be divided between two chunks.
             chunk = (rest + chunk)[...]
             rest = []
             guard chunk.count >= Self.byteOrderMark.count else {
@@ -48,7 +52,8 @@ struct LineSplitter {
         return batches
     }
 
-    /// Returns the complete line that began in an earlier chunk. Empty if no line did.
+    /// Returns the line that began in an earlier chunk and ends in this one. Empty if there is no such line, or if it is
+    /// too long.
     private mutating func takeHead(from chunk: inout ArraySlice<UInt8>, _ batches: inout [LineBatch]) -> [UInt8] {
         guard !rest.isEmpty, let newline = chunk.first(.newline, from: chunk.startIndex) else { return [] }
         defer {
@@ -62,7 +67,8 @@ struct LineSplitter {
         return rest + chunk[...newline]
     }
 
-    /// Takes all lines that end in the chunk.
+    /// Takes all lines that end in the chunk, and puts them into batches. The first batch begins with the line `head` if
+    /// that isn't empty.
     private mutating func cut(_ chunk: inout ArraySlice<UInt8>, after head: [UInt8], into batches: inout [LineBatch]) {
         guard rest.isEmpty else { return }
         var head = head
@@ -91,6 +97,7 @@ struct LineSplitter {
         }
     }
 
+    /// Adds an empty batch that reports the current line as too long.
     private mutating func skip(_ batches: inout [LineBatch]) {
         batches.append(LineBatch(firstLine: nextLine + 1, bytes: [], skippedLine: nextLine))
         nextLine += 1

@@ -1,8 +1,8 @@
 import Foundation
 import TenureCore
 
-/// The eras of one platform with their beginnings, drawn as a strip above a chart. The name of an era is within its
-/// span.
+/// The eras of one platform with their beginnings, drawn as a strip above a chart of the HTML report. The name of an era
+/// is within its span.
 struct EraSpans {
     private struct Beginning {
         let name: String
@@ -10,12 +10,14 @@ struct EraSpans {
         let changeover: Changeover?
     }
 
+    /// The name of the first era, or the names of all eras that may be before the first dated beginning.
     private let first: String
+    /// The beginnings with a date, in the order of the policy.
     private let beginnings: [Beginning]
     /// The eras without a date for their beginning on this platform. They have no position in the chart.
     private let undated: [String]
 
-    /// Nil if `platform` is nil, or if the policy has no boundaries for it.
+    /// Collects the eras of a platform; nil if `platform` is nil, or if the policy doesn't name it.
     init?(of policy: Policy, on platform: Platform?) {
         guard let platform, let timeline = policy.timelines.possible(for: platform).first, timeline.platform != nil
         else {
@@ -44,7 +46,7 @@ struct EraSpans {
     var dates: [Date] { beginnings.map(\.date) }
     var hasChangeover: Bool { beginnings.contains { $0.changeover != nil } }
 
-    /// `paid until June 10, 2015; freemium since then`.
+    /// The eras as text, such as `Eras: paid until June 10, 2015; freemium since then.`
     var caption: String {
         var text = ""
         if !beginnings.isEmpty {
@@ -60,7 +62,7 @@ struct EraSpans {
 
     static let stripHeight = 15.0
 
-    /// The strip, with a line down to `bottom` at the beginning of each era.
+    /// Returns the strip as SVG, with a line down to `bottom` at the beginning of each era.
     func svg(_ scale: TimeScale, top: Double, bottom: Double) -> String {
         guard !beginnings.isEmpty else { return "" }
         var svg = ""

@@ -4,6 +4,7 @@ extension HTMLReport {
     /// The number of charts that are shown at first. The charts of further entitlements are collapsed.
     private static let maximumPanels = 12
 
+    /// Writes a section for each entitlement: the counts, the charts, the reasons and the changes.
     mutating func writeEntitlements() {
         let panels = report.tally.entitlements.indices.map { PlatformPanel.all(report, entitlement: $0) }
         // Show the charts of entitlements with changes first.
@@ -13,11 +14,11 @@ extension HTMLReport {
             )
             return changes.0 != changes.1 ? changes.0 > changes.1 : left < right
         }
-        var room = Self.maximumPanels
+        var panelsLeft = Self.maximumPanels
         var open: Set<Int> = []
-        for index in order where open.isEmpty || panels[index].count <= room {
+        for index in order where open.isEmpty || panels[index].count <= panelsLeft {
             open.insert(index)
-            room -= panels[index].count
+            panelsLeft -= panels[index].count
         }
         for (index, name) in report.tally.entitlements.enumerated() {
             write(name, report.tally.byEntitlement[index], panels[index], isOpen: open.contains(index))
@@ -27,6 +28,7 @@ extension HTMLReport {
         }
     }
 
+    /// - Parameter isOpen: whether the charts are shown at first.
     private mutating func write(_ name: String, _ tally: EntitlementTally, _ panels: [PlatformPanel], isOpen: Bool) {
         page.element("h2", name)
         page.markup(tally.counts.bar(isCompared: isCompared))
@@ -64,7 +66,8 @@ extension HTMLReport {
         page.markup("</tbody></table>")
     }
 
-    /// Who of a row gains or loses it. The legend counts them as that, and the row by their outcome.
+    /// Returns how many customers in a row of the table gain or lose the entitlement. The legend counts them as gaining
+    /// or losing, but the row counts them by their outcome now.
     private func changes(of key: EntitlementTally.OutcomeReason, in tally: EntitlementTally) -> String {
         let parts = [Change.loses, .gains].compactMap { change -> String? in
             let count = tally.transitions.reduce(0) {
@@ -92,7 +95,7 @@ extension HTMLReport {
 }
 
 extension Change {
-    /// `lose it`, `have another reason`.
+    /// The change as a predicate, such as `lose it` or `have another reason`.
     fileprivate func phrase(of count: Int) -> String {
         let isOne = count == 1
         return switch self {

@@ -1,8 +1,8 @@
 import TenureCore
 
 extension HTMLReport {
-    /// Writes losses by cause, the most frequent first. The lists of customers are collapsed. No cause is, because
-    /// paper doesn't show what is collapsed.
+    /// Writes losses by cause, the most frequent first. Only the lists of customers are collapsed, because a printed page
+    /// doesn't show what is collapsed.
     mutating func writeLosses() {
         page.element("h2", "Who loses, and why")
         guard report.tally.losing > 0 else {
@@ -16,6 +16,7 @@ extension HTMLReport {
     }
 
     private mutating func write(_ entitlement: String, _ cause: LossCause, _ group: LossGroup) {
+        // The platform, the versions and the months of the customers who lose.
         var who = group.count == 1 ? "customer" : "customers"
         who += cause.platform.map { " on \($0.rawValue)" } ?? " without a signed platform"
         if let versions = group.versions { who += ", \(versions.phrase(on: cause.platform))" }
@@ -34,7 +35,9 @@ extension HTMLReport {
         page.markup("</div></div>")
     }
 
-    /// - Parameter products: the products that granted it and are no longer listed.
+    /// Returns the HTML that describes an answer, such as "denied, got the app in an era that isn't honored".
+    ///
+    /// - Parameter products: the products that granted the entitlement and are no longer listed.
     private func words(_ answer: EntitlementTally.OutcomeReason, without products: Set<String> = []) -> String {
         let cause = products.isEmpty ? "" : "\(products.removal), and "
         return "\(answer.outcome.words), \(cause)\(answer.reason.phrase)".htmlWithCode

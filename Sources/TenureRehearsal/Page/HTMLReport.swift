@@ -9,6 +9,7 @@ package struct HTMLReport {
     let names: ExampleNames
     var page = HTMLText()
 
+    /// Returns the page in UTF-8.
     package static func bytes(of report: RehearsalReport) -> [UInt8] {
         var page = HTMLReport(report)
         page.write()
@@ -48,6 +49,7 @@ package struct HTMLReport {
         page.markup("</footer>\n</body>\n</html>")
     }
 
+    /// Writes the verdict in one sentence, what was compared, and why the rehearsal fails.
     private mutating func writeHead() {
         let headline = report.headline
         page.markup("<header class=\"verdict \(headline.level.rawValue)\">")
@@ -66,6 +68,7 @@ package struct HTMLReport {
         }
     }
 
+    /// Writes the totals as large numbers, then the remarks.
     private mutating func writeCards() {
         let tally = report.tally
         page.markup("<div class=\"cards\">")
@@ -92,6 +95,7 @@ package struct HTMLReport {
             "<div class=\"card \(style)\"><b>\(number.grouped)</b><span>\(text.htmlEscaped)</span></div>")
     }
 
+    /// Writes the linter's findings, the most severe first. Only the first few that need attention aren't collapsed.
     private mutating func writeFindings() {
         page.element("h2", "What the policy check found")
         guard !report.findings.isEmpty else {
@@ -110,6 +114,7 @@ package struct HTMLReport {
         page.markup("</details>")
     }
 
+    /// The maximum number of findings that aren't collapsed.
     private static let maximumFindings = 6
 
     private mutating func write(_ finding: LintFinding) {
@@ -121,6 +126,7 @@ package struct HTMLReport {
         page.markup("</div>")
     }
 
+    /// Writes where the customers come from, and which lines were rejected.
     private mutating func writeInput() {
         page.element("h2", "Where the numbers come from")
         switch report.input {

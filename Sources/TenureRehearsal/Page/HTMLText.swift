@@ -16,7 +16,8 @@ struct HTMLText {
 }
 
 extension String {
-    /// Escaped for text and for quoted attributes. Characters that would change how the page is shown are replaced.
+    /// The text escaped for HTML text and quoted attributes. Characters that would change how the text around them is
+    /// shown become visible escapes.
     var htmlEscaped: String {
         var result = ""
         result.reserveCapacity(utf8.count)
@@ -70,7 +71,7 @@ extension Int {
 }
 
 extension String {
-    /// Escaped, with text between backticks as code.
+    /// The text escaped for HTML, with text between backticks as `<code>`.
     var htmlWithCode: String {
         let parts = components(separatedBy: "`")
         // A backtick without a second one is an ordinary character.

@@ -1,14 +1,16 @@
 import TenureCore
 
-/// A part of the customers in the charts of the page. Each part has its own color.
+/// A part of the customers in the charts of the HTML report. Each part has its own color.
+///
+/// The raw value is the part's CSS class. The order of the cases is that in a bar, from the bottom up or from the left.
 enum Part: String, CaseIterable {
-    // The order in a bar, from the bottom up.
     case granted
     case gains
     case undetermined
     case denied
     case loses
 
+    /// Returns the text in the legend. Without an old policy, no customer gains, loses or keeps an entitlement.
     func label(isCompared: Bool) -> String {
         switch self {
         case .granted: isCompared ? "keeps it" : "has it"

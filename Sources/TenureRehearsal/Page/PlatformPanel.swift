@@ -9,14 +9,19 @@ struct PlatformPanel {
     private let isCompared: Bool
     private let scale: TimeScale?
     private let spans: EraSpans?
+    /// The counts of each bar of the histogram, by its index in `scale`.
     private let bars: [Int: Counts]
     private let rows: [(row: VersionRows.Row, counts: Counts)]
+    /// The eras that begin with a version on this platform.
     private let boundaries: [(era: String, version: AppVersion)]
-    private let beyond: Int
+    /// The number of customers without a purchase date in the range of `scale`.
+    private let withoutBar: Int
 
+    /// The width of a chart, the width of the labels left of the bars, and the height of the bars, in SVG units.
     private static let width = 420.0
     private static let left = 40.0
     private static let height = 92.0
+    /// The number of rows into which the versions are divided if there are more versions. Each era has at least one row.
     private static let maximumRows = 7
 
     /// Returns a panel for each platform with customers, the one with the most customers first.
@@ -48,12 +53,12 @@ struct PlatformPanel {
             months: report.tally.cells.counts.keys.map(\.month), changes: changes, left: Self.left,
             width: Self.width - Self.left - 6)
         var bars: [Int: Counts] = [:]
-        var beyond = 0
+        var withoutBar = 0
         for (month, more) in byMonth {
             if let bar = scale?.bar(of: month) {
                 bars[bar, default: Counts()].add(more)
             } else {
-                beyond += more.total
+                withoutBar += more.total
             }
         }
         let boundaries = Self.boundaries(of: policy, on: platform)
@@ -62,7 +67,7 @@ struct PlatformPanel {
         self.spans = spans
         self.scale = scale
         self.bars = bars
-        self.beyond = beyond
+        self.withoutBar = withoutBar
         self.boundaries = boundaries
         entitlement = report.tally.entitlements[index]
         isCompared = report.comparison.old != nil
@@ -72,6 +77,7 @@ struct PlatformPanel {
         }
     }
 
+    /// Returns the eras that begin with a version on a platform.
     private static func boundaries(of policy: Policy, on platform: Platform?) -> [(era: String, version: AppVersion)] {
         guard let platform, let timeline = policy.timelines.possible(for: platform).first else { return [] }
         return zip(policy.eras, timeline.beginnings).compactMap { era, beginning in
@@ -87,14 +93,15 @@ struct PlatformPanel {
         if let caption = spans?.caption, !caption.isEmpty {
             markup += "<p class=\"note\">\(caption.htmlEscaped)</p>"
         }
-        if beyond > 0 {
-            markup += "<p class=\"note\">\(beyond.grouped("customer")) without a purchase date in this range.</p>"
+        if withoutBar > 0 {
+            markup += "<p class=\"note\">\(withoutBar.grouped("customer")) without a purchase date in this range.</p>"
         }
         return markup + versions + "</section>"
     }
 
     // MARK: By purchase date
 
+    /// Returns the histogram as SVG: the title and the ticks, the bars, the strip of eras, and the axis.
     private func chart(_ scale: TimeScale) -> String {
         let top = spans?.dates.isEmpty == false ? EraSpans.stripHeight + 22 : 22
         let bottom = top + Self.height
@@ -134,19 +141,20 @@ struct PlatformPanel {
 
     // MARK: By version
 
+    /// The rows by version as HTML, with a line where an era begins.
     private var versions: String {
         let noun = platform.map { $0.versionKey == .bundleVersion ? "Build" : "Version" } ?? "Version"
-        let most = rows.map(\.counts.total).max() ?? 1
+        let largest = rows.map(\.counts.total).max() ?? 1
         var markup =
             "<div class=\"rows\"><div class=\"row head\"><span>\(noun)</span><span>Customers</span><span></span></div>"
-        var left = boundaries.sorted { $0.version < $1.version }[...]
+        var boundariesLeft = boundaries.sorted { $0.version < $1.version }[...]
         for (row, counts) in rows {
-            while let boundary = left.first, row.lowest.map({ $0 >= boundary.version }) ?? true {
+            while let boundary = boundariesLeft.first, row.lowest.map({ $0 >= boundary.version }) ?? true {
                 markup +=
                     "<div class=\"begins\"><span>\(boundary.era.htmlEscaped) begins with \(boundary.version.description.htmlEscaped)</span></div>"
-                left = left.dropFirst()
+                boundariesLeft = boundariesLeft.dropFirst()
             }
-            let share = Double(counts.total) / Double(max(1, most)) * 100
+            let share = Double(counts.total) / Double(max(1, largest)) * 100
             markup +=
                 "<div class=\"row\"><span>\(row.title.htmlEscaped)</span>\(counts.bar(isCompared: isCompared, share: max(1, share)))<span>\(counts.total.grouped)</span></div>"
         }

@@ -3,18 +3,23 @@ import TenureCore
 
 /// Maps months and dates to positions in a chart. A bar is a month, a quarter or a year, depending on the width.
 struct TimeScale {
+    /// The first month of the first bar.
     private let first: Month
     /// The number of months in a bar: 1, 3 or 12.
     let unit: Int
     /// The number of bars.
     let count: Int
+    /// The position of the first bar's left edge in SVG units, and the width of all bars.
     let left: Double
     let width: Double
 
+    /// The maximum number of months in a chart. Earlier months are left out.
     private static let maximumMonths = 360
+    /// The number of bars above which a bar gets more months.
     private static let maximumBars = 54
 
-    /// Covers all months with customers, and the beginnings of eras near them. Nil if no date is known.
+    /// Creates a scale for all months with customers, and the beginnings of eras up to a year before or after them; nil
+    /// if no month is known.
     init?(months: some Sequence<Month>, changes: [Date], left: Double, width: Double) {
         let certain = months.filter(\.isCertain)
         guard var first = certain.min(), var last = certain.max() else { return nil }
@@ -36,12 +41,13 @@ struct TimeScale {
         count = self.first.distance(to: last) / unit + 1
     }
 
+    /// The width of a bar with its gap.
     var step: Double { width / Double(count) }
 
-    /// `month`, `quarter` or `year`.
+    /// What a bar is: `month`, `quarter` or `year`.
     var unitName: String { unit == 1 ? "month" : unit == 3 ? "quarter" : "year" }
 
-    /// Returns the bar of a month. Nil if the month is outside the chart.
+    /// Returns the bar of a month; nil if the month is outside the chart.
     func bar(of month: Month) -> Int? {
         guard month.isCertain else { return nil }
         let bar = first.distance(to: month) / unit
@@ -50,7 +56,7 @@ struct TimeScale {
 
     func x(ofBar bar: Int) -> Double { left + Double(bar) * step }
 
-    /// `May 2014`, `Q2 2014`, `2014`.
+    /// Returns the time of a bar, such as `May 2014`, `Q2 2014` or `2014`.
     func title(ofBar bar: Int) -> String {
         let month = first.advanced(by: bar * unit)
         switch unit {
@@ -69,11 +75,12 @@ struct TimeScale {
         return left + months / Double(unit) * step
     }
 
-    /// Returns the axis under a chart, with as many years as fit.
+    /// Returns the axis under a chart as SVG, with as many years as fit.
     func axis(at y: Double) -> String {
         var svg =
             "<line class=\"axis\" x1=\"\(left.svg)\" y1=\"\(y.svg)\" x2=\"\((left + width).svg)\" y2=\"\(y.svg)\"/>"
         let yearWidth = step / Double(unit) * 12
+        // A year needs 38 units. If there is less room, only every second year is shown, and so on.
         let every = max(1, Int((38 / yearWidth).rounded(.up)))
         for number in 0..<(count * unit) {
             let month = first.advanced(by: number)
@@ -92,16 +99,18 @@ extension Month {
 
     private static let names = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
-    /// `May 2014`.
+    /// The month for people, such as `May 2014`.
     var title: String { isCertain ? "\(Self.names[(month - 1) % 12]) \(year)" : description }
 }
 
 /// The scale of a chart's vertical axis, with round numbers.
 struct CountScale {
+    /// The number at the top of the axis.
     let top: Int
+    /// The numbers with a line and a label, from 0 to `top`.
     let ticks: [Int]
 
-    /// The top of the scale is at least `highest`.
+    /// Creates a scale with a top of at least `highest`.
     init(upTo highest: Int) {
         var unit = 1
         while unit * 5 < highest { unit *= 10 }

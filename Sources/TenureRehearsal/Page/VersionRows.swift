@@ -5,13 +5,15 @@ import TenureCore
 struct VersionRows {
     struct Row {
         let title: String
-        /// The lowest version of the row; nil for the row of malformed versions.
+        /// The lowest version of the row; nil for a row of missing, malformed or other versions.
         let lowest: AppVersion?
         let versions: [Place.Version]
     }
 
     let rows: [Row]
 
+    /// Divides versions into about `maximum` rows, with a new row at each boundary. Missing, malformed and other versions
+    /// have further rows.
     init(_ versions: some Sequence<Place.Version>, boundaries: [AppVersion], maximum: Int) {
         var known: [(version: AppVersion, place: Place.Version)] = []
         var others: [Place.Version] = []
@@ -36,7 +38,8 @@ struct VersionRows {
             + others.sorted { $0.precedes($1) }.map { Row(title: $0.title, lowest: nil, versions: [$0]) }
     }
 
-    /// Divides versions into rows with about the same number of versions each.
+    /// Divides the versions of one era into rows with about the same number of versions each. An era gets as many rows as
+    /// fit its part of all versions, but at least one.
     private static func rows(
         of part: ArraySlice<(version: AppVersion, place: Place.Version)>, of total: Int, maximum: Int
     ) -> [Row] {
@@ -54,6 +57,7 @@ struct VersionRows {
 }
 
 extension Place.Version {
+    /// The version in a row, shortened if it is long.
     var title: String {
         switch self {
         case .none: "no version"

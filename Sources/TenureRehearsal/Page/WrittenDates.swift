@@ -12,6 +12,7 @@ extension String {
         return parts.enumerated().map { $0 % 2 == 0 ? $1.replacingDates : $1 }.joined(separator: "`")
     }
 
+    /// The text, which has no code, with all of its dates replaced.
     private var replacingDates: String {
         let instant = #/\b\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d+)?Z)?\b/#.wordBoundaryKind(.simple)
         let range = #/from (\S+Z) until (\S+Z)/#
@@ -27,7 +28,10 @@ extension String {
         }
     }
 
-    /// Nil if the time is more than 3 seconds from a whole minute: the tolerance, and the second that a limit may add.
+    /// The text's date as people write it, rounded to the minute.
+    ///
+    /// Nil if the text isn't a date, or if its time is more than 3 seconds from a whole minute: the tolerance, and the
+    /// second that a limit may add.
     private var writtenToTheMinute: String? {
         Date(written: self).flatMap { date in
             let minute = Date(timeIntervalSince1970: (date.timeIntervalSince1970 / 60).rounded() * 60)

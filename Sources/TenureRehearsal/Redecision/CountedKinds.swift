@@ -1,24 +1,27 @@
-/// Counts customers by kind. Customers with equal plain facts are of one kind. The counts of all pages are added to a
-/// tally at the end.
+/// Counts customers by kind. Customers with equal plain facts (`PlainFacts`) are of one kind. The counts of all pages are
+/// added to a tally at the end.
 struct CountedKinds: Sendable {
+    /// The kinds that were found so far, with their verdicts.
     private(set) var known = KnownVerdicts()
+    /// The number of customers of each kind, in the order of `known`.
     private var times: [Int] = []
-    /// The kinds that are counted here. Customers of other kinds are already in the tally.
+    /// The number of customers of these kinds. Other customers are already in the tally.
     private(set) var customers = 0
 
     /// Adds the counts of a page. Kinds are never removed from `known`, so the indexes of a page stay valid.
     ///
     /// - Parameters:
-    ///   - own: the new kinds that the page found.
+    ///   - newKinds: the new kinds that the page found. Another page may have found the same kinds meanwhile.
     ///   - more: the count of each known kind by its index, followed by the counts of the page's new kinds.
-    mutating func add(_ own: KnownVerdicts, times more: [Int], in tally: inout Tally) {
-        let first = more.count - own.count
-        for index in 0..<first where more[index] > 0 { count(more[index], at: index) }
-        own.forEach { index, kind, key, hash in
-            let times = more[first + index]
-            if let place = known.index(of: key, hash: hash) {
-                count(times, at: place)
-            } else if known.count < KnownVerdicts.most {
+    ///   - tally: gets the customers of new kinds for which there is no room.
+    mutating func add(_ newKinds: KnownVerdicts, times more: [Int], in tally: inout Tally) {
+        let firstNew = more.count - newKinds.count
+        for index in 0..<firstNew where more[index] > 0 { count(more[index], at: index) }
+        newKinds.forEach { index, kind, key, hash in
+            let times = more[firstNew + index]
+            if let knownIndex = known.index(of: key, hash: hash) {
+                count(times, at: knownIndex)
+            } else if known.count < KnownVerdicts.maximumCount {
                 known.add(kind, as: key, hash: hash)
                 self.times.append(0)
                 count(times, at: known.count - 1)
@@ -33,6 +36,7 @@ struct CountedKinds: Sendable {
         customers += more
     }
 
+    /// Adds the customers of all kinds to a tally.
     func add(to tally: inout Tally) {
         for (kind, times) in zip(known.all, times) where times > 0 {
             tally.add(kind.judgment, in: kind.place, times: times)

@@ -7,8 +7,10 @@ import TenureCore
 /// have the same verdicts. Each date is computed as in the rules, with their tolerance and rounding. A purchase exactly
 /// on one of the dates is a separate class, because some periods include their end and others don't.
 struct CriticalInstants: Sendable {
+    /// The dates in ascending order.
     private let instants: [Date]
 
+    /// Collects the dates of both policies, and of those that promises refer to.
     init(of policies: some Sequence<Policy>) {
         // Rule A9.
         var instants = Set(
@@ -34,8 +36,9 @@ struct CriticalInstants: Sendable {
         self.instants = instants.sorted()
     }
 
-    /// Returns twice the number of critical instants before the date, plus one if the date is one of them.
-    func place(of date: Date) -> Int {
+    /// Returns the position of a date among the critical dates: twice the number of those before it, plus one if it is
+    /// one of them. The policies treat dates with the same position alike.
+    func position(of date: Date) -> Int {
         var low = 0
         var high = instants.count
         while low < high {
@@ -48,6 +51,6 @@ struct CriticalInstants: Sendable {
     /// Returns the class of a date for `PlainFacts.key`. It includes the month, by which reports group customers.
     func `class`(of date: Date?) -> UInt64 {
         guard let date else { return .max }
-        return UInt64(place(of: date)) << 32 | UInt64(UInt32(bitPattern: Month(of: date).index))
+        return UInt64(position(of: date)) << 32 | UInt64(UInt32(bitPattern: Month(of: date).index))
     }
 }

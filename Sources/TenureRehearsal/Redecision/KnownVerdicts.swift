@@ -1,34 +1,38 @@
 import Foundation
 import TenureStore
 
-/// The verdicts of customers by the key of their plain facts. A million customers have only a few thousand different
-/// keys.
+/// The verdicts of customers by the key of their plain facts (`PlainFacts`). A million customers have only a few thousand
+/// different keys.
 ///
 /// This is a hash table with open addressing over the keys' bytes. It is used for every customer, and hashing arrays in
 /// a `Dictionary` would take more time than all other work.
 struct KnownVerdicts: Sendable {
+    /// What all customers with the same key have in common.
     struct Known: Sendable {
         let judgment: Judgment
+        /// Where the report counts these customers.
         let place: Place
         /// The classes of examples that these customers can join.
         let chances: ExampleRanks.Chances
     }
 
     private(set) var all: [Known] = []
+    /// The hash of each key, in the order of `all`.
     private var hashes: [UInt64] = []
     /// The bytes of all keys, concatenated.
     private var keys: [UInt8] = []
+    /// Where each key ends in `keys`.
     private var keyEnds: [Int] = []
     /// The slots of the hash table: indexes in `all`, or -1 for an empty slot. At least half of the slots are empty.
     private var slots: [Int32] = Array(repeating: -1, count: 1024)
 
     /// The maximum number of entries. Customers with other keys are decided one by one, which takes more time but no
     /// memory.
-    static let most = 40_000
+    static let maximumCount = 40_000
 
     var count: Int { all.count }
 
-    /// Returns the index of a key. Nil if it is missing.
+    /// Returns the index of the entry with this key; nil if there is no such entry.
     func index(of key: UnsafeRawBufferPointer, hash: UInt64) -> Int? {
         let mask = slots.count - 1
         var slot = Int(truncatingIfNeeded: hash) & mask
@@ -59,11 +63,13 @@ struct KnownVerdicts: Sendable {
         keyEnds.append(keys.count)
     }
 
+    /// Doubles the number of slots.
     private mutating func grow() {
         slots = Array(repeating: -1, count: slots.count * 2)
         for (index, hash) in hashes.enumerated() { place(index, hash: hash) }
     }
 
+    /// Puts an index into the first empty slot for its hash.
     private mutating func place(_ index: Int, hash: UInt64) {
         let mask = slots.count - 1
         var slot = Int(truncatingIfNeeded: hash) & mask
@@ -71,7 +77,7 @@ struct KnownVerdicts: Sendable {
         slots[slot] = Int32(truncatingIfNeeded: index)
     }
 
-    /// Passes each entry with its key.
+    /// Passes each entry with its index, its key and the key's hash.
     func forEach(_ body: (Int, Known, UnsafeRawBufferPointer, UInt64) -> Void) {
         keys.withUnsafeBytes { keys in
             var start = 0

@@ -2,14 +2,15 @@ import Foundation
 import TenureCore
 import TenureStore
 
-/// Decides for a page of stored customers. Customers with equal plain facts are of one kind, and it decides only once
-/// for each kind.
+/// Decides for a page of stored customers. Customers with equal plain facts (`PlainFacts`) are of one kind, and it decides
+/// only once for each kind.
 struct PageEvaluator: Sendable {
     let comparison: Comparison
     /// The codes of the environments to include.
     let realms: Set<UInt8>
     /// The policies of promises, by version.
     let policies: [Int64: Policy]
+    /// The dates that separate kinds.
     let instants: CriticalInstants
 
     struct Outcome: Sendable {
@@ -18,7 +19,7 @@ struct PageEvaluator: Sendable {
         /// Customers of other environments or authorities.
         var skipped = 0
         /// The new kinds that this page found.
-        var own = KnownVerdicts()
+        var newKinds = KnownVerdicts()
         /// The number of customers of each kind: first the known kinds, then the new ones.
         var times: [Int]
     }
@@ -28,39 +29,43 @@ struct PageEvaluator: Sendable {
     /// - Parameters:
     ///   - known: the kinds that earlier pages found.
     ///   - ranks: the ranks up to which customers can become examples. Most customers have higher ranks.
+    ///   - rows: passes the realm, the public ID and the encoded facts of each customer.
     func evaluate(
         knowing known: KnownVerdicts, ranks: ExampleRanks,
         _ rows: ((UInt8, UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Void)
             async throws(StoreError) -> Void
     ) async throws(RehearsalError) -> Outcome {
-        var work = Work(evaluator: self, known: known, counted: ranks)
+        var work = Work(evaluator: self, known: known, initialRanks: ranks)
         do throws(StoreError) {
             try await rows { realm, publicID, facts throws(StoreError) in try work.add(realm, publicID, facts) }
         } catch {
             throw .database(error)
         }
-        if let broken = work.broken { throw .brokenPolicy(broken) }
+        if let version = work.missingPolicy { throw .brokenPolicy(version) }
         return work.outcome
     }
 
+    /// The state while one page is decided.
     private struct Work {
         let evaluator: PageEvaluator
-        let counted: ExampleRanks
+        /// The ranks up to which customers could become examples when the page began.
+        let initialRanks: ExampleRanks
         let known: KnownVerdicts
+        /// Whether each realm, by its code, is included.
         let realms: [Bool]
         var outcome: Outcome
         /// The number of a policy version that a promise refers to, but that doesn't exist.
-        var broken: Int64?
+        var missingPolicy: Int64?
         /// The rank up to which customers of a kind can become examples, by the index in `times`; nil if not computed
         /// yet.
         private var ranks: [UInt64?]
         /// A buffer for the key of the current customer.
-        private var room = [UInt8](repeating: 0, count: 1024)
+        private var keyBuffer = [UInt8](repeating: 0, count: 1024)
 
-        init(evaluator: PageEvaluator, known: KnownVerdicts, counted: ExampleRanks) {
+        init(evaluator: PageEvaluator, known: KnownVerdicts, initialRanks: ExampleRanks) {
             self.evaluator = evaluator
             self.known = known
-            self.counted = counted
+            self.initialRanks = initialRanks
             var realms = Array(repeating: false, count: 256)
             for realm in evaluator.realms { realms[Int(realm)] = true }
             self.realms = realms
@@ -69,6 +74,8 @@ struct PageEvaluator: Sendable {
             ranks = Array(repeating: nil, count: known.count)
         }
 
+        /// Counts a customer. Decides only for the first customer of a kind, for those who may become examples, and for
+        /// those without a kind: their facts aren't plain, or there are too many kinds.
         mutating func add(
             _ realm: UInt8, _ publicID: UnsafeRawBufferPointer, _ facts: UnsafeRawBufferPointer
         ) throws(StoreError) {
@@ -77,22 +84,23 @@ struct PageEvaluator: Sendable {
                 return
             }
             let instants = evaluator.instants
-            let size = room.withUnsafeMutableBytes { room in
-                PlainFacts.writeKey(of: facts, in: realm, to: room) { instants.class(of: $0) }
+            let size = keyBuffer.withUnsafeMutableBytes { buffer in
+                PlainFacts.writeKey(of: facts, in: realm, to: buffer) { instants.class(of: $0) }
             }
             guard let size else { return try decide(realm, publicID, facts) }
-            let found = room.withUnsafeBytes { room -> (hash: UInt64, index: Int?) in
-                let key = UnsafeRawBufferPointer(rebasing: room[..<size])
+            let found = keyBuffer.withUnsafeBytes { buffer -> (hash: UInt64, index: Int?) in
+                let key = UnsafeRawBufferPointer(rebasing: buffer[..<size])
                 let hash = StableHash.of(key)
                 return (hash, self.index(of: key, hash: hash))
             }
             guard let index = found.index else {
-                guard known.count + outcome.own.count < KnownVerdicts.most else {
+                guard known.count + outcome.newKinds.count < KnownVerdicts.maximumCount else {
                     return try decide(realm, publicID, facts)
                 }
                 return try decideFirst(realm, publicID, facts, keySize: size, hash: found.hash)
             }
             outcome.times[index] += 1
+            // The kind is known, so the customer must be decided only to become an example.
             let highest = ranks[index] ?? rank(at: index)
             guard StableHash.of(publicID) <= highest else { return }
             guard let (customer, judgment) = try evaluated(realm, publicID, facts) else { return }
@@ -102,15 +110,16 @@ struct PageEvaluator: Sendable {
         }
 
         private func index(of key: UnsafeRawBufferPointer, hash: UInt64) -> Int? {
-            known.index(of: key, hash: hash) ?? outcome.own.index(of: key, hash: hash).map { known.count + $0 }
+            known.index(of: key, hash: hash) ?? outcome.newKinds.index(of: key, hash: hash).map { known.count + $0 }
         }
 
         private func kind(at index: Int) -> KnownVerdicts.Known {
-            index < known.count ? known.all[index] : outcome.own.all[index - known.count]
+            index < known.count ? known.all[index] : outcome.newKinds.all[index - known.count]
         }
 
+        /// Computes and stores the rank up to which customers of a kind can become examples.
         private mutating func rank(at index: Int) -> UInt64 {
-            let highest = counted.highest(of: kind(at: index).chances)
+            let highest = initialRanks.highest(of: kind(at: index).chances)
             ranks[index] = highest
             return highest
         }
@@ -125,14 +134,15 @@ struct PageEvaluator: Sendable {
                 judgment: judgment, place: customer.place,
                 chances: ExampleRanks.Chances(
                     judgment.written, on: customer.place.platform, among: outcome.tally.byEntitlement.count))
-            room.withUnsafeBytes { room in
-                outcome.own.add(kind, as: UnsafeRawBufferPointer(rebasing: room[..<keySize]), hash: hash)
+            keyBuffer.withUnsafeBytes { buffer in
+                outcome.newKinds.add(kind, as: UnsafeRawBufferPointer(rebasing: buffer[..<keySize]), hash: hash)
             }
             outcome.times.append(1)
             ranks.append(nil)
             outcome.tally.offer(customer, judgment.written)
         }
 
+        /// Decides for a customer without counting a kind.
         private mutating func decide(
             _ realm: UInt8, _ publicID: UnsafeRawBufferPointer, _ facts: UnsafeRawBufferPointer
         ) throws(StoreError) {
@@ -141,7 +151,8 @@ struct PageEvaluator: Sendable {
             }
         }
 
-        /// Returns nil if a promise refers to a version of the policy that doesn't exist.
+        /// Decides for a customer under both policies. Returns nil if a promise refers to a version of the policy that
+        /// doesn't exist.
         private mutating func evaluated(
             _ realm: UInt8, _ publicID: UnsafeRawBufferPointer, _ facts: UnsafeRawBufferPointer
         ) throws(StoreError) -> (RehearsedCustomer, Judgment)? {
@@ -152,7 +163,7 @@ struct PageEvaluator: Sendable {
             var promises: [Promise] = []
             for promise in facts.promises {
                 guard let policy = evaluator.policies[promise.policyVersion] else {
-                    broken = promise.policyVersion
+                    missingPolicy = promise.policyVersion
                     return nil
                 }
                 promises.append(

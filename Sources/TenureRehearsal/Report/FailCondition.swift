@@ -1,17 +1,23 @@
 import Foundation
 import TenureCore
 
-/// A condition under which a rehearsal fails: `lost>0`, `denied>0.5%`, `everything.undetermined>=100`.
+/// A condition of `--fail-if`, under which a rehearsal fails: `lost>0`, `denied>0.5%`, `everything.undetermined>=100`.
 package struct FailCondition: Sendable, Hashable {
+    /// The condition as it was written.
     let text: String
+    /// The entitlement before the period; nil if the condition is about all.
     private let entitlement: String?
     private let measure: Measure
     private let comparison: Operator
     private let limit: Double
+    /// Whether the limit is a percentage of customers or lines, and not a number of them.
     private let isPercentage: Bool
 
+    /// What a condition counts.
     private enum Measure: Hashable {
+        /// Customers with this outcome under the new policy.
         case outcome(Decision.Outcome)
+        /// Customers with this difference between the policies.
         case change(Change)
         /// Customers with another outcome, including gains and losses.
         case changed
@@ -22,6 +28,7 @@ package struct FailCondition: Sendable, Hashable {
         /// Customers with this deciding reason.
         case reason(Reason.Code)
 
+        /// Whether the measure exists only in a comparison with an old policy.
         var needsComparison: Bool {
             switch self {
             case .change, .changed: true
@@ -29,6 +36,7 @@ package struct FailCondition: Sendable, Hashable {
             }
         }
 
+        /// Reads the name of a measure; nil if there is no such measure.
         init?(_ name: String) {
             switch name {
             case "lost", "loses": self = .change(.loses)
@@ -79,7 +87,7 @@ package struct FailCondition: Sendable, Hashable {
         let fails: Bool
     }
 
-    /// Throws `RehearsalError.condition` for an invalid condition or an unknown entitlement.
+    /// Parses a condition. Throws `RehearsalError.condition` if it is invalid or names an unknown entitlement.
     package init(_ text: String, of comparison: Comparison) throws(RehearsalError) {
         func fault(_ why: String) -> RehearsalError { .condition(text, why: why) }
         self.text = text
@@ -126,11 +134,12 @@ package struct FailCondition: Sendable, Hashable {
         }
     }
 
+    /// Measures the value in a report, and compares it with the limit.
     func verdict(on report: RehearsalReport) -> Verdict {
         let all = report.entitlements.filter { entitlement == nil || $0.name == entitlement }
+        // Returns the verdict on the first entitlement that fails, otherwise on the first one.
         func worst(of value: (EntitlementTally) -> Int) -> Verdict {
             let verdicts = all.map { verdict(value($0.tally), of: report.tally.customers, entitlement: $0.name) }
-            // Returns the first verdict that fails, otherwise the first one.
             return verdicts.first(where: \.fails) ?? verdicts.first ?? verdict(0, of: 0)
         }
         switch measure {

@@ -1,7 +1,7 @@
 import TenureAppStore
 
 extension LineFault {
-    /// The meaning of a code, for readers who don't know it.
+    /// Returns the meaning of a code for readers who don't know it. A code without a text is returned unchanged.
     static func phrase(of code: String) -> String {
         switch code {
         case "invalidJSON": return "invalid JSON"

@@ -1,13 +1,15 @@
 import TenureCore
 import TenurePolicyLint
 
-/// The result of the rehearsal in one sentence.
+/// The result of the rehearsal in one sentence, such as "Ready to ship: every outcome stays the same for all 20 customers."
 struct Headline: Sendable, Hashable {
+    /// Whether the policy can be published.
     enum Level: String, Sendable, Hashable {
         /// Customers lose something, or the rehearsal fails.
         case stop
         /// Something changes, and a person should confirm it.
         case check
+        /// No customer gains or loses anything, and nothing is unusual.
         case go
     }
 
@@ -20,6 +22,7 @@ struct Headline: Sendable, Hashable {
         self.sentence = sentence + Self.rejections(in: report) + "."
     }
 
+    /// Returns the first of these that applies: no verdict, losses, a failed condition, errors of the linter.
     private static func verdict(on report: RehearsalReport) -> (Level, String) {
         let tally = report.tally
         if report.isPartial {
@@ -39,6 +42,7 @@ struct Headline: Sendable, Hashable {
         return headlineWithoutLosses(report)
     }
 
+    /// Returns the headline if nothing stops the release: who would gain, or that nothing changes.
     private static func headlineWithoutLosses(_ report: RehearsalReport) -> (Level, String) {
         let tally = report.tally
         let customers = tally.customers.grouped("customer")
@@ -61,9 +65,10 @@ struct Headline: Sendable, Hashable {
         return (isDoubtful ? .check : .go, "Ready to ship: \(rest) for all \(customers)")
     }
 
+    /// The maximum number of entitlements that the sentence names.
     private static let maximumEntitlements = 3
 
-    /// `618 customers of builds 100–119 on iOS would lose “everything”`, for each entitlement.
+    /// Returns a clause such as "618 customers of builds 100–119 on iOS would lose `everything`" for each entitlement.
     private static func losses(in report: RehearsalReport) -> String {
         let losing = report.tally.losing.grouped("customer")
         let entitlements = Dictionary(grouping: report.losses, by: \.entitlement)
@@ -94,14 +99,16 @@ struct Headline: Sendable, Hashable {
     }
 }
 
-/// Customers of one platform who lose one entitlement.
+/// The customers of one platform who lose one entitlement.
 struct PlatformLoss: Sendable {
     let entitlement: String
     let platform: Platform?
+    /// The number of customers.
     let count: Int
+    /// The lowest and the highest version in which they got the app; nil if none has a version.
     let versions: VersionRange?
 
-    /// `of builds 100–119 on iOS`.
+    /// The versions and the platform, such as `of builds 100–119 on iOS`.
     var place: String {
         let place = platform.map { "on \($0.rawValue)" } ?? "without a signed platform"
         guard let versions else { return place }
@@ -110,7 +117,7 @@ struct PlatformLoss: Sendable {
 }
 
 extension VersionRange {
-    /// `builds 100–119`, `version 1.9`.
+    /// Returns the range for a sentence, such as `builds 100–119` or `version 1.9`.
     func phrase(on platform: Platform?) -> String {
         let noun = platform.map { $0.versionKey == .bundleVersion ? "build" : "version" } ?? "version"
         let (first, last) = (lowest.description.shortened, highest.description.shortened)
@@ -124,7 +131,7 @@ extension String {
 }
 
 extension [String] {
-    /// `a, b and c`.
+    /// The elements as a list in a sentence: `a, b and c`.
     var listed: String {
         guard let last, count > 1 else { return first ?? "" }
         return dropLast().joined(separator: ", ") + " and " + last

@@ -13,6 +13,7 @@ extension RehearsalReport {
         return Array(String(decoding: writer.bytes, as: UTF8.self).escapedJSONForDisplay.utf8)
     }
 
+    /// Writes the report as one JSON object.
     func write(to writer: inout JSONWriter) {
         let names = names
         writer.object { writer in
@@ -196,6 +197,7 @@ extension RehearsalReport {
         writer.object { writeMembers(of: counts, to: &$0) }
     }
 
+    /// Writes the counts as fields of the object that is being written.
     private func writeMembers(of counts: Counts, to writer: inout JSONWriter) {
         for outcome in Decision.Outcome.allCases { writer.field(outcome.rawValue, counts[outcome]) }
         guard comparison.old != nil else { return }
@@ -209,6 +211,7 @@ extension ExampleClass {
         Change.inReports.map(ExampleClass.change)
         + [Decision.Outcome.denied, .undetermined, .granted].map(ExampleClass.outcome)
 
+    /// The name of the class in JSON.
     var name: String {
         switch self {
         case .outcome(let outcome): outcome.rawValue

@@ -35,16 +35,17 @@ extension Reason.Code? {
 }
 
 extension Set<String> {
-    /// ``  `a` and `b` no longer grant it``, about removed products.
+    /// A clause about these removed products, such as ``  `a` and `b` no longer grant it``.
     var removal: String {
-        let most = 3
-        let named = sorted().prefix(most).map { "`\($0)`" }
-        let others = count > most ? ["\((count - most).grouped("other product"))"] : []
+        let maximumNamed = 3
+        let named = sorted().prefix(maximumNamed).map { "`\($0)`" }
+        let others = count > maximumNamed ? ["\((count - maximumNamed).grouped("other product"))"] : []
         return "\((named + others).listed) no longer grant\(count == 1 ? "s" : "") it"
     }
 }
 
 extension Change {
+    /// The label of a row in the terminal's report.
     var phrase: String {
         switch self {
         case .gains: "gain"

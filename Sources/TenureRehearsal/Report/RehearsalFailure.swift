@@ -33,6 +33,7 @@ extension RehearsalReport {
     /// The default of the allowed percentage of lines with a rejected artifact.
     package static let defaultAllowedRejected = 5.0
 
+    /// Every reason for which the rehearsal fails; empty if it passes.
     package var failures: [RehearsalFailure] {
         var failures: [RehearsalFailure] = []
         if tally.customers == 0 { failures.append(.noCustomers) }
@@ -49,12 +50,12 @@ extension RehearsalReport {
 }
 
 extension FailCondition.Verdict {
-    /// The measured value: `12`, `3.2%`.
+    /// The measured value as text, such as `12` or `3.2%`.
     var written: String { isPercentage ? value.percent : Int(value).grouped }
 }
 
 extension Double {
-    /// `5%`, `3.25%`.
+    /// The percentage as text, such as `5%` or `3.25%`. A small one above zero isn't rounded to 0.
     package var percent: String {
         let hundredths = Int((Swift.min(Swift.max(self, 0), 1e9) * 100).rounded())
         if hundredths == 0, self > 0 { return "<0.01%" }

@@ -2,7 +2,8 @@ import Foundation
 import TenureCore
 package import TenurePolicyLint
 
-/// The whole result of a rehearsal. The terminal, the JSON and the page show parts of it.
+/// The whole result of a rehearsal. `TextReport`, `json` and `HTMLReport` write it for a terminal, for programs and as a
+/// page.
 package struct RehearsalReport: Sendable {
     /// The source of the customers.
     package enum Input: Sendable {
@@ -16,15 +17,18 @@ package struct RehearsalReport: Sendable {
 
     /// The name of the policy: its file or its version.
     let policyName: String
+    /// The name of the earlier policy; nil without one.
     let oldPolicyName: String?
     let comparison: Comparison
     let input: Input
     let tally: Tally
     /// Whether only a part of the customers was read.
     let isPartial: Bool
+    /// Why the input couldn't be read to its end; nil if it was, or if a person stopped the rehearsal.
     let problem: RehearsalError?
     /// Whether the report shows customers' IDs. Otherwise it shows numbers, which identify no one.
     let identifies: Bool
+    /// The conditions of `--fail-if`.
     let conditions: [FailCondition]
     /// The allowed percentage of lines with a rejected artifact.
     let allowedRejected: Double
@@ -50,7 +54,7 @@ package struct RehearsalReport: Sendable {
         self.findings = findings
     }
 
-    /// The file's name without its folder, which readers of the page don't know.
+    /// The policy's file name without its folder, which readers of the page don't know.
     var shortPolicyName: String { Self.lastPart(of: policyName) }
     var shortOldPolicyName: String? { oldPolicyName.map(Self.lastPart) }
 
@@ -58,7 +62,7 @@ package struct RehearsalReport: Sendable {
         name.split(separator: "/").last.map(String.init) ?? name
     }
 
-    /// Customers without any change.
+    /// The number of customers without any change.
     var unchanged: Int {
         tally.customers - tally.changingReason - tally.changed
     }
@@ -69,14 +73,16 @@ package struct RehearsalReport: Sendable {
             + tally.promisedOnly.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
+    /// The results of all conditions.
     var verdicts: [FailCondition.Verdict] { conditions.map { $0.verdict(on: self) } }
 
-    /// The names of the examples: their IDs, or numbers in the order of a hash, which identify no one.
+    /// The names under which the report shows the example customers.
     var names: ExampleNames { ExampleNames(in: tally, identifying: identifies) }
 }
 
-/// The names of the customers who are examples.
+/// The names of the customers who are examples: their IDs, or numbers in the order of a hash, which identify no one.
 struct ExampleNames: Sendable {
+    /// The number of each example, by the customer's ID.
     private let numbers: [String: Int]
     private let identifies: Bool
 
@@ -91,6 +97,7 @@ struct ExampleNames: Sendable {
         numbers = Dictionary(uniqueKeysWithValues: sorted.enumerated().map { ($0.element.key, $0.offset + 1) })
     }
 
+    /// The ID or number of an example customer.
     subscript(example: Example) -> String {
         identifies ? example.exportedID ?? example.id : "customer \(numbers[example.id] ?? 0)"
     }
@@ -106,7 +113,7 @@ extension EntitlementTally {
         }
     }
 
-    /// Causes of losses, the most frequent first.
+    /// The causes of losses, the most frequent first.
     var sortedLosses: [(cause: LossCause, group: LossGroup)] {
         func order(_ cause: LossCause) -> String {
             "\(cause.platform?.rawValue ?? "") \(cause.before.reason.name) \(cause.now.outcome) \(cause.now.reason.name) \(cause.isOfRemovedProduct)"

@@ -24,9 +24,10 @@ extension RehearsalReport {
         return remarks
     }
 
+    /// The maximum number of products that the remarks name.
     private static let maximumProducts = 5
 
-    /// A sentence about the `id`s that are placeholders, so that they don't join lines.
+    /// Returns a sentence about the `id`s that are placeholders, so that they don't join lines.
     func remark(on anonymous: [EvidenceRehearsal.AnonymousID]) -> String {
         let count = anonymous.count
         let names =
@@ -40,7 +41,7 @@ extension RehearsalReport {
 }
 
 extension Date {
-    /// `June 10, 2015`, or `June 10, 2015, 18:00 UTC` if the time isn't midnight.
+    /// The date for people: `June 10, 2015`, or `June 10, 2015, 18:00 UTC` if the time isn't midnight.
     var written: String {
         let day = CivilDay(of: self)
         let minutes = Int((timeIntervalSince(day.midnight) / 60).rounded(.down))

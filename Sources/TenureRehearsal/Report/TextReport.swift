@@ -5,6 +5,7 @@ import TenurePolicyLint
 
 /// The report for a terminal, as labeled lines.
 package struct TextReport: Sendable {
+    /// A line, with the style in which a terminal shows it.
     package enum Line: Sendable, Hashable {
         case heading(String)
         case plain(String)
@@ -32,6 +33,7 @@ package struct TextReport: Sendable {
         for verdict in report.verdicts where !verdict.fails { add(verdict) }
     }
 
+    /// Adds the result in one sentence.
     private mutating func addVerdict() {
         let headline = report.headline
         switch headline.level {
@@ -50,6 +52,7 @@ package struct TextReport: Sendable {
         }
     }
 
+    /// Adds what was compared, where the customers come from, and which lines were rejected.
     private mutating func addInput() {
         let against = report.oldPolicyName.map { " against \($0)" } ?? ""
         lines.append(.heading("\(report.policyName)\(against), as of \(report.comparison.instant.written)"))
@@ -83,6 +86,7 @@ package struct TextReport: Sendable {
         lines.append(.plain("  \(title): " + sorted.map { "\($0.key) \($0.value.grouped)" }.joined(separator: ", ")))
     }
 
+    /// Adds the outcomes of an entitlement with their reasons, then the changes with examples.
     private mutating func add(_ name: String, _ tally: EntitlementTally) {
         lines.append(.heading(name))
         for outcome in Decision.Outcome.allCases {
@@ -135,6 +139,7 @@ package struct TextReport: Sendable {
         return "\(names[example]) (\(facts.joined(separator: ", "))): \(example.now.outcome), \(example.now.reasonName)"
     }
 
+    /// Adds how many customers gain, lose or change, and the remarks.
     private mutating func addChanges() {
         let tally = report.tally
         if report.comparison.old != nil {
@@ -155,6 +160,7 @@ package struct TextReport: Sendable {
         for remark in report.remarks { lines.append(.plain("  " + remark)) }
     }
 
+    /// Adds a table of the customers by platform, version and month, with the outcomes of the first entitlement.
     private mutating func addPlaces() {
         let cells = report.tally.cells.sorted
         guard let name = report.tally.entitlements.first, !cells.isEmpty else { return }
@@ -173,6 +179,7 @@ package struct TextReport: Sendable {
         }
     }
 
+    /// Adds a condition that doesn't hold.
     private mutating func add(_ verdict: FailCondition.Verdict) {
         let place = verdict.entitlement.map { " of `\($0)`" } ?? ""
         lines.append(.good("passes: not `\(verdict.condition)`, because it is \(verdict.written)\(place)"))
@@ -182,7 +189,7 @@ package struct TextReport: Sendable {
 }
 
 extension Int {
-    /// `1,234,567`.
+    /// The number with commas, such as `1,234,567`.
     package var grouped: String {
         let digits = Array(String(magnitude))
         var text = self < 0 ? "-" : ""
@@ -193,10 +200,11 @@ extension Int {
         return text
     }
 
-    /// A number with its noun: `1 line`, `1,024 lines`.
+    /// Returns the number with its noun, such as `1 line` or `1,024 lines`.
     package func grouped(_ noun: String) -> String { "\(grouped) \(noun)\(self == 1 ? "" : "s")" }
 
-    /// `12.3%`. A small share above zero isn't rounded to 0.
+    /// Returns the share as a percentage, such as `12.3%`. A small share above zero isn't rounded to 0, and a large one
+    /// below everything isn't rounded to 100.
     func share(of total: Int) -> String {
         guard total > 0 else { return "0%" }
         let percent = Double(self) / Double(total) * 100
@@ -207,10 +215,12 @@ extension Int {
 }
 
 extension String {
+    /// Returns the text with blanks after it.
     fileprivate func padded(_ width: Int) -> String {
         self + String(repeating: " ", count: Swift.max(0, width - count))
     }
 
+    /// Returns the text with blanks before it.
     fileprivate func padded(left width: Int) -> String {
         String(repeating: " ", count: Swift.max(0, width - count)) + self
     }

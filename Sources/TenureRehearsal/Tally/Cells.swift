@@ -1,4 +1,4 @@
-/// Counts by place and entitlement, with limited memory.
+/// Counts by place (platform, version and month) and entitlement, with limited memory.
 ///
 /// If there are too many places, some versions are counted together in the row “other” of their platform and month:
 /// those with fewer than `level` zero bits at the end of their hash. The level depends only on the set of all places.
@@ -8,7 +8,9 @@ struct Cells: Sendable, Hashable {
     private(set) var counts: [Place: [Counts]] = [:]
     /// The number of zero bits at the end of its hash that a version needs to be counted separately.
     private(set) var level = 0
+    /// The number of places with a version in `counts`.
     private var separateVersions = 0
+    /// The maximum of `separateVersions`.
     private let capacity: Int
 
     static let standardCapacity = 8192
@@ -17,6 +19,7 @@ struct Cells: Sendable, Hashable {
         self.capacity = capacity
     }
 
+    /// Changes the counts of a place.
     mutating func add(_ place: Place, _ change: (inout [Counts]) -> Void) {
         // Usually, the place already exists, or all versions are still counted separately.
         let key = level == 0 ? place : joined(place)
@@ -37,15 +40,18 @@ struct Cells: Sendable, Hashable {
         shrink()
     }
 
+    /// Returns the place under which `place` is counted: itself, or the row “other” of its platform and month.
     private func joined(_ place: Place) -> Place {
         guard place.hasVersion, place.stableHash.trailingZeroBitCount < level else { return place }
         return place.ofAnyVersion
     }
 
+    /// Counts more versions together until there is room.
     private mutating func shrink() {
         while separateVersions > capacity, level < 64 { raise(to: level + 1) }
     }
 
+    /// Sets the level, and joins the places that are no longer counted separately.
     private mutating func raise(to level: Int) {
         self.level = level
         separateVersions = 0
@@ -67,6 +73,7 @@ extension Place {
 }
 
 extension [Counts] {
+    /// Adds the counts at the same indexes.
     mutating func add(_ other: [Counts]) {
         while count < other.count { append(Counts()) }
         for index in other.indices { self[index].add(other[index]) }

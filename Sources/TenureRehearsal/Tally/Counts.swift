@@ -10,13 +10,14 @@ package struct Counts: Sendable, Hashable {
     private(set) var changesOutcome = 0
     private(set) var changesReason = 0
     private(set) var same = 0
-    /// Customers who lose because their right now ends earlier.
+    /// Of those who lose: customers with a right that now ends earlier.
     private(set) var shortened = 0
-    /// Customers who lose because the outcome is now undetermined.
+    /// Of those who lose: customers with an outcome that is now undetermined.
     private(set) var doubted = 0
 
     package init() {}
 
+    /// The number of all customers.
     var total: Int { granted + denied + undetermined }
 
     subscript(outcome: Decision.Outcome) -> Int {
@@ -37,6 +38,7 @@ package struct Counts: Sendable, Hashable {
         }
     }
 
+    /// Counts customers with the same verdict.
     mutating func add(_ verdict: Verdict, changing change: Change?, times: Int = 1) {
         switch verdict.now.outcome {
         case .granted: granted += times

@@ -7,11 +7,12 @@ package struct EntitlementTally: Sendable, Hashable {
     private(set) var reasons: [OutcomeReason: Int] = [:]
     /// Customers with a change, by the answers before and after.
     private(set) var transitions: [Transition: Int] = [:]
-    /// Examples by class, which are the same in any order of customers.
+    /// Some customers of each class. The order in which customers are counted doesn't affect them.
     package private(set) var examples: [ExampleClass: Examples] = [:]
     /// Customers who lose the entitlement, by cause.
     private(set) var losses: [LossCause: LossGroup] = [:]
 
+    /// An answer without its end, as reports count it.
     struct OutcomeReason: Sendable, Hashable {
         let outcome: Decision.Outcome
         let reason: Reason.Code?
@@ -22,12 +23,14 @@ package struct EntitlementTally: Sendable, Hashable {
         }
     }
 
+    /// A change from one answer to another.
     struct Transition: Sendable, Hashable {
         let change: Change
         let before: OutcomeReason
         let now: OutcomeReason
     }
 
+    /// Counts customers with the same verdict and the same place.
     mutating func add(_ verdict: Verdict, changing change: Change?, in place: Place, times: Int) {
         counts.add(verdict, changing: change, times: times)
         reasons[OutcomeReason(verdict.now), default: 0] += times
@@ -71,7 +74,7 @@ extension Verdict {
     }
 }
 
-/// A class of examples.
+/// A class of customers of whom the report shows some as examples: those with an outcome, or with a change.
 package enum ExampleClass: Sendable, Hashable {
     case outcome(Decision.Outcome)
     case change(Change)

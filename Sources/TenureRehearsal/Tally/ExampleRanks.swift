@@ -2,25 +2,29 @@ import TenureCore
 
 /// The highest rank with which a customer can still become an example, by entitlement and class. If there is no entry,
 /// any customer can.
+///
+/// The customers with the lowest ranks become examples. With these numbers, most others are skipped early.
 struct ExampleRanks: Sendable {
     /// The ranks by entitlement and class, in the order of the tally.
     private var ranks: [UInt64]
+    /// The ranks of entitlements that only promises name.
     private var promisedOnly: [String: [ExampleClass: UInt64]]
     /// The ranks of losses, by the index of the entitlement, then by cause.
     private var losses: [[LossCause: UInt64]]
+    /// The ranks of losses of entitlements that only promises name.
     private var promisedLosses: [String: [LossCause: UInt64]]
 
     /// The classes of examples that customers with the same verdicts can join.
     struct Chances: Sendable {
         /// Indexes in `ranks`.
-        fileprivate let places: [Int]
+        fileprivate let rankIndexes: [Int]
         /// Entitlements that only a promise names, with the classes.
         fileprivate let promised: [(String, [ExampleClass], LossCause?)]
         /// Indexes of lost entitlements, with the cause.
         fileprivate let losses: [(Int, LossCause)]
 
         init(_ verdicts: [Verdict], on platform: Platform?, among entitlements: Int) {
-            places = verdicts.prefix(entitlements).enumerated().flatMap { index, verdict in
+            rankIndexes = verdicts.prefix(entitlements).enumerated().flatMap { index, verdict in
                 verdict.classes.map { index * ExampleClass.count + $0.number }
             }
             promised = verdicts.dropFirst(entitlements).map {
@@ -45,7 +49,7 @@ struct ExampleRanks: Sendable {
     /// Returns the highest rank with which a customer can join at least one of these classes.
     func highest(of chances: Chances) -> UInt64 {
         var highest: UInt64 = 0
-        for place in chances.places { highest = max(highest, ranks[place]) }
+        for index in chances.rankIndexes { highest = max(highest, ranks[index]) }
         for (entitlement, classes, cause) in chances.promised {
             let ranks = promisedOnly[entitlement] ?? [:]
             for kind in classes { highest = max(highest, ranks[kind] ?? .max) }
@@ -65,7 +69,7 @@ extension EntitlementTally {
 }
 
 extension Examples {
-    /// The highest rank that can still become an example. Nil while any customer can.
+    /// The highest rank with which a customer can still become an example; nil while any customer can.
     fileprivate var highestRank: UInt64? { all.count < limit ? nil : all.last?.rank }
 }
 

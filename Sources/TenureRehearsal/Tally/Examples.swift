@@ -3,8 +3,10 @@ package import TenureCore
 
 /// A customer as an example in the report, with the facts that explain the change.
 package struct Example: Sendable, Hashable {
+    /// The ID as in `RehearsedCustomer`.
     package let id: String
     let exportedID: String?
+    /// The hash of the ID, by which examples are chosen.
     let rank: UInt64
     package let platform: Platform?
     /// The version as signed, shortened if it is too long to read.
@@ -27,19 +29,22 @@ package struct Example: Sendable, Hashable {
 
 /// The examples of one class: the few customers with the smallest hashes. So the order of customers doesn't matter.
 package struct Examples: Sendable, Hashable {
+    /// The maximum number of examples.
     let limit: Int
     /// The examples in the order of their hashes.
     package private(set) var all: [Example] = []
 
+    /// Whether the customer would become an example.
     func admits(_ customer: RehearsedCustomer) -> Bool {
         guard all.count >= limit, let last = all.last else { return limit > 0 }
         return customer.precedes((last.rank, last.id))
     }
 
+    /// Adds the example if its hash is small enough. A larger one may then drop out.
     mutating func offer(_ example: Example) {
-        let place = all.firstIndex { Self.precedes(example, $0) } ?? all.count
-        guard place < limit else { return }
-        all.insert(example, at: place)
+        let index = all.firstIndex { Self.precedes(example, $0) } ?? all.count
+        guard index < limit else { return }
+        all.insert(example, at: index)
         if all.count > limit { all.removeLast() }
     }
 

@@ -8,7 +8,7 @@ struct LossCause: Sendable, Hashable {
     /// Whether the product that granted it is no longer listed.
     let isOfRemovedProduct: Bool
 
-    /// Nil if the customer doesn't lose it.
+    /// Creates the cause of a loss; nil if the customer doesn't lose the entitlement.
     init?(_ verdict: Verdict, on platform: Platform?) {
         guard let before = verdict.before, verdict.change == .loses else { return nil }
         self.platform = platform
@@ -31,6 +31,7 @@ struct LossGroup: Sendable, Hashable {
 
     static let maximumExamples = 10
 
+    /// Counts customers with the same place.
     mutating func add(_ place: Place, removing product: String?, times: Int) {
         count += times
         if let product { removedProducts.insert(product) }
@@ -68,6 +69,7 @@ struct VersionRange: Sendable, Hashable {
         highest = version
     }
 
+    /// Returns the range from the lowest to the highest version of both.
     func joined(with other: VersionRange?) -> VersionRange {
         guard let other else { return self }
         var joined = self

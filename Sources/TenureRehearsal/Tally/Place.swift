@@ -3,6 +3,7 @@ import TenureCore
 
 /// A customer's place in the report's tables: the platform, the version and the month of the acquisition.
 struct Place: Sendable, Hashable {
+    /// The version in which a customer got the app, as reports show it.
     enum Version: Sendable, Hashable {
         /// The version is unknown.
         case none
@@ -10,7 +11,7 @@ struct Place: Sendable, Hashable {
         case malformed
         /// The version as signed, without surrounding blanks.
         case version(String)
-        /// One of the versions that aren't counted separately, because there are too many.
+        /// A version that isn't counted separately, because there are too many or because it is very long.
         case other
     }
 
@@ -50,7 +51,7 @@ struct Place: Sendable, Hashable {
 
 /// A calendar month in UTC. All months before the App Store opened are treated as one, and so are all after 2099.
 struct Month: Sendable, Hashable, Comparable {
-    /// Months since the year 0.
+    /// The number of months since January of the year 0.
     let index: Int32
 
     private init(index: Int32) {
@@ -58,8 +59,9 @@ struct Month: Sendable, Hashable, Comparable {
     }
 
     static let unknown = Month(index: -1)
-    /// Before the App Store opened, in July 2008.
+    /// All months before July 2008, when the App Store opened.
     static let earlier = Month(index: 2008 * 12 + 5)
+    /// All months after 2099.
     static let later = Month(index: 2100 * 12)
 
     init(of date: Date?) {
@@ -73,10 +75,10 @@ struct Month: Sendable, Hashable, Comparable {
     }
 
     var year: Int { Int(index) / 12 }
-    /// From 1 to 12.
+    /// The month of the year, from 1 to 12.
     var month: Int { Int(index) % 12 + 1 }
     var isKnown: Bool { self != .unknown }
-    /// Whether it is a single calendar month.
+    /// Whether this is a single calendar month, and not `unknown`, `earlier` or `later`.
     var isCertain: Bool { isKnown && self != .earlier && self != .later }
 
     func advanced(by months: Int) -> Month { Month(index: index + Int32(clamping: months)) }
@@ -88,7 +90,7 @@ struct Month: Sendable, Hashable, Comparable {
 }
 
 extension Month: CustomStringConvertible {
-    /// `2014-05`.
+    /// The month in JSON and on the terminal, such as `2014-05`.
     package var description: String {
         switch self {
         case .unknown: "unknown"

@@ -37,6 +37,7 @@ struct StableHash: Sendable {
         text.withUTF8 { add(UnsafeRawBufferPointer($0)) }
     }
 
+    /// The hash of everything that was added.
     var value: UInt64 {
         var mixed = state
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -44,13 +45,14 @@ struct StableHash: Sendable {
         return mixed ^ (mixed >> 31)
     }
 
-    /// Returns the same hash as for the text with these bytes.
+    /// Returns the hash of bytes, which is the same as that of the text with these bytes.
     static func of(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         var hash = StableHash()
         hash.add(bytes)
         return hash.value
     }
 
+    /// Returns the hash of a text.
     static func of(_ text: String) -> UInt64 {
         var hash = StableHash()
         hash.add(text)

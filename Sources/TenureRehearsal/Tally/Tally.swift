@@ -10,8 +10,10 @@ package struct Tally: Sendable, Hashable {
     package private(set) var byEntitlement: [EntitlementTally]
     /// The counts of entitlements that are only in promises.
     package private(set) var promisedOnly: [String: EntitlementTally] = [:]
+    /// The counts by platform, version and month.
     private(set) var cells: Cells
 
+    /// All customers.
     package private(set) var customers = 0
     /// Customers who gain an entitlement. They may lose another one.
     package private(set) var gaining = 0

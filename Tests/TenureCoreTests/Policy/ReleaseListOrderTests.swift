@@ -57,8 +57,8 @@ struct ReleaseListOrderTests {
                 release("3", "2014-03-01"), release("1", "2014-01-01"), release("2", "2014-02-01"),
                 release("1", "2014-04-01"), release("3", "2014-05-01"),
             ], beginnings: [nil, third])
-        let (byVersion, meetBoundary) = list.eras(among: EraSet(from: 0, to: 2))
-        #expect(meetBoundary)
+        let (byVersion, hasBoundary) = list.eras(among: EraSet(from: 0, to: 2))
+        #expect(hasBoundary)
         func eras(_ build: String) -> [Int] {
             let found = AppVersion(build).flatMap { byVersion[$0] } ?? EraSet()
             return [0, 1].filter { found.contains($0) }

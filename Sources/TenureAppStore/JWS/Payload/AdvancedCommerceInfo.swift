@@ -1,22 +1,22 @@
 /// Information of the Advanced Commerce API in a transaction or in renewal info.
 public struct AdvancedCommerceInfo: Sendable, Hashable {
-    /// Renewal info only.
+    /// Apple's consistency token of the subscription. Only in renewal info.
     public let consistencyToken: String?
     /// The texts that the customer reads.
     public let descriptors: AdvancedCommerceDescriptors?
-    /// In thousandths of the currency's unit.
+    /// The estimated tax, in thousandths of the currency's unit.
     public let estimatedTax: Int64?
     /// What the purchase consists of.
     public let items: [AdvancedCommerceItem]?
-    /// ISO 8601 duration.
+    /// The length of a subscription period, as an ISO 8601 duration.
     public let period: String?
     /// The UUID that the server passed to the request.
     public let requestReferenceID: String?
     /// Apple's tax category.
     public let taxCode: String?
-    /// Without tax, in thousandths of the currency's unit.
+    /// The price without tax, in thousandths of the currency's unit.
     public let taxExclusivePrice: Int64?
-    /// As a decimal number.
+    /// The tax rate, as a decimal number.
     public let taxRate: String?
 }
 
@@ -38,7 +38,7 @@ extension AdvancedCommerceInfo: FieldObject {
 public struct AdvancedCommerceDescriptors: Sendable, Hashable {
     /// The text for logs.
     public let description: String?
-    /// What the customer reads.
+    /// The name that the customer reads.
     public let displayName: String?
 }
 

@@ -6,17 +6,17 @@ public struct AdvancedCommerceItem: Sendable, Hashable {
     public let sku: String?
     /// The text for logs.
     public let description: String?
-    /// What the customer reads.
+    /// The name that the customer reads.
     public let displayName: String?
     /// The discount of the item; nil without one.
     public let offer: AdvancedCommerceOffer?
-    /// In thousandths of the currency's unit.
+    /// The item's price, in thousandths of the currency's unit.
     public let price: Int64?
     /// All refunds of the item; nil without one.
     public let refunds: [AdvancedCommerceRefund]?
     /// When the item was revoked.
     public let revocationDate: Date?
-    /// Renewal info only.
+    /// The coming increase of the item's price. Only in renewal info.
     public let priceIncreaseInfo: AdvancedCommercePriceIncrease?
 }
 
@@ -35,11 +35,11 @@ extension AdvancedCommerceItem: FieldObject {
 
 /// The offer under which an item was sold.
 public struct AdvancedCommerceOffer: Sendable, Hashable {
-    /// ISO 8601 duration.
+    /// The length of one period of the offer, as an ISO 8601 duration.
     public let period: String?
     /// The number of periods for which the offer applies.
     public let periodCount: Int64?
-    /// In thousandths of the currency's unit.
+    /// The price of the offer, in thousandths of the currency's unit.
     public let price: Int64?
     /// Why the offer was made.
     public let reason: Open<AdvancedCommerceOfferReason>?
@@ -56,13 +56,13 @@ extension AdvancedCommerceOffer: FieldObject {
 
 /// One refund of an item.
 public struct AdvancedCommerceRefund: Sendable, Hashable {
-    /// In thousandths of the currency's unit.
+    /// The refunded amount, in thousandths of the currency's unit.
     public let refundAmount: Int64?
     /// When Apple refunded the item.
     public let refundDate: Date?
     /// Why Apple refunded the item.
     public let refundReason: Open<AdvancedCommerceRefundReason>?
-    /// Whether all, a part or a share of the time was refunded.
+    /// How much was refunded: everything, the unused time, or another amount.
     public let refundType: Open<AdvancedCommerceRefundType>?
 }
 
@@ -79,7 +79,7 @@ extension AdvancedCommerceRefund: FieldObject {
 public struct AdvancedCommercePriceIncrease: Sendable, Hashable {
     /// The items that depend on this one.
     public let dependentSKUs: [String]?
-    /// In thousandths of the currency's unit.
+    /// The new price, in thousandths of the currency's unit.
     public let price: Int64?
     /// The state of the price increase: scheduled, pending or accepted.
     public let status: Open<AdvancedCommercePriceIncreaseStatus>?

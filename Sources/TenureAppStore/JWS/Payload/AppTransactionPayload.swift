@@ -20,7 +20,7 @@ public struct AppTransactionPayload: Sendable, Hashable {
     public let originalPurchaseDate: Date?
     /// CFBundleVersion of the build that was first acquired, on macOS CFBundleShortVersionString.
     public let originalApplicationVersion: String?
-    /// Standard Base64 of 48 bytes; only in a device's artifacts.
+    /// The hash that binds the artifact to a device: standard Base64 of 48 bytes. Only in a device's artifacts.
     public let deviceVerification: String?
     /// The UUID in the hash that binds the artifact to a device.
     public let deviceVerificationNonce: String?
@@ -35,6 +35,7 @@ public struct AppTransactionPayload: Sendable, Hashable {
     /// When the purchase of the app was refunded or revoked. New in the SDKs of 2026.
     public let revocationDate: Date?
 
+    /// The parsed JSON of the payload, with all of its fields.
     let tape: JSONTape
 }
 
@@ -67,6 +68,7 @@ extension AppTransactionPayload: StorePayload {
 extension AppTransactionPayload {
     /// When the App Store signed the payload.
     public var signedDate: Date? { receiptCreationDate }
+    /// The environment as the payload writes it.
     var environmentName: String? { receiptType?.rawValue }
 
     /// Whether the payload is from the App Store Server API. Such a payload isn't bound to a device, so it proves

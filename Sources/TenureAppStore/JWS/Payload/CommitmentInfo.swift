@@ -8,7 +8,7 @@ public struct CommitmentInfo: Sendable, Hashable {
     public let totalBillingPeriods: Int64?
     /// When the commitment ends.
     public let commitmentExpiresDate: Date?
-    /// Thousandths of the currency.
+    /// The price of the commitment, in thousandths of the currency's unit.
     public let commitmentPrice: Int64?
 }
 
@@ -31,7 +31,7 @@ public struct RenewalCommitmentInfo: Sendable, Hashable {
     public let commitmentRenewalBillingPlanType: Open<BillingPlanType>?
     /// When the commitment renews.
     public let commitmentRenewalDate: Date?
-    /// Thousandths of the currency.
+    /// The price of the next commitment, in thousandths of the currency's unit.
     public let commitmentRenewalPrice: Int64?
 }
 

@@ -3,7 +3,7 @@ public import TenureCore
 
 /// The part of a notification about a purchase outside of the App Store.
 public struct ExternalPurchaseToken: Sendable, Hashable {
-    /// A UUID; in the sandbox with the prefix `SANDBOX_`.
+    /// The ID of the token: a UUID, in Sandbox with the prefix `SANDBOX_`.
     public let externalPurchaseID: String?
     /// When the App Store made the token.
     public let tokenCreationDate: Date?
@@ -29,7 +29,7 @@ extension ExternalPurchaseToken: FieldObject {
 }
 
 extension ExternalPurchaseToken {
-    /// The environment. The token has no field for it, but tokens of the sandbox have a prefix.
+    /// The environment in which the token was made. The token has no field for it, but the IDs of Sandbox have a prefix.
     public var environment: AppStoreEnvironment {
         externalPurchaseID?.hasPrefix("SANDBOX") == true ? .sandbox : .production
     }

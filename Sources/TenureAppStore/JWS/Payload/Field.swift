@@ -10,19 +10,25 @@ public struct FieldDescription: Sendable, Hashable {
 
 /// How the value of a field is written in JSON.
 public indirect enum FieldShape: Sendable, Hashable {
+    /// A string.
     case text
+    /// A whole number of at most 64 bits.
     case integer
     /// Milliseconds since 1970-01-01T00:00:00Z. In artifacts from Xcode, the number may have a fraction.
     case instant
+    /// `true` or `false`.
     case boolean
+    /// An object with these fields.
     case object([FieldDescription])
+    /// An array with elements of this shape.
     case list(FieldShape)
 }
 
 /// A type that a field can have.
 protocol FieldValue: Sendable {
+    /// How a value of this type is written in JSON.
     static var shape: FieldShape { get }
-    /// Reads the value. Nil if the JSON value has the wrong type.
+    /// Reads the JSON value at this index of the tape; nil if it has the wrong type.
     init?(_ tape: JSONTape, at index: Int)
 }
 
@@ -39,11 +45,13 @@ extension FieldObject {
 /// Reads the fields of one object by their names in Apple's JSON. The type of the result determines the expected JSON
 /// type.
 struct FieldReader {
+    /// The parsed JSON, and the index of the object in it.
     let tape: JSONTape
     let index: Int
     /// The path of the object in the payload, for messages; empty for the payload itself.
     var path = ""
-    /// If it isn't nil, each call adds the field to it instead of reading the value, and returns nil.
+    /// The list of fields to fill; nil while values are read. With a recorder, each call adds its field to the list and
+    /// returns nil.
     private var recorder: FieldRecorder?
 
     init(tape: JSONTape, index: Int, path: String = "") {
@@ -62,9 +70,9 @@ struct FieldReader {
         return recorder.fields
     }
 
-    /// Reads a field. Nil if it is missing or null. Throws `malformed` if its value has the wrong type.
+    /// Reads a field; nil if it is missing or null. Throws `malformed` if its value has the wrong type.
     func callAsFunction<Value: FieldValue>(_ name: StaticString) throws(Rejection) -> Value? {
-        guard let value = present(name, Value.shape) else { return nil }
+        guard let value = valueIndex(name, Value.shape) else { return nil }
         guard let read = Value(tape, at: value) else { throw mistyped(name, Value.shape) }
         return read
     }
@@ -76,14 +84,16 @@ struct FieldReader {
         return id
     }
 
+    /// Reads a field with an object; nil if it is missing or null.
     func callAsFunction<Object: FieldObject>(object name: StaticString) throws(Rejection) -> Object? {
-        guard let value = present(name, Object.shape) else { return nil }
+        guard let value = valueIndex(name, Object.shape) else { return nil }
         guard tape.nodes[value].kind == .object else { throw mistyped(name, Object.shape) }
         return try Object(reading: FieldReader(tape: tape, index: value, path: path + name.description + "."))
     }
 
+    /// Reads a field with an array of objects; nil if it is missing or null.
     func callAsFunction<Object: FieldObject>(objects name: StaticString) throws(Rejection) -> [Object]? {
-        guard let list = present(name, .list(Object.shape)) else { return nil }
+        guard let list = valueIndex(name, .list(Object.shape)) else { return nil }
         guard tape.nodes[list].kind == .array else { throw mistyped(name, .list(Object.shape)) }
         var objects: [Object] = []
         var element = list + 1
@@ -96,7 +106,9 @@ struct FieldReader {
         return objects
     }
 
-    private func present(_ name: StaticString, _ shape: @autoclosure () -> FieldShape) -> Int? {
+    /// Returns the index of a field's value on the tape; nil if the value is missing or null. With a recorder, adds the
+    /// field to its list and returns nil.
+    private func valueIndex(_ name: StaticString, _ shape: @autoclosure () -> FieldShape) -> Int? {
         if let recorder {
             recorder.fields.append(FieldDescription(name: name.description, shape: shape()))
             return nil
@@ -108,16 +120,18 @@ struct FieldReader {
     }
 
     private func mistyped(_ name: StaticString, _ shape: FieldShape) -> Rejection {
-        Rejection(.malformed, "`\(path)\(name)` must be \(shape.article)")
+        Rejection(.malformed, "`\(path)\(name)` must be \(shape.phrase)")
     }
 }
 
+/// A list of fields that copies of a reader share.
 private final class FieldRecorder {
     var fields: [FieldDescription] = []
 }
 
 extension FieldShape {
-    fileprivate var article: String {
+    /// The name for messages, such as "an integer".
+    fileprivate var phrase: String {
         switch self {
         case .text: "a string"
         case .integer: "an integer"

@@ -1,6 +1,8 @@
 import Foundation
 import TenureJSON
 
+// The types that a field of a payload can have, and how each is read from JSON.
+
 extension String: FieldValue {
     static var shape: FieldShape { .text }
 
@@ -20,6 +22,7 @@ extension Int64: FieldValue {
         self = value
     }
 
+    /// Reads an optional minus sign and 1 to 19 digits; nil for any other text, and if the number is too large.
     fileprivate init?(digits text: UnsafeBufferPointer<UInt8>) {
         let isNegative = text.first == UInt8(ascii: "-")
         let digits = isNegative ? text.dropFirst() : text[...]

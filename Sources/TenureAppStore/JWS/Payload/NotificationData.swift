@@ -2,7 +2,7 @@ public import TenureCore
 
 /// The part of a notification about one transaction or subscription.
 public struct NotificationData: Sendable, Hashable {
-    /// Absent in a test notification of the sandbox.
+    /// The app's Apple ID (adam ID). Absent in a test notification of Sandbox.
     public let appAppleID: Int64?
     /// `CFBundleIdentifier` of the app.
     public let bundleID: String?
@@ -10,11 +10,11 @@ public struct NotificationData: Sendable, Hashable {
     public let bundleVersion: String?
     /// The environment of the App Store that signed it.
     public let environment: Open<AppStoreEnvironment>?
-    /// A nested JWS.
+    /// The transaction, as a nested JWS.
     public let signedTransactionInfo: String?
-    /// A nested JWS; subscriptions only.
+    /// The renewal info, as a nested JWS. For subscriptions only.
     public let signedRenewalInfo: String?
-    /// The state of the subscription. Nil for other products.
+    /// The state of the subscription; nil for other products.
     public let status: Open<SubscriptionStatus>?
     /// Why the customer asked for a refund.
     public let consumptionRequestReason: Open<ConsumptionRequestReason>?
@@ -41,7 +41,7 @@ public struct NotificationAppData: Sendable, Hashable {
     public let bundleID: String?
     /// The environment of the App Store that signed it.
     public let environment: Open<AppStoreEnvironment>?
-    /// A nested JWS: the server variant of an app transaction.
+    /// The app transaction in its server variant, as a nested JWS.
     public let signedAppTransactionInfo: String?
 }
 

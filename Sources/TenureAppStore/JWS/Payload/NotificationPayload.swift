@@ -19,11 +19,12 @@ public struct NotificationPayload: Sendable, Hashable {
     public let data: NotificationData?
     /// The result of a renewal date extension for all subscribers.
     public let summary: NotificationSummary?
-    /// For notifications about external purchases only.
+    /// The token of an external purchase. Only in notifications about external purchases.
     public let externalPurchaseToken: ExternalPurchaseToken?
-    /// For notifications about the app itself, with an app transaction.
+    /// The app, and its app transaction. Only in notifications about the app itself.
     public let appData: NotificationAppData?
 
+    /// The parsed JSON of the payload, with all of its fields.
     let tape: JSONTape
 }
 
@@ -48,8 +49,10 @@ extension NotificationPayload: StorePayload {
 }
 
 extension NotificationPayload {
-    /// If the notification has none of the four parts, the first object that names an app. Apple adds new parts, and a
-    /// notification with one is accepted, too.
+    /// The first object in the notification that names an app; nil without one.
+    ///
+    /// It is used only if the notification has none of the four parts. Apple adds new parts, and a notification with a
+    /// new part is accepted, too.
     private var unknownPart: NotificationAppData? {
         for index in tape.objects(inObjectAt: tape.root) {
             let part = try? NotificationAppData(reading: FieldReader(tape: tape, index: index))
@@ -58,7 +61,7 @@ extension NotificationPayload {
         return nil
     }
 
-    // The first part that is present, in Apple's order.
+    /// The app and the environment in the first part that is present, in Apple's order.
     private var part: (bundleID: String?, appAppleID: Int64?, environmentName: String?) {
         if let data { return (data.bundleID, data.appAppleID, data.environment?.rawValue) }
         if let summary { return (summary.bundleID, summary.appAppleID, summary.environment?.rawValue) }

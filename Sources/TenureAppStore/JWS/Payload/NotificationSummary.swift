@@ -12,7 +12,7 @@ public struct NotificationSummary: Sendable, Hashable {
     public let productID: String?
     /// The ID that the server passed to the request.
     public let requestIdentifier: String?
-    /// ISO 3166-1 alpha-3.
+    /// The countries in which the subscriptions were to be extended, as ISO 3166-1 alpha-3 codes.
     public let storefrontCountryCodes: [String]?
     /// The number of extended subscriptions.
     public let succeededCount: Int64?

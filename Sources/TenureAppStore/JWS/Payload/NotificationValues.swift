@@ -1,3 +1,4 @@
+/// The event that a notification reports.
 public enum NotificationType: String, Sendable, Hashable, CaseIterable {
     case subscribed = "SUBSCRIBED"
     case didRenew = "DID_RENEW"
@@ -24,6 +25,7 @@ public enum NotificationType: String, Sendable, Hashable, CaseIterable {
     case test = "TEST"
 }
 
+/// The details of a notification's event.
 public enum NotificationSubtype: String, Sendable, Hashable, CaseIterable {
     case initialBuy = "INITIAL_BUY"
     case resubscribe = "RESUBSCRIBE"
@@ -46,6 +48,7 @@ public enum NotificationSubtype: String, Sendable, Hashable, CaseIterable {
     case activeTokenReminder = "ACTIVE_TOKEN_REMINDER"
 }
 
+/// Why a customer asked for a refund.
 public enum ConsumptionRequestReason: String, Sendable, Hashable, CaseIterable {
     case unintendedPurchase = "UNINTENDED_PURCHASE"
     case fulfillmentIssue = "FULFILLMENT_ISSUE"
@@ -54,6 +57,7 @@ public enum ConsumptionRequestReason: String, Sendable, Hashable, CaseIterable {
     case other = "OTHER"
 }
 
+/// The kind of token that Apple makes for a purchase outside of the App Store.
 public enum ExternalPurchaseTokenType: String, Sendable, Hashable, CaseIterable {
     case services = "SERVICES"
     case acquisition = "ACQUISITION"

@@ -3,7 +3,9 @@ import TenureJSON
 /// A value of an enumeration to which Apple may add cases: a known case, or the unknown value as written.
 public enum Open<Known: RawRepresentable & Sendable & Hashable>: Sendable, Hashable
 where Known.RawValue: Sendable & Hashable {
+    /// A case of the enumeration.
     case known(Known)
+    /// A value for which the enumeration has no case.
     case unknown(Known.RawValue)
 
     public init(rawValue: Known.RawValue) {
@@ -18,7 +20,7 @@ where Known.RawValue: Sendable & Hashable {
         }
     }
 
-    /// Nil if the value is unknown.
+    /// The known case; nil if the value is unknown.
     public var known: Known? {
         if case .known(let value) = self { value } else { nil }
     }

@@ -10,15 +10,15 @@ public struct RenewalInfoPayload: Sendable, Hashable {
     public let productID: String?
     /// The product that will renew.
     public let autoRenewProductID: String?
-    /// `1` if the subscription will renew.
+    /// Whether the subscription will renew.
     public let autoRenewStatus: Open<AutoRenewStatus>?
-    /// Why the subscription expired. Nil while it is active.
+    /// Why the subscription expired; nil while it is active.
     public let expirationIntent: Open<ExpirationIntent>?
     /// Whether Apple still tries to charge for an expired subscription.
     public let isInBillingRetryPeriod: Bool?
     /// When the billing grace period ends. The subscription is valid until then.
     public let gracePeriodExpiresDate: Date?
-    /// `1` if the customer accepted the price increase.
+    /// Whether the customer accepted a price increase.
     public let priceIncreaseStatus: Open<PriceIncreaseStatus>?
     /// The kind of offer that applied: introductory, promotional, offer code or win-back.
     public let offerType: Open<OfferType>?
@@ -26,15 +26,15 @@ public struct RenewalInfoPayload: Sendable, Hashable {
     public let offerIdentifier: String?
     /// How the offer is paid: free trial, pay as you go or pay up front.
     public let offerDiscountType: Open<OfferDiscountType>?
-    /// ISO 8601 duration, such as `P1M`.
+    /// The length of the offer, as an ISO 8601 duration such as `P1M`.
     public let offerPeriod: String?
     /// When the current series of periods began. A gap of at most 60 days doesn't end a series.
     public let recentSubscriptionStartDate: Date?
     /// When the subscription renews next.
     public let renewalDate: Date?
-    /// Thousandths of `currency`.
+    /// The price of the next period, in thousandths of `currency`.
     public let renewalPrice: Int64?
-    /// ISO 4217.
+    /// The currency of `renewalPrice`, as an ISO 4217 code.
     public let currency: String?
     /// The IDs of the win-back offers that the customer may use, the best first.
     public let eligibleWinBackOfferIDs: [String]?
@@ -50,13 +50,14 @@ public struct RenewalInfoPayload: Sendable, Hashable {
     public let renewalBillingPlanType: Open<BillingPlanType>?
     /// The commitment of a subscription that is paid in installments.
     public let commitmentInfo: RenewalCommitmentInfo?
-    /// For products of the Advanced Commerce API only.
+    /// Details of a product of the Advanced Commerce API; nil for other products.
     public let advancedCommerceInfo: AdvancedCommerceInfo?
-    /// Standard Base64 of 48 bytes; only in a device's artifacts.
+    /// The hash that binds the artifact to a device: standard Base64 of 48 bytes. Only in a device's artifacts.
     public let deviceVerification: String?
     /// The UUID in the hash that binds the artifact to a device.
     public let deviceVerificationNonce: String?
 
+    /// The parsed JSON of the payload, with all of its fields.
     let tape: JSONTape
 }
 
@@ -98,6 +99,7 @@ extension RenewalInfoPayload: StorePayload {
 }
 
 extension RenewalInfoPayload {
+    /// Renewal info doesn't name its app.
     var bundleID: String? { nil }
     var environmentName: String? { environment?.rawValue }
 }

@@ -8,7 +8,7 @@ public struct TransactionPayload: Sendable, Hashable {
     public let originalTransactionID: String?
     /// The ID of this transaction, which is unique in its environment.
     public let transactionID: String?
-    /// The ID of a period of a subscription. Nil for other products.
+    /// The ID of a period of a subscription; nil for other products.
     public let webOrderLineItemID: String?
     /// `CFBundleIdentifier` of the app.
     public let bundleID: String?
@@ -20,19 +20,19 @@ public struct TransactionPayload: Sendable, Hashable {
     public let purchaseDate: Date?
     /// When the account first bought the product. It is the same after restores and renewals.
     public let originalPurchaseDate: Date?
-    /// When the period of an auto-renewable subscription ends. Nil for other products.
+    /// When the period of an auto-renewable subscription ends; nil for other products.
     public let expiresDate: Date?
     /// How many consumables were bought; otherwise 1.
     public let quantity: Int64?
     /// The product type in App Store Connect.
     public let type: Open<ProductType>?
-    /// A UUID that the app set.
+    /// The UUID that the app passed to the purchase.
     public let appAccountToken: String?
     /// Whether the customer bought it, or a family member did.
     public let inAppOwnershipType: Open<OwnershipType>?
     /// When the App Store signed the payload.
     public let signedDate: Date?
-    /// When the purchase was refunded, or when Family Sharing of it ended. Nil if neither happened.
+    /// When the purchase was refunded, or when Family Sharing of it ended; nil if neither happened.
     public let revocationDate: Date?
     /// Why Apple refunded the purchase: a problem with the app, or another reason.
     public let revocationReason: Open<RevocationReason>?
@@ -48,19 +48,19 @@ public struct TransactionPayload: Sendable, Hashable {
     public let offerIdentifier: String?
     /// How the offer is paid: free trial, pay as you go or pay up front.
     public let offerDiscountType: Open<OfferDiscountType>?
-    /// ISO 8601 duration, such as `P1M`.
+    /// The length of the offer, as an ISO 8601 duration such as `P1M`.
     public let offerPeriod: String?
     /// The environment of the App Store that signed it.
     public let environment: Open<AppStoreEnvironment>?
-    /// ISO 3166-1 alpha-3.
+    /// The country of the storefront, as an ISO 3166-1 alpha-3 code.
     public let storefront: String?
     /// Apple's number of the storefront.
     public let storefrontID: String?
     /// Whether the customer made the purchase, or the subscription renewed.
     public let transactionReason: Open<TransactionReason>?
-    /// ISO 4217.
+    /// The currency of `price`, as an ISO 4217 code.
     public let currency: String?
-    /// Thousandths of `currency`, after an offer.
+    /// The price after an offer, in thousandths of `currency`.
     public let price: Int64?
     /// Apple's ID of the acquisition: one for each Apple Account and app.
     public let appTransactionID: String?
@@ -68,13 +68,14 @@ public struct TransactionPayload: Sendable, Hashable {
     public let billingPlanType: Open<BillingPlanType>?
     /// The commitment of a subscription that is paid in installments.
     public let commitmentInfo: CommitmentInfo?
-    /// For products of the Advanced Commerce API only.
+    /// Details of a product of the Advanced Commerce API; nil for other products.
     public let advancedCommerceInfo: AdvancedCommerceInfo?
-    /// Standard Base64 of 48 bytes; only in a device's artifacts.
+    /// The hash that binds the artifact to a device: standard Base64 of 48 bytes. Only in a device's artifacts.
     public let deviceVerification: String?
     /// The UUID in the hash that binds the artifact to a device.
     public let deviceVerificationNonce: String?
 
+    /// The parsed JSON of the payload, with all of its fields.
     let tape: JSONTape
 }
 

@@ -29,7 +29,7 @@ extension Date {
     /// Seconds since midnight in UTC.
     var secondsOfDay: TimeInterval { timeIntervalSince1970 - (timeIntervalSince1970 / 86_400).rounded(.down) * 86_400 }
 
-    /// Nil for dates too distant for a calendar.
+    /// The day in UTC; nil for a date too distant for a calendar.
     private var day: CivilDay? {
         let number = (timeIntervalSince1970 / 86_400).rounded(.down)
         return abs(number) < 4_000_000 ? CivilDay(number: Int(number)) : nil
@@ -37,6 +37,7 @@ extension Date {
 }
 
 extension TextPieces where Self: ~Copyable {
+    /// Writes up to five pieces of text, one after the other, without joining them into a new string.
     mutating func say(
         _ first: String, _ second: String = "", _ third: String = "", _ fourth: String = "", _ fifth: String = ""
     ) {
@@ -47,10 +48,12 @@ extension TextPieces where Self: ~Copyable {
         if !fifth.isEmpty { write(fifth) }
     }
 
+    /// Writes a text, the day of a date in UTC, and the rest of the text.
     mutating func say(_ start: String, on date: Date, _ rest: String = "") {
         say(start, date.inWords, rest)
     }
 
+    /// Writes a text, and a date as the end of a right, such as "until June 10, 2015".
     mutating func say(_ start: String, end date: Date, ofDay isOfDay: Bool = false) {
         say(start, date.inWords(asEndOfDay: isOfDay))
     }

@@ -2,7 +2,7 @@ import Foundation
 import TenureJSON
 
 extension Sentence {
-    /// The reason in one sentence, and what the customer can do in another.
+    /// Writes why the customer doesn't have the entitlement, and in most cases what they can do.
     func writeDenial(to output: inout some TextPieces & ~Copyable) {
         switch leadingDenial {
         case .supportRevocation:
@@ -127,7 +127,7 @@ extension Sentence {
         return leading
     }
 
-    /// ", and it's for people who got it on June 10, 2014, or later. "
+    /// Writes, for example, ", and it's for people who got it on June 10, 2014 or later. "
     private func writeWindow(of era: Int, to output: inout some TextPieces & ~Copyable) {
         guard let (first, last) = facts.window(ofHonoring: era) else {
             return output.say(", outside the dates for which it was offered. ")
@@ -142,22 +142,24 @@ extension Sentence {
         output.say(". ")
     }
 
+    /// When a family member must have got the app for their copy to give the entitlement.
     private enum FamilyHint: String {
         case earlier = "the app earlier"
         /// On one of the days that the sentence names.
         case then = "it then"
     }
 
-    /// "In the app you can try it, buy it, or tap Restore Purchases; if this seems wrong, please contact our support
-    /// team."
+    /// Writes, for example, "In the app you can try it, buy it, or tap Restore Purchases; if this seems wrong, please
+    /// contact our support team."
     ///
-    /// - Parameter family: when a family member must have got the app for their copy to give the entitlement. The
-    ///   sentence mentions it only if the entitlement honors an era.
+    /// - Parameters:
+    ///   - family: adds "or someone in your family got the app earlier", but only if the entitlement honors an era.
+    ///   - buying: how the customer can buy the entitlement. The trial is offered only with the default.
     private func writeHelp(
         family: FamilyHint? = nil, buying: String = "buy it", to output: inout some TextPieces & ~Copyable
     ) {
-        let isNew = buying == "buy it"
-        switch (facts.isSold, facts.hasTrial && isNew) {
+        let isFirstPurchase = buying == "buy it"
+        switch (facts.isSold, facts.hasTrial && isFirstPurchase) {
         case (true, true): output.say("In the app you can try it, buy it, or tap Restore Purchases; if")
         case (true, false): output.say("In the app you can ", buying, " or tap Restore Purchases; if")
         case (false, true): output.say("In the app you can try it; if")

@@ -2,6 +2,7 @@ import Foundation
 import TenureJSON
 
 extension Sentence {
+    /// Writes that the decision is undetermined, why, and what the customer can do.
     func writeDoubt(to output: inout some TextPieces & ~Copyable) {
         output.say("We can't tell yet whether ")
         writeTitle(to: &output)
@@ -11,6 +12,7 @@ extension Sentence {
         writeNextSteps(to: &output)
     }
 
+    /// Writes the first reason for which there is a text.
     private func writeWhy(to output: inout some TextPieces & ~Copyable) {
         for finding in decision.findings {
             switch finding {

@@ -2,20 +2,22 @@ import Foundation
 import TenureJSON
 
 extension Sentence {
+    /// Writes that the customer has the entitlement, until when, and why.
     func writeGrant(to output: inout some TextPieces & ~Copyable) {
         writeTitle(to: &output)
         output.say(" is yours")
         if let until = decision.until {
-            output.say(" ", end: until, ofDay: isFromEras)
+            output.say(" ", end: until, ofDay: mayEndWithDay)
         } else if isPermanent {
             output.say(" permanently")
         }
         output.say(": ")
-        writeGrounds(to: &output)
+        writeWhy(to: &output)
         output.say(".")
     }
 
-    private func writeGrounds(to output: inout some TextPieces & ~Copyable) {
+    /// Writes the deciding reason.
+    private func writeWhy(to output: inout some TextPieces & ~Copyable) {
         switch decision.findings.first {
         case .eraHonored(let eras):
             writeAcquisition(in: eras, to: &output)
@@ -52,6 +54,7 @@ extension Sentence {
         }
     }
 
+    /// Writes the title of a purchase that a family member shares, or "a subscription" or "a purchase".
     private func writeShared(_ index: PurchaseIndex, to output: inout some TextPieces & ~Copyable) {
         let purchase = context.purchases.indices.contains(index) ? context.purchases[index] : nil
         if let title = purchase.flatMap({ facts.title(ofProduct: $0.productID) }) {
@@ -61,7 +64,7 @@ extension Sentence {
         }
     }
 
-    /// Whether only a refund or a revocation can end the right.
+    /// Whether the sentence says "permanently" of a right without an end.
     private var isPermanent: Bool {
         // A shared purchase isn't permanent, because the family member can stop sharing it at any time.
         if facts.isFamilyShared { return false }
@@ -73,7 +76,8 @@ extension Sentence {
         }
     }
 
-    private var isFromEras: Bool {
+    /// Whether the right's end may be a day in an honor of the policy.
+    private var mayEndWithDay: Bool {
         switch decision.findings.first {
         case .product, .gracePeriod, .supportGrant: false
         default: facts.hasLastDays

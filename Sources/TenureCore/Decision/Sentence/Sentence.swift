@@ -24,7 +24,7 @@ extension Decision {
     }
 }
 
-/// The only code that turns a decision's reasons into words.
+/// The words of a decision for the customer, in the API, the command and the web page alike.
 ///
 /// Each outcome has a file with its sentences. Customers who got the app may not have paid for it, so no sentence says
 /// "you didn't buy". A reason without its own sentence uses a general one.
@@ -50,7 +50,7 @@ struct Sentence {
 
     func writeTitle(to output: inout some TextPieces & ~Copyable) { output.say("“", facts.title, "”") }
 
-    /// "“Full Version”", "your subscription" or "your purchase"; never a product ID.
+    /// Writes the product's title in quotation marks, "your subscription" or "your purchase"; never a product ID.
     func writePurchase(_ index: PurchaseIndex, to output: inout some TextPieces & ~Copyable) {
         let purchase = context.purchases.indices.contains(index) ? context.purchases[index] : nil
         if let title = purchase.flatMap({ facts.title(ofProduct: $0.productID) }) {
@@ -60,13 +60,13 @@ struct Sentence {
         }
     }
 
-    /// "you got the app on May 1, 2014".
+    /// Writes, for example, "you got the app on May 1, 2014".
     func writeDate(to output: inout some TextPieces & ~Copyable) {
         output.say("you got the app")
         if let date = facts.date(allowing: nil) { output.say(" on ", on: date) }
     }
 
-    /// "you got the app on May 1, 2014 (build 37)", with the date and the version that are known.
+    /// Writes, for example, "you got the app on May 1, 2014 (build 37)", with the date and the version that are known.
     ///
     /// - Parameter eras: the eras that the rest of the sentence is about. A proof that excludes all of them was
     ///   overridden, so the sentence leaves it out.

@@ -4,14 +4,18 @@ import Foundation
 struct SentenceFacts {
     /// The title of the entitlement that customers see.
     let title: String
-    /// Nil if the policy no longer has the entitlement and only a promise names it.
+    /// The entitlement in the policy; nil if only a promise still names it.
     let entitlement: Entitlement?
     private let policy: Policy
     private let languages: [String]
 
+    /// The original version, "build" or "version", and the eras that it proves.
     private var version: (text: String, key: String, eras: EraSet)?
+    /// The purchase date, and the eras that contain it.
     private var date: (date: Date, eras: EraSet)?
+    /// The possible eras of a purchase date inside a changeover window.
     private var changeoverEras: EraSet?
+    /// The date of the customer's preorder; nil if no reason names one.
     private(set) var preorder: Date?
     private(set) var isPersona = false
     private(set) var isFamilyShared = false
@@ -45,8 +49,10 @@ struct SentenceFacts {
 
     // MARK: Proofs
 
+    /// Whether the purchase date is inside a changeover window.
     var isChangeover: Bool { changeoverEras != nil }
 
+    /// Whether the reasons name a purchase date.
     var hasDate: Bool { date != nil }
 
     /// The eras that the date allows, with those of a changeover.
@@ -101,8 +107,10 @@ struct SentenceFacts {
         return titles.count == products.count ? titles : nil
     }
 
-    /// The first and the last day on which the app had to be acquired for the era's honor. Nil if the era has several
-    /// honors or no such days. Also nil if the customer's day is within them, because then the time of day decided.
+    /// Returns the first and the last day on which the app had to be acquired for the era's honor.
+    ///
+    /// Returns nil if the purchase date is unknown, or if the era has several honors or no such days. Also returns nil
+    /// if the customer's day is within them, because then the time of day decided.
     func window(ofHonoring era: Int) -> (first: CivilDay?, last: CivilDay?)? {
         guard policy.eras.indices.contains(era), let day = date.map({ CivilDay(of: $0.date) }) else { return nil }
         let honors = (entitlement?.honors ?? []).filter { $0.era == policy.eras[era].name }
@@ -120,14 +128,14 @@ struct SentenceFacts {
 extension Honor {
     /// The first day on which the app had to be acquired.
     ///
-    /// A day of the policy begins at 10:00 UTC of the day before, when it begins in UTC+14.
+    /// A day in the policy begins at 10:00 UTC of the day before, when it begins in UTC+14.
     fileprivate var firstDay: CivilDay? {
         boughtSince.map { CivilDay(of: $0.secondsOfDay == 36_000 ? $0.addingTimeInterval(14 * 3600) : $0) }
     }
 
     /// The last day on which the app had to be acquired.
     ///
-    /// `boughtBefore` excludes its day, which begins last at noon UTC, in UTC-12.
+    /// `boughtBefore` excludes its day. If the policy gives a day, it begins last at noon UTC, in UTC-12.
     fileprivate var lastDay: CivilDay? {
         boughtBefore.map { CivilDay(of: $0.addingTimeInterval($0.secondsOfDay == 43_200 ? -12 * 3600 - 1 : -1)) }
     }
