@@ -7,7 +7,8 @@ public struct AppConfiguration: Sendable {
     public var name: String
     /// The app's settings. Host, port, TLS and proxies are those of the first app.
     public var configuration: ServiceConfiguration
-    /// Opens the database; nil, or no store, for the SQLite file in the configuration. Called again if it fails.
+    /// Opens the app's database, each time that the app starts. If this is nil or returns nil, the SQLite file in the
+    /// configuration is opened.
     package var open: (@Sendable (ServiceConfiguration) async throws -> Store?)?
 
     /// Creates the configuration of one app. `mistake(in:)` checks its name.
@@ -21,7 +22,8 @@ public struct AppConfiguration: Sendable {
         guard !apps.isEmpty else { return .apps("there is no app; add one below `apps`") }
         for app in apps {
             guard (1...64).contains(app.name.utf8.count), app.name.utf8.allSatisfy(isAllowed) else {
-                return .apps("`\(app.name)` can't be part of a path; use lowercase letters, digits, `-` and `_`")
+                return .apps(
+                    "the name `\(app.name)` can't be part of a path; use up to 64 lowercase letters, digits, `-`, `_`")
             }
             if let error = ServiceError(app.configuration.mistakes) { return .app(name: app.name, error.description) }
         }
@@ -43,6 +45,7 @@ public struct AppConfiguration: Sendable {
         return nil
     }
 
+    /// Whether an app's name may contain the byte.
     private static func isAllowed(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),
@@ -52,10 +55,12 @@ public struct AppConfiguration: Sendable {
         }
     }
 
+    /// The path with all links resolved, so that two spellings of it are equal. A URL stays as it is.
     private static func place(_ path: String) -> String {
         path.contains("://") ? path : URL(fileURLWithPath: path).resolvingSymlinksInPath().standardized.path
     }
 
+    /// The first value that two apps have.
     private static func repeated(_ apps: [AppConfiguration], _ value: (AppConfiguration) -> String) -> String? {
         var seen: Set<String> = []
         return apps.map(value).first { !seen.insert($0).inserted }

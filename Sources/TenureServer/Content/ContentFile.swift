@@ -27,7 +27,7 @@ final class ContentFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Opens a regular file; nil if it doesn't exist.
+    /// Opens the file with this digest; nil if it doesn't exist or isn't a regular file.
     static func open(_ digest: ContentDigest, in folder: String) async throws -> ContentFile? {
         // A digest has only hexadecimal digits, so the path can't leave the folder.
         let path = "\(folder)/\(digest)"
@@ -67,7 +67,9 @@ final class ContentFile: Sendable {
         }
     }
 
+    /// A failure to open or read a file.
     struct ReadFailed: Error {
+        /// The system's `errno`.
         let code: Int32
     }
 }

@@ -8,7 +8,7 @@ import TenureStore
 
 /// `GET /v1/content`: the signed catalog, and links to the packs that the customer may use.
 struct ContentRoute: Sendable {
-    /// Nil if the service delivers no content.
+    /// The content to deliver; nil if the service delivers none.
     let delivery: ContentDelivery?
     let access: CustomerAccess
     let rights: ContentAccess
@@ -37,6 +37,7 @@ struct ContentRoute: Sendable {
             timeIntervalSince1970: (now.timeIntervalSince1970 + delivery.linkLifetime).rounded(.down))
         var packs: [String: ContentResponse.Links] = [:]
         let bucket = delivery.s3?.presigner
+        // The version of each pack for the app's version in the request; without one, the newest.
         let wanted = request.uri.queryParameters["appVersion"].map { AppVersion(String($0)) }
         for pack in signed.catalog.packs where allowed.contains(pack.unlock) {
             let version = if let wanted { pack.version(for: wanted) } else { pack.versions.last }

@@ -11,7 +11,7 @@ import TenureStore
 ///
 /// The customer's right is checked on each request, so a refund counts from the next one.
 struct DownloadRoute: Sendable {
-    /// Nil if the service delivers no content.
+    /// The content to deliver; nil if the service delivers none.
     let delivery: ContentDelivery?
     let verifiedRealms: AcceptedRealms
     let rights: ContentAccess
@@ -33,7 +33,7 @@ struct DownloadRoute: Sendable {
         switch representation.answer(to: request) {
         case .without(let response): return response
         case .bytes(let range, var response):
-            // HEAD has no body, so it needs no slot.
+            // HEAD has no body, so it doesn't count as a download.
             guard request.method == .get else { return response }
             let slot: Downloads.Slot
             do throws(DownloadRejection) {

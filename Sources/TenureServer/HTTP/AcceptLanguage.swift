@@ -8,7 +8,7 @@ extension Request {
 
 /// `Accept-Language` of RFC 9110, section 12.5.4.
 enum AcceptLanguage {
-    /// More languages than a reader has. The rest is ignored.
+    /// How many languages are read. The rest are ignored, because no person needs more.
     private static let most = 16
 
     /// Returns the language tags in the order of their weights. Ranges that can't be read, `*`, and those that the reader

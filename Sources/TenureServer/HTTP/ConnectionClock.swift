@@ -3,15 +3,18 @@ import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
 
-/// Closes a connection with a client that is too slow to begin, to send a request, or to read the response. Reports the
-/// state of the connection to `Connections`.
+/// The channel handler that enforces the timeouts of one connection. It has three tasks.
 ///
-/// If a response is sent before its request is complete, the connection is closed afterward. The rest of the request is
-/// still read for a short time and up to a limit, so that the client can read the response. The idle timeout covers the
-/// time between requests.
+/// **Slow clients.** It closes the connection if the client is too slow to begin, to send a request's body, or to read
+/// the response. The server's idle timeout covers the time between requests. For `Connections`, it reports what the
+/// connection is doing.
 ///
-/// Passes one request at a time to the service. So a client that sends many requests and reads nothing takes the memory
-/// of one response. The next request is passed on when the operating system has taken the whole response.
+/// **Early responses.** If a response is sent before its request is complete, the connection is closed afterward. The
+/// rest of the request is still read for a short time and up to a limit, so that the client can read the response.
+///
+/// **Pipelining.** It passes one request at a time to the service, so a client that sends many requests and reads nothing
+/// takes the memory of one response only. It passes on the next request when the operating system has taken the whole
+/// response.
 final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -19,54 +22,66 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundOut = HTTPResponsePart
 
     private let timeouts: ServiceConfiguration.Timeouts
-    /// Bytes per second.
+    /// The minimum rate of a request's body, in bytes per second.
     private let bodyRate: Int
     private let connections: Connections
+    /// Called before a connection with a slow client is closed.
     private let closed: @Sendable (SlowClientPhase) -> Void
+    /// This connection's entry in `connections`, while the connection is open.
     private var connection: Connections.Connection?
 
-    /// For a body, the next time at which its rate is measured; for a head, its deadline.
+    /// For the head of the first request, its deadline. For a body, the next time at which its rate is measured. After an
+    /// early response, the time at which the connection is closed.
     private var readingUntil: (deadline: NIODeadline, phase: SlowClientPhase)?
+    /// Whether a request's head has arrived, and its end hasn't.
     private var isRequestArriving = false
+    /// The body bytes that aren't reported to `connections` yet.
     private var unreportedBytes = 0
     /// When the service stopped reading, and when it last started again. The time between doesn't count against the
     /// client.
     private var pausedAt: NIODeadline?
     private var resumedAt = NIODeadline.uptimeNanoseconds(0)
 
-    /// When the client last read a part of the response; nil if no response is being written.
-    private var takenAt: NIODeadline?
-    private var responseCheck: NIODeadline?
+    /// When the client last read a part of the response, or the service last wrote one. Nil if no response is being
+    /// written.
+    private var clientReadAt: NIODeadline?
+    /// When to check next whether the client reads the response; nil if no check is needed.
+    private var nextResponseCheck: NIODeadline?
+    /// The bytes that waited for the operating system at the last check.
     private var bufferedBytes = 0
 
-    /// The events after a request with a response that isn't written yet.
-    private var waiting = CircularBuffer<Waiting>()
+    /// The events that arrived after a complete request, while its response isn't sent yet.
+    private var waiting = CircularBuffer<WaitingEvent>()
     private var waitingBytes = 0
+    /// Whether NIO wanted to read more while events were waiting. The read follows when none are.
     private var isReadingPaused = false
-    private var responsesEnded = 0
-    /// How many bytes of response bodies were written, and how many of them the client has read for certain.
-    private var (bytesWritten, bytesTaken) = (0, 0)
+    /// The bytes of response bodies that were written, and how many of them the operating system has taken at least.
+    private var (bytesWritten, bytesSent) = (0, 0)
 
+    /// The only timer, for the earlier of `readingUntil` and `nextResponseCheck`.
     private var timer: (deadline: NIODeadline, task: Scheduled<Void>)?
-    /// The numbers of complete requests and of started responses. Clients may send the next request before the
-    /// response.
+    /// The numbers of complete requests, of started responses, and of responses that the operating system has taken.
+    /// Clients may send the next request before the response.
     private var requestsRead = 0
     private var responsesBegun = 0
-    private var isLeaving = false
-    /// How many bytes of a request are still read after its response.
-    private var bytesLeft = 8 * 1024 * 1024
+    private var responsesEnded = 0
+    /// Whether the connection is closed after this response, because the response began before its request was complete.
+    private var closesAfterResponse = false
+    /// How many more bytes of the request are read after an early response.
+    private var remainingLateBytes = 8 * 1024 * 1024
 
     /// How long the connection stays open after an early response, so that the client can read it.
     private static let lingerTime = TimeAmount.seconds(5)
     private static let maximumResponseCheck = TimeAmount.seconds(5)
 
-    private enum Waiting {
+    /// An event from the client that is passed on later.
+    private enum WaitingEvent {
         case part(HTTPRequestPart)
         case error(any Error)
         case inputClosed
     }
 
-    /// The limits of waiting events. No well-behaved client sends as many requests before it reads a response.
+    /// The limits of waiting events. No well-behaved client sends that many requests before it reads a response.
     private static let maximumWaiting = (events: 4_000, bytes: 1 << 20)
 
     init(
@@ -84,13 +99,13 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
         connection = connections.open(from: NetworkAddress(channel.remoteAddress)) { channel.closeTransport() }
         if connections.shouldScheduleRetry() { Self.makeRoom(connections, on: context.eventLoop) }
         readingUntil = (.now() + .seconds(Int64(timeouts.head)), .head)
-        arm(context)
+        setTimer(context)
     }
 
-    func handlerRemoved(context: ChannelHandlerContext) { end() }
+    func handlerRemoved(context: ChannelHandlerContext) { forget() }
 
     func channelInactive(context: ChannelHandlerContext) {
-        end()
+        forget()
         context.fireChannelInactive()
     }
 
@@ -98,55 +113,59 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let part = unwrapInboundIn(data)
-        if isAnswering || !waiting.isEmpty { hold(.part(part), context) } else { forward(part, context) }
+        if isAnswering || !waiting.isEmpty { storeUntilResponse(.part(part), context) } else { passOn(part, context) }
     }
 
+    /// Whether the response to a complete request isn't sent yet.
     private var isAnswering: Bool { requestsRead > responsesEnded }
 
-    private func forward(_ part: HTTPRequestPart, _ context: ChannelHandlerContext) {
+    /// Passes a part of a request on to the service, and sets the deadline for what must follow.
+    private func passOn(_ part: HTTPRequestPart, _ context: ChannelHandlerContext) {
         switch part {
         case .head:
             isRequestArriving = true
-            if !isLeaving {
+            if !closesAfterResponse {
                 readingUntil = (.now() + .seconds(Int64(timeouts.body)), .body)
-                arm(context)
+                setTimer(context)
             }
         case .body(let bytes):
             unreportedBytes += bytes.readableBytes
-            if isLeaving {
-                bytesLeft -= bytes.readableBytes
+            if closesAfterResponse {
+                remainingLateBytes -= bytes.readableBytes
                 // A client that sends this much isn't reading the response.
-                if bytesLeft < 0 { return context.close(promise: nil) }
+                if remainingLateBytes < 0 { return context.close(promise: nil) }
             }
         case .end:
             isRequestArriving = false
             requestsRead += 1
-            if !isLeaving { readingUntil = nil }
+            if !closesAfterResponse { readingUntil = nil }
         }
         context.fireChannelRead(wrapInboundOut(part))
-        // This was the rest of a request that got an early response.
-        if isLeaving, requestsRead >= responsesBegun, takenAt == nil { context.close(promise: nil) }
+        // This was the rest of a request that got an early response, so the connection isn't needed anymore.
+        if closesAfterResponse, requestsRead >= responsesBegun, clientReadAt == nil { context.close(promise: nil) }
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        report()
+        reportPhase()
+        // Until NIO calls `read` again, the service isn't reading.
         if isRequestArriving { pausedAt = .now() }
         context.fireChannelReadComplete()
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if !waiting.isEmpty, let event = event as? ChannelEvent, event == .inputClosed {
-            hold(.inputClosed, context)
+            storeUntilResponse(.inputClosed, context)
         } else {
             context.fireUserInboundEventTriggered(event)
         }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        if waiting.isEmpty { context.fireErrorCaught(error) } else { hold(.error(error), context) }
+        if waiting.isEmpty { context.fireErrorCaught(error) } else { storeUntilResponse(.error(error), context) }
     }
 
-    private func hold(_ event: Waiting, _ context: ChannelHandlerContext) {
+    /// Stores an event until the response is sent. Closes the connection if too much is waiting.
+    private func storeUntilResponse(_ event: WaitingEvent, _ context: ChannelHandlerContext) {
         waiting.append(event)
         if case .part(.body(let bytes)) = event { waitingBytes += bytes.readableBytes }
         if waiting.count > Self.maximumWaiting.events || waitingBytes > Self.maximumWaiting.bytes {
@@ -154,14 +173,14 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    /// Passes the next request on.
-    private func release(_ context: ChannelHandlerContext) {
+    /// Passes waiting events on, up to the end of the next request.
+    private func passOnNextRequest(_ context: ChannelHandlerContext) {
         guard !waiting.isEmpty else { return }
         while !isAnswering, let event = waiting.popFirst() {
             switch event {
             case .part(let part):
                 if case .body(let bytes) = part { waitingBytes -= bytes.readableBytes }
-                forward(part, context)
+                passOn(part, context)
             case .error(let error): context.fireErrorCaught(error)
             case .inputClosed: context.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
             }
@@ -173,12 +192,14 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
+    /// Called when the service can take more of the request. While events are waiting, nothing more is read.
     func read(context: ChannelHandlerContext) {
         if !waiting.isEmpty {
             isReadingPaused = true
             return
         }
         if let pausedAt {
+            // Shorter pauses are normal between two reads, so they count against the client.
             let now = NIODeadline.now()
             if now - pausedAt > .milliseconds(100) { resumedAt = now }
             self.pausedAt = nil
@@ -186,6 +207,7 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
         context.read()
     }
 
+    /// Whether the body arrived below the minimum rate. It is only measured over a whole window without a pause.
     private func isBodyTooSlow(at now: NIODeadline) -> Bool {
         guard let connection, pausedAt == nil, resumedAt + .seconds(Int64(timeouts.body)) <= now else { return false }
         return connections.received(connection) < bodyRate * timeouts.body
@@ -195,17 +217,18 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         let now = NIODeadline.now()
-        takenAt = now
-        responseCheck = now + responseCheckInterval
-        arm(context)
+        clientReadAt = now
+        nextResponseCheck = now + responseCheckInterval
+        setTimer(context)
         switch unwrapOutboundIn(data) {
         case .head(var head):
             responsesBegun += 1
+            // The request isn't complete, so this is an early response.
             if requestsRead < responsesBegun {
-                isLeaving = true
+                closesAfterResponse = true
                 head.headerFields[.connection] = "close"
             }
-            report()
+            reportPhase()
             context.write(wrapOutboundOut(.head(head)), promise: promise)
         case .body(let bytes):
             bytesWritten += bytes.readableBytes
@@ -221,33 +244,36 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
+    /// Called when the operating system has taken the whole response with this number, or writing it failed.
     private func finish(response: Int, _ context: ChannelHandlerContext) {
         responsesEnded += 1
+        // If a later response has begun, writing goes on until that one is sent.
         guard response == responsesBegun else { return }
-        takenAt = nil
-        responseCheck = nil
-        reportTaken(bytesWritten)
-        if !isLeaving, context.channel.isActive { release(context) }
-        report()
-        guard isLeaving, context.channel.isActive else { return }
+        clientReadAt = nil
+        nextResponseCheck = nil
+        reportSent(bytesWritten)
+        if !closesAfterResponse, context.channel.isActive { passOnNextRequest(context) }
+        reportPhase()
+        guard closesAfterResponse, context.channel.isActive else { return }
         if requestsRead >= responsesBegun {
             context.close(promise: nil)
         } else {
             readingUntil = (.now() + Self.lingerTime, .body)
-            arm(context)
+            setTimer(context)
         }
     }
 
     private var responseCheckInterval: TimeAmount { min(.seconds(Int64(timeouts.response)), Self.maximumResponseCheck) }
 
-    /// Closes the connection if the client has read nothing of the response for too long. A slow download may take any
-    /// time.
+    /// Measures whether the client reads the response, and closes the connection if it has read nothing for too long.
+    /// There is no limit for the whole response, so a slow download may take any time.
     private func checkResponse(_ context: ChannelHandlerContext) {
         let buffered = (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? bufferedBytes
         // If nothing is left to write, the client waits for the service.
-        if buffered == 0 || buffered != bufferedBytes { takenAt = .now() }
+        if buffered == 0 || buffered != bufferedBytes { clientReadAt = .now() }
         bufferedBytes = buffered
-        reportTaken(bytesWritten - buffered)
+        // The buffer also contains headers, so this may be less than was taken.
+        reportSent(bytesWritten - buffered)
         #if os(Linux)
             // The system's buffer may be large, and only the system knows when the client last read from it.
             if let provider = context.channel as? any SocketOptionProvider {
@@ -255,8 +281,8 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
                 provider.getTCPInfo().hop(to: context.eventLoop).whenComplete { result in
                     let (clock, context) = bound.value
                     // Data that has to be sent again wasn't received.
-                    if let info = try? result.get(), info.tcpi_retransmits == 0, let takenAt = clock.takenAt {
-                        clock.takenAt = max(takenAt, .now() - .milliseconds(Int64(info.tcpi_last_data_sent)))
+                    if let info = try? result.get(), info.tcpi_retransmits == 0, let clientReadAt = clock.clientReadAt {
+                        clock.clientReadAt = max(clientReadAt, .now() - .milliseconds(Int64(info.tcpi_last_data_sent)))
                     }
                     clock.closeIfStalled(context)
                 }
@@ -266,21 +292,24 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
         closeIfStalled(context)
     }
 
+    /// Closes the connection if the response timeout has passed since the client last read. Otherwise plans the next
+    /// check.
     private func closeIfStalled(_ context: ChannelHandlerContext) {
-        guard let takenAt, let connection else { return }
+        guard let clientReadAt, let connection else { return }
         let now = NIODeadline.now()
-        let end = takenAt + .seconds(Int64(timeouts.response))
+        let end = clientReadAt + .seconds(Int64(timeouts.response))
         if end <= now { return close(context, late: .response) }
-        connections.progress(connection, at: takenAt.uptimeNanoseconds)
-        responseCheck = min(end, now + responseCheckInterval)
-        arm(context)
+        connections.progress(connection, at: clientReadAt.uptimeNanoseconds)
+        nextResponseCheck = min(end, now + responseCheckInterval)
+        setTimer(context)
     }
 
     // MARK: Time
 
-    /// Sets the only timer. It is set again only when it fires or is too late, because most deadlines are met early.
-    private func arm(_ context: ChannelHandlerContext) {
-        guard let next = [readingUntil?.deadline, responseCheck].compactMap(\.self).min() else { return }
+    /// Sets the timer for the next deadline. A timer that fires too early is kept, because most deadlines are met and
+    /// setting a timer again for each would be slow.
+    private func setTimer(_ context: ChannelHandlerContext) {
+        guard let next = [readingUntil?.deadline, nextResponseCheck].compactMap(\.self).min() else { return }
         if let timer {
             guard next < timer.deadline else { return }
             timer.task.cancel()
@@ -297,53 +326,61 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
         timer = nil
         let now = NIODeadline.now()
         if let readingUntil, readingUntil.deadline <= now {
-            guard readingUntil.phase == .body, !isLeaving, !isBodyTooSlow(at: now) else {
+            // Only a body that arrives fast enough gets more time: it's measured ten times in each window.
+            guard readingUntil.phase == .body, !closesAfterResponse, !isBodyTooSlow(at: now) else {
                 return close(context, late: readingUntil.phase)
             }
             self.readingUntil = (now + .milliseconds(Int64(timeouts.body) * 100), .body)
         }
-        if let check = responseCheck, check <= now {
-            responseCheck = nil
+        if let check = nextResponseCheck, check <= now {
+            nextResponseCheck = nil
             checkResponse(context)
         }
-        arm(context)
+        setTimer(context)
     }
 
+    /// Closes the connection because the client was too slow in this phase.
     private func close(_ context: ChannelHandlerContext, late phase: SlowClientPhase) {
         closed(phase)
         context.close(promise: nil)
     }
 
-    private func end() {
+    /// Stops the timer and forgets the connection, which is closed.
+    private func forget() {
         timer?.task.cancel()
         timer = nil
         readingUntil = nil
-        responseCheck = nil
-        takenAt = nil
+        nextResponseCheck = nil
+        clientReadAt = nil
         waiting.removeAll()
         if let connection { connections.close(connection) }
         connection = nil
     }
 
-    // MARK: Room for others
+    // MARK: Reports to `Connections`, which closes connections to make room for new ones
 
-    private func report() {
+    private func reportPhase() {
         guard let connection else { return }
-        let phase: ConnectionPhase =
-            takenAt != nil
-            ? .response : isRequestArriving && !isLeaving ? .request : requestsRead > responsesBegun ? .working : .idle
+        let phase = phase
         connections.enter(phase, connection)
         if unreportedBytes > 0, phase == .request { connections.receive(unreportedBytes, connection) }
         unreportedBytes = 0
     }
 
-    private func reportTaken(_ bytes: Int) {
-        guard let connection, bytes > bytesTaken else { return }
-        connections.take(bytes - bytesTaken, connection)
-        bytesTaken = bytes
+    private var phase: ConnectionPhase {
+        if clientReadAt != nil { return .response }
+        if isRequestArriving, !closesAfterResponse { return .request }
+        return requestsRead > responsesBegun ? .working : .idle
     }
 
-    /// Tries again each second until a connection can be closed.
+    /// - Parameter bytes: The bytes of all responses that the operating system has taken so far.
+    private func reportSent(_ bytes: Int) {
+        guard let connection, bytes > bytesSent else { return }
+        connections.take(bytes - bytesSent, connection)
+        bytesSent = bytes
+    }
+
+    /// Tries to close connections each second, until there aren't too many.
     private static func makeRoom(_ connections: Connections, on eventLoop: any EventLoop) {
         eventLoop.scheduleTask(in: .seconds(1)) {
             if connections.retry() { makeRoom(connections, on: eventLoop) }

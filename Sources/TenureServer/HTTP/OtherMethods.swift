@@ -3,7 +3,7 @@ import Hummingbird
 import TenureAPI
 
 extension Router<ServiceContext> {
-    /// A router without routes. Each GET route that is added also answers HEAD.
+    /// A new router without routes. Each GET route that is added also answers HEAD.
     static var empty: Router { Router(context: ServiceContext.self, options: .autoGenerateHeadEndpoints) }
 
     /// Returns a responder for these routes. For other methods of their paths, it responds with 405 and the allowed

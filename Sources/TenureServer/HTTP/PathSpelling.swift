@@ -2,10 +2,10 @@ import HTTPTypes
 import Hummingbird
 import TenureAPI
 
-/// Accepts only the canonical spelling of each path; all others aren't found.
+/// Responds with 404 to every spelling of a path except the canonical one.
 ///
-/// Hummingbird ignores repeated and trailing slashes. A proxy that blocks a path compares strings, so another spelling
-/// of the path would get past it.
+/// Hummingbird ignores repeated and trailing slashes. A proxy that blocks `/v1/admin` compares strings, so `//v1/admin`
+/// would get past it.
 struct PathSpelling: RouterMiddleware {
     typealias Context = ServiceContext
 
@@ -38,7 +38,7 @@ struct PathSpelling: RouterMiddleware {
         }
     }
 
-    /// Whether it contains `%00`. The HTTP parser rejects the byte itself.
+    /// Whether the path or query contains `%00`. The HTTP parser rejects an unescaped NUL.
     private static func holdsNUL(_ target: some Collection<UInt8>) -> Bool {
         target.contains(UInt8(ascii: "%")) && escapes(of: target).contains(0)
     }

@@ -10,14 +10,17 @@ import TenureJSON
 extension Request {
     /// Reads a JSON body of at most `limit` bytes: UTF-8, without duplicate names or NULs.
     ///
-    /// Throws a problem if the body has another media type, is too large, isn't such JSON, or is too slow while bodies
-    /// take too much memory.
+    /// Throws a problem if the body has another media type, is compressed, is too large or isn't such JSON. Also throws
+    /// if it was dropped because all bodies together take too much memory (`BodyBudget`).
+    ///
+    /// - Parameter isNotification: Whether the App Store sends the body. Its media type is then checked leniently, and its
+    ///   memory counts as that of a small body.
     func json(upTo limit: Int, in context: ServiceContext, isNotification: Bool = false) async throws -> Data {
         guard headers.saysJSON(isLenient: isNotification) else {
             throw Problem(
                 .unsupportedMediaType, "the media type isn't supported; send `Content-Type: application/json`")
         }
-        // The limits count the bytes as they come, so none are decompressed.
+        // A small compressed body can expand to a huge one, which the limit wouldn't prevent. So none are accepted.
         if let encoding = headers[.contentEncoding], encoding.lowercased() != "identity" {
             throw Problem(.unsupportedMediaType, "the body is compressed; send it without `Content-Encoding`")
         }
@@ -49,7 +52,7 @@ extension Request {
         return Data(buffer.readableBytesView)
     }
 
-    /// Reads a body of this type. Throws a problem that names the invalid, missing or unknown field.
+    /// Reads a JSON body of this type. Throws a problem that names the invalid, missing or unknown field.
     func decoded<Body: AdminRequest>(
         _ type: Body.Type, upTo limit: Int, in context: ServiceContext
     ) async throws -> Body {
@@ -81,8 +84,8 @@ extension Request {
 extension HTTPFields {
     /// Whether the body's media type is JSON, with any parameters (RFC 9110, section 8.3).
     ///
-    /// - Parameter isLenient: Also accept a missing type, and types that begin with `application/json`. The App Store
-    ///   chooses the type of its notifications, and a refused notification may be lost.
+    /// - Parameter isLenient: Whether to accept a missing type too, and all types that begin with `application/json`. The
+    ///   App Store chooses the type of its notifications, and a refused notification may be lost.
     fileprivate func saysJSON(isLenient: Bool) -> Bool {
         guard let field = self[.contentType] else { return isLenient }
         let type = field.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()

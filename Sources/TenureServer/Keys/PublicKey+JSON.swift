@@ -25,7 +25,7 @@ struct JSONWebKey: Codable, Hashable, Sendable {
         return try? P256.Signing.PublicKey(rawRepresentation: x + y)
     }
 
-    /// The required members only, in the order of their names (RFC 7638, section 3.2).
+    /// The JSON of the required members only, in the order of their names (RFC 7638, section 3.2).
     var bytes: [UInt8] { JSONWriter.object { write(into: &$0) } }
 
     func write(into json: inout JSONWriter) {
@@ -44,7 +44,7 @@ extension P256.Signing.PublicKey {
 }
 
 extension P256.Signing.PrivateKey {
-    /// A new key with an ID that doesn't begin with a hyphen, which commands would read as an option.
+    /// Creates a key with an ID that doesn't begin with a hyphen, which commands would read as an option.
     static func newSigningKey() -> Self {
         while true {
             let key = Self()

@@ -16,7 +16,7 @@ struct SigningKeyFile: Hashable, Sendable {
         var revokedAt: Int64?
     }
 
-    /// A key that waits for the offline root's statement.
+    /// A new key that the offline root must sign before it is used.
     struct Next: Hashable, Sendable {
         /// The private key in PEM.
         let privateKey: Secret<String>
@@ -29,13 +29,16 @@ struct SigningKeyFile: Hashable, Sendable {
     var privateKey: Secret<String>
     /// Oldest first. The last one is in use.
     var keys: [Key]
-    /// Statements by which each of the last keys vouches for the one after it, oldest first.
+    /// Statements by which each of the last keys vouches for the one after it, oldest first. An app that pinned one of
+    /// these keys trusts the key in use.
     var chain: [String] = []
+    /// The key that waits for the offline root's statement; nil if no key waits.
     var next: Next?
+    /// The offline root's public key; nil without a root.
     var root: JSONWebKey?
-    /// The root's statement about the key in use.
+    /// The root's statement about the key in use; nil if it hasn't signed it.
     var rootStatement: String?
-    /// The root's list of revoked keys.
+    /// The root's list of revoked keys; nil if it has revoked none.
     var revocations: String?
     /// The lifetime of tokens in seconds, if the service's configuration sets a longer one than the default. Commands
     /// don't read the configuration.

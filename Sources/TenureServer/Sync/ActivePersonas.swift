@@ -10,7 +10,9 @@ struct ActivePersonas: Sendable {
     let keys: SigningKeys
     let bundleID: String
 
+    /// The persona of a sync.
     enum Answer: Sendable {
+        /// The client sent no persona token.
         case noPersona
         case persona(StoredPersona)
         case rejected(RejectedArtifact)
@@ -44,7 +46,8 @@ struct ActivePersonas: Sendable {
         try await persona(token.persona, in: token.realm, at: now)
     }
 
-    /// The same for a persona's number, which other tokens contain too.
+    /// Returns the persona with this number in the database; nil without a number. Download links contain the number too.
+    /// Throws if the persona has expired or was revoked, or if the realm is in Production.
     func persona(_ number: Int64?, in realm: Realm, at now: Date) async throws -> Persona? {
         guard let number else { return nil }
         guard let persona = try await store.read({ try $0.persona(number) }), persona.isValid(at: now),
@@ -55,7 +58,8 @@ struct ActivePersonas: Sendable {
 }
 
 extension ActivePersonas.Answer {
-    /// The answer for a request with artifacts from this environment. Production rejects personas (rule I4).
+    /// The answer for a request with artifacts from this environment. Beside Production artifacts, a persona is rejected
+    /// (rule I4).
     func beside(_ environment: AppStoreEnvironment) -> ActivePersonas.Answer {
         guard case .persona(let persona) = self, environment.isProduction else { return self }
         return .rejected(

@@ -1,8 +1,11 @@
 import TenureStore
 
 extension Store {
-    /// Returns the customer with the facts that a response may use. Known refunds, expirations and revocations limit those
-    /// of an unbound customer. Returns nil if the customers that it's linked to are gone.
+    /// Returns the customer with the facts that a response may use.
+    ///
+    /// An unbound customer is artifacts without proof that they belong to the sender. They must not grant what the
+    /// customers named in them have lost. So known refunds, expirations and revocations of those customers limit the facts.
+    /// Returns nil if these customers aren't in the database anymore.
     func answered(_ customer: Customer) async throws(StoreError) -> Customer? {
         guard customer.facts.isUnbound else { return customer }
         let named = try await read { try $0.customers(namedBy: customer.id) }

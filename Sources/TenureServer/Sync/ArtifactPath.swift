@@ -1,4 +1,4 @@
-/// The position of an artifact in the body of a sync.
+/// The position of an artifact in the body of a sync, by which responses name it, such as `transactions[2]`.
 enum ArtifactPath: Sendable, Hashable, Comparable {
     case appTransaction
     case receipt

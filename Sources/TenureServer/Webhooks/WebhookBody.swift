@@ -4,7 +4,8 @@ import TenureJSON
 import TenureStore
 
 extension StoredMessage {
-    /// The body of the request, with the same bytes in every attempt and replay. It never contains an artifact.
+    /// Returns the JSON body of the webhook's request, with the same bytes in every attempt and replay. It never contains
+    /// an artifact.
     func body(app bundleID: String) -> [UInt8] {
         var json = JSONWriter()
         json.beginObject()
