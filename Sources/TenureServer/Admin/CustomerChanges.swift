@@ -6,9 +6,10 @@ import TenureCore
 import TenureJSON
 import TenureStore
 
-/// Performs the changes that admin keys request.
+/// Performs the changes to customers that requests to the admin API ask for, such as grants, links and merges.
 struct CustomerChanges: Sendable {
     let customers: CustomerReader
+    /// Derives customers again from their artifacts, which is needed to separate merged ones.
     let derivation: Derivation
 
     /// Performs the change. Throws the problem of a refused one, with the refusal as its `reason`.

@@ -4,8 +4,8 @@ import TenureAPI
 import TenureCore
 import TenureStore
 
-/// Reads a customer for the admin API. Customers of an environment or a signer that the service doesn't accept count as
-/// not found.
+/// Reads customers for the admin API. Those with artifacts from an environment or a signer that the service doesn't accept
+/// count as not found.
 struct CustomerReader: Sendable {
     let store: Store
     let policies: ActivePolicy

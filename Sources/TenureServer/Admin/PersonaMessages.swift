@@ -22,7 +22,9 @@ struct PersonaRequest: AdminRequest {
 struct ReadyMadePersonasRequest: AdminRequest {
     /// The platform on which the personas got the app; nil for iOS, or the policy's platform.
     let platform: String?
+    /// When the personas expire; nil for 30 days from now.
     let expires: Date?
+    /// Whether to replace active personas with these names.
     let replace: Bool?
 
     enum CodingKeys: String, CodingKey, CaseIterable {
@@ -38,6 +40,7 @@ package struct PersonaAnswer: Sendable, Hashable, Decodable {
 
     package let name: String
     package let state: State
+    /// The fields of the persona's app transaction, with Apple's names.
     package let set: [String: String]
     /// The date in RFC 3339, like the two below.
     let createdAt: String
@@ -68,6 +71,7 @@ package struct PersonaAnswer: Sendable, Hashable, Decodable {
 
 /// Personas in responses of the admin API.
 package struct PersonasAnswer: Sendable, Hashable, Decodable {
+    /// A ready-made persona that wasn't created.
     package struct Omitted: Sendable, Hashable, Decodable {
         package let name: String
         package let why: String

@@ -6,7 +6,7 @@ extension AppStoreClient {
     /// Returns one page of the notifications that the App Store sent between two dates. The App Store keeps those of
     /// the last 180 days in production, and of 30 days in the sandbox.
     ///
-    /// - Parameter onlyFailures: returns only notifications that the service didn't receive.
+    /// - Parameter onlyFailures: Whether to return only notifications that the service didn't receive.
     func notificationHistory(
         from start: Date, to end: Date, onlyFailures: Bool = false, after paginationToken: String? = nil,
         in environment: AppStoreEnvironment
@@ -22,7 +22,8 @@ extension AppStoreClient {
             hasMore: try reply.flag("hasMore"))
     }
 
-    /// Requests a `TEST` notification to the URL in App Store Connect. Returns the token to ask for its status.
+    /// Asks the App Store to send a `TEST` notification to the URL in App Store Connect. Returns the token with which to
+    /// ask for its status.
     func requestTestNotification(in environment: AppStoreEnvironment) async throws(AppStoreFailure) -> String {
         try await answer(to: .requestTestNotification(), in: environment).text("testNotificationToken")
     }

@@ -6,7 +6,9 @@ import TenureStore
 extension AppStoreClient {
     /// Returns all transactions of a customer, finished consumables too, in the order of their last change.
     ///
-    /// - Parameter revision: returns only changes since the list with this revision.
+    /// - Parameters:
+    ///   - revision: The revision of an earlier list; only changes since then are returned. Nil for all transactions.
+    ///   - end: The uptime at which to stop.
     func transactionHistory(
         of id: AppStoreCustomerID, after revision: String? = nil, in environment: AppStoreEnvironment,
         before end: TimeInterval = .infinity
@@ -16,7 +18,7 @@ extension AppStoreClient {
         }
     }
 
-    /// Returns a customer's refunded and revoked transactions.
+    /// Returns a customer's refunded and revoked transactions, with the same parameters.
     func refundHistory(
         of id: AppStoreCustomerID, after revision: String? = nil, in environment: AppStoreEnvironment,
         before end: TimeInterval = .infinity
@@ -26,6 +28,9 @@ extension AppStoreClient {
         }
     }
 
+    /// Reads all pages of a list of transactions.
+    ///
+    /// - Parameter call: Makes the call for the page after a revision.
     private func transactions(
         after revision: String?, in environment: AppStoreEnvironment, before end: TimeInterval,
         _ call: (_ revision: String?) throws(AppStoreFailure) -> AppStoreCall
@@ -60,7 +65,7 @@ extension AppStoreClient {
         }
     }
 
-    /// Returns what `verify` returns. Throws `untrusted` for a rejection.
+    /// Returns what `verify` returns. If it rejects an artifact, throws that as the failure `untrusted`.
     func trusting<Result>(_ verify: () throws(Rejection) -> Result) throws(AppStoreFailure) -> Result {
         do {
             return try verify()
@@ -87,7 +92,8 @@ extension AppStoreClient {
 }
 
 extension AppStoreVerifier {
-    /// Verifies a transaction from the server of an environment. Rejects those signed in another one.
+    /// Verifies a transaction in a response of the App Store. Rejects it if it was signed in another environment than the
+    /// one that was asked.
     func answered(
         transaction jws: String, at path: ArtifactPath, in environment: AppStoreEnvironment, now: Date
     ) throws(Rejection) -> (artifact: SyncArtifact<TransactionPayload>, purchase: Purchase) {
@@ -97,7 +103,8 @@ extension AppStoreVerifier {
         return (SyncArtifact(verified, .transaction, bytes, at: path, isOnDevice: false), try verified.purchase)
     }
 
-    /// Verifies a renewal info from the server of an environment. Rejects those signed in another one.
+    /// Verifies a renewal info in a response of the App Store. Rejects it if it was signed in another environment than the
+    /// one that was asked.
     func answered(
         renewalInfo jws: String, at path: ArtifactPath, in environment: AppStoreEnvironment, now: Date
     ) throws(Rejection) -> (artifact: SyncArtifact<RenewalInfoPayload>, renewal: Renewal) {
@@ -109,7 +116,8 @@ extension AppStoreVerifier {
 }
 
 extension Verified {
-    /// Rejects data from another environment. A local App Store has one server for both.
+    /// Rejects data that was signed in another environment than the one that was asked. This may happen with a local App
+    /// Store, which has one server for both.
     func checkSigned(in wanted: AppStoreEnvironment) throws(Rejection) {
         guard environment == wanted else {
             throw Rejection(

@@ -1,13 +1,13 @@
 import TenureCore
 
-/// Sends one request to a host of the App Store Server API.
+/// Sends one request to a host of the App Store Server API. The service uses `HTTPTransport`; tests replace it.
 struct AppStoreTransport: Sendable {
     struct Request: Sendable {
         let method: String
         let url: String
         /// The token for `Authorization: Bearer`. Never logged.
         let token: Secret<String>
-        /// JSON.
+        /// The JSON of the body; nil for a request without one.
         let body: [UInt8]?
     }
 

@@ -9,9 +9,10 @@ struct SubscriptionStatuses: Sendable {
     struct Subscription: Sendable {
         /// The unsigned status from the response, for display only.
         let status: Open<SubscriptionStatus>?
-        /// Nil if it can't be verified.
+        /// The last transaction; nil if it can't be verified.
         fileprivate(set) var transaction: (artifact: SyncArtifact<TransactionPayload>, purchase: Purchase)?
-        /// Nil if it's missing, can't be verified, or belongs to another subscription than `transaction`.
+        /// The renewal info; nil if it's missing, can't be verified, or belongs to another subscription than
+        /// `transaction`.
         fileprivate(set) var renewal: (artifact: SyncArtifact<RenewalInfoPayload>, renewal: Renewal)?
     }
 
@@ -38,6 +39,7 @@ extension AppStoreClient {
 }
 
 extension SubscriptionStatuses {
+    /// Verifies and adds one subscription of the response.
     fileprivate mutating func add(
         _ last: AppStoreReply, by verifier: AppStoreVerifier, now: Date
     ) throws(AppStoreFailure) {
@@ -63,8 +65,8 @@ extension SubscriptionStatuses {
         subscriptions.append(subscription)
     }
 
-    /// Returns nil and adds to `rejected` for an artifact that is rejected. Throws `untrusted` if verifying it later
-    /// may succeed.
+    /// Verifies an artifact. If it is rejected, adds it to `rejected` and returns nil. Throws `untrusted` if verifying it
+    /// later may succeed.
     private mutating func counting<Answered>(
         _ path: ArtifactPath, _ verify: () throws(Rejection) -> Answered
     ) throws(AppStoreFailure) -> Answered? {

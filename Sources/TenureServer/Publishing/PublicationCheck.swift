@@ -8,19 +8,20 @@ struct PublicationCheck: Sendable {
     let store: Store
     let candidate: PolicyPublisher.Candidate
     let request: PublishRequest
+    /// The name of the admin key, for the audit trail.
     let actor: String
 
     /// The reason for refusing a publication. The names are part of the API.
     enum Refusal: String {
         /// The policy is already in effect.
         case alreadyCurrent
-        /// It takes something from customers, and the request doesn't allow that.
+        /// Customers would lose something, and the request has no `takeFrom`.
         case takesRights
-        /// It takes something from more customers than the request allows.
+        /// More customers would lose something than `takeFrom` allows.
         case takesMore
-        /// It gives something to customers, and the request doesn't allow that.
+        /// Customers would gain something, and the request has no `giveTo`.
         case givesRights
-        /// It gives something to more customers than the request allows.
+        /// More customers would gain something than `giveTo` allows.
         case givesMore
         /// The linter finds errors that the policy doesn't acknowledge.
         case policyErrors
@@ -34,14 +35,15 @@ struct PublicationCheck: Sendable {
         case overtaken
     }
 
+    /// Whether customers keep what they were promised and the new policy denies.
     var keepsPromises: Bool { request.keepPromises ?? false }
 
     /// How many customers may gain something; nil for any number. A rollback has no limit, because its purpose is to give
     /// back what a publication took.
     var gainAllowance: Int? { candidate.action == .rollback ? nil : request.giveTo ?? 0 }
 
-    /// Throws a problem if the request's numbers are smaller than those in its rehearsal, or if that rehearsed another
-    /// policy.
+    /// Checks the rehearsal that the request names, before customers are evaluated again. Throws a problem if it was of
+    /// another policy, or if it counted more customers than `takeFrom` and `giveTo` allow.
     func checkRehearsal(of sha256: [UInt8], against present: ActivePolicy.Present) async throws {
         let numbers = [request.takeFrom, request.giveTo].compactMap(\.self)
         guard !numbers.isEmpty || request.rehearsal != nil else { return }
@@ -126,6 +128,7 @@ struct PublicationCheck: Sendable {
                 """, reason: refusal.rawValue, rehearsal: rehearsal.id)
     }
 
+    /// Writes a refusal to the audit trail.
     private func audit(_ refusal: Refusal, _ detail: [String: String], at now: Date) async throws {
         let detail = detail.merging(["refused": refusal.rawValue, "reason": request.reason]) { $1 }
         let entry = AuditEntry(at: now, actor: actor, action: candidate.action.rawValue, detail: detail)

@@ -14,14 +14,16 @@ struct PublicationEvaluator: Sendable {
         self.policies = policies
     }
 
-    /// Throws if a promise refers to a version that this process hasn't read yet.
+    /// Compares the customer's decisions under both policies. Throws if a promise refers to a version of the policy that
+    /// this process hasn't read yet.
     func result(for surveyed: SurveyedCustomer) throws(Problem) -> Judgment {
         comparison.judgment(
             on: surveyed.customer.evidence, promises: try policies.promises(surveyed.customer.facts.promises),
             restored: try policies.promises(surveyed.restored))
     }
 
-    /// Returns what a publication that keeps or ends promises needs to know about the customer.
+    /// Returns whether the customer gains or loses something, and which of their promises a publication ends. Unbound
+    /// customers don't count as gaining or losing.
     func verdict(
         on surveyed: SurveyedCustomer, _ judgment: Judgment, keepingPromises: Bool
     ) -> PublicationVerdict {
