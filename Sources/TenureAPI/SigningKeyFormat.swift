@@ -1,6 +1,7 @@
 import TenureJSON
 
-/// The `typ` of each kind of compact JWS, so that one kind isn't accepted as another.
+/// The `typ` in the header of each kind of compact JWS that a signing key or an offline root signs. So one kind isn't
+/// accepted as another.
 package enum SignedType {
     package static let entitlementToken = "tenure-entitlement+jwt"
     /// A statement by which a signing key vouches for the next one.
@@ -33,7 +34,7 @@ public struct SigningKeyResponse: Sendable, Hashable, Codable {
     /// The offline root's newest list of revoked keys.
     public var revocations: String?
 
-    /// Creates a response with the statements that there are.
+    /// Creates a response with the statements that exist.
     public init(chain: [String]? = nil, root: String? = nil, revocations: String? = nil) {
         self.chain = chain
         self.root = root

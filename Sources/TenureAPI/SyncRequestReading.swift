@@ -47,7 +47,7 @@ extension Problem {
 }
 
 extension [any CodingKey] {
-    /// `transactions[3]`.
+    /// The path as messages name it, such as `transactions[3]`.
     package var text: String {
         let text = reduce(into: "") { text, key in
             if let index = key.intValue {

@@ -5,7 +5,10 @@ import TenureCore
     import FoundationNetworking
 #endif
 
-/// One request and the received part of its response. It ends once. Anything that is received later is ignored.
+/// One request and the received part of its response.
+///
+/// `URLSessionTransport` starts it, `ExchangeDelegate` passes it what URLSession receives, and the caller waits for the
+/// outcome or takes the body in pieces. It ends once. Anything that is received later is ignored.
 final class Exchange: Sendable {
     typealias Outcome = Result<TransportResponse, TransportFailure>
 
@@ -16,15 +19,20 @@ final class Exchange: Sendable {
     }
 
     private struct State: Sendable {
+        /// The received part of the body, if it is collected.
         var body = Data()
-        /// Pieces of the body that the caller hasn't taken yet.
+        /// Pieces of the body that the caller hasn't taken yet, if it takes them.
         var pieces: [Data] = []
-        /// The number of bytes in all pieces so far.
+        /// The number of bytes of the body so far.
         var received = 0
+        /// When the last byte was received.
         var lastByte = SuspendingClock.now
+        /// The caller of `next()`, while it waits.
         var taker: CheckedContinuation<Void, Never>?
         var task: URLSessionTask?
+        /// The outcome; nil until the exchange ends.
         var outcome: Outcome?
+        /// What to call when the exchange ends.
         var completion: (@Sendable (Outcome) -> Void)?
     }
 
@@ -56,6 +64,7 @@ final class Exchange: Sendable {
         if let outcome { completion(outcome) }
     }
 
+    /// Ends the exchange, unless it has ended.
     func end(_ outcome: Outcome) {
         let (completion, taker) = state.withLock { state in
             guard state.outcome == nil else {
@@ -66,8 +75,8 @@ final class Exchange: Sendable {
             defer { (state.completion, state.taker) = (nil, nil) }
             return (state.completion, state.taker)
         }
-        // Call this without the lock: a completion resumes a task, and a thread that cancels the same task may be
-        // waiting for the lock.
+        // Called without the lock: a completion resumes a task, and a thread that cancels the same task may be waiting for
+        // the lock.
         completion?(outcome)
         taker?.resume()
     }
@@ -129,6 +138,7 @@ final class Exchange: Sendable {
             }
             if let incoming { return incoming }
             await withCheckedContinuation { continuation in
+                // Something may have been received since the check above.
                 let isHere = state.withLock { state in
                     guard state.pieces.isEmpty, state.outcome == nil else { return true }
                     state.taker = continuation
@@ -150,7 +160,7 @@ final class Exchange: Sendable {
 }
 
 extension TransportResponse {
-    /// The status and the header fields.
+    /// Creates a response with the status and the header fields, and without a body. Nil if it isn't an HTTP response.
     fileprivate init?(head response: URLResponse?) {
         guard let response = response as? HTTPURLResponse else { return nil }
         var headers: [String: String] = [:]

@@ -2,16 +2,17 @@ import TenureAppStore
 import TenureCore
 import TenureStore
 
-/// The identities that verified artifacts give a customer. Only this code decides which IDs of artifacts identify
-/// customers.
+/// Collects the identities in verified artifacts. Only this code decides which IDs in artifacts identify customers.
 struct NamedIdentities: Sendable, Hashable {
     /// The identities that find the customer, each once, in the order of the artifacts.
     private(set) var identities: [Identity] = []
     /// Identities by which support finds the customer. A sync never finds a customer by them; see `Identity.Kind`.
     private var accountTokens: [Identity] = []
     private var orders: [Order] = []
+    /// All identities that were added, to add each once.
     private var seen: Set<Identity> = []
 
+    /// The identity of an order, and the transaction that has it.
     private struct Order: Sendable, Hashable {
         let transactionID: String
         let identity: Identity
@@ -47,7 +48,9 @@ struct NamedIdentities: Sendable, Hashable {
         }
     }
 
-    /// The identities by which people find the customer. Orders of transactions that are stored already are left out.
+    /// The identities by which support finds the customer: account tokens, and the orders of new transactions.
+    ///
+    /// - Parameter known: The stored customer; nil for a new one. Orders of its transactions are stored already.
     func searchableIdentities(beyond known: Customer?) -> [Identity] {
         let transactions = orders.isEmpty ? [] : Set(known?.facts.purchases.map(\.transactionID) ?? [])
         return accountTokens + orders.filter { !transactions.contains($0.transactionID) }.map(\.identity)

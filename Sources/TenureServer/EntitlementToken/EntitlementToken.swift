@@ -4,7 +4,8 @@ import TenureCore
 import TenureJSON
 import TenureStore
 
-/// A signed statement of entitlements for offline use, bound to acquisition, device and environment.
+/// The contents of an entitlement token: a signed statement of entitlements for offline use, bound to an acquisition, a
+/// device and an environment.
 struct EntitlementToken {
     let bundleID: String
     let customer: Customer
@@ -56,8 +57,11 @@ struct EntitlementToken {
         return min(now.addingTimeInterval(term), persona?.expiresAt ?? .distantFuture)
     }
 
-    /// Writes the right. Subscriptions have an end. A refund or support can end every other right; the device learns that
-    /// with its next sync, and keeps the right until then. Without a nonce, all rights end with the token.
+    /// Writes the right to an entitlement.
+    ///
+    /// Subscriptions have an end. A refund or support can end every other right, which the device learns with its next
+    /// sync. So `refreshAfter` says when to sync; the device keeps the right until then. Without a nonce, all rights end
+    /// with the token.
     private func write(_ decision: Decision, into json: inout JSONWriter) {
         json.object(decision.entitlement) { json in
             let limit = nonce == nil ? end : nil

@@ -7,15 +7,21 @@ public enum ServiceError: Error, Sendable, Hashable {
     case invalidPort(Int)
     case portInUse(host: String, port: Int)
     case cannotListen(host: String, port: Int, detail: String)
+    /// The service accepts no App Store environment.
     case noEnvironment
+    /// The policy lacks the app's Apple ID, which artifacts from production contain.
     case productionNeedsAppleID
+    /// Signers other than Apple are trusted, and other machines can reach the service.
     case testAnchorsBeyondLoopback(host: String)
+    /// Other machines can reach the service, and it has no admin key.
     case noAdminKey(host: String)
     case invalidAdminKey
+    /// Other machines can reach the service, and it has neither TLS nor a proxy.
     case noTransportSecurity(host: String)
     case unreadablePolicy(path: String, detail: String)
     /// The policy has mistakes. Each message begins with file, line and column.
     case brokenPolicy([String])
+    /// A file with a key or another secret can't be used.
     case keyFile(path: String, detail: String)
     /// Other processes that use the same database have other keys.
     case otherKeys(String)
@@ -38,6 +44,7 @@ public enum ServiceError: Error, Sendable, Hashable {
     case app(name: String, String)
     /// The database can't be used.
     case database(String)
+    /// The service failed for any other reason.
     case failed(String)
 
     init(_ error: StoreError) {

@@ -1,8 +1,10 @@
 import Foundation
 import TenureCore
 
-/// The personas that test a change of business model, as far as they can be derived from the policy.
+/// The personas that test a change of business model, as far as they can be derived from the policy: customers who got the
+/// app before, during and after it, and some special cases.
 struct ReadyMadePersonas {
+    /// A persona to create.
     struct Persona {
         let name: String
         /// A description of the customer, for people.
@@ -129,6 +131,7 @@ struct ReadyMadePersonas {
                     originalPurchaseDate: date, preorderDate: preorder, revocationDate: refund)))
     }
 
+    /// Leaves out personas that need the date or version of the change, which the policy doesn't have.
     private mutating func omit(_ names: [Name], _ change: PolicyChange) {
         omitted += names.map {
             (

@@ -11,7 +11,7 @@ struct VerifiedArtifacts: Sendable {
     var transactions: [(artifact: SyncArtifact<TransactionPayload>, purchase: Purchase)] = []
     var renewals: [(artifact: SyncArtifact<RenewalInfoPayload>, renewal: Renewal)] = []
     var rejected: [RejectedArtifact] = []
-    /// Whether the client sent a list of transactions. Clients send all of them or no list.
+    /// Whether the client sent a list of transactions. A list must have all of the customer's transactions.
     let listsAllPurchases: Bool
     /// The ID of the sender's device, which signed artifacts prove; nil if the client didn't send it.
     let deviceVerificationID: UUID?

@@ -4,8 +4,9 @@ import TenureCore
 import TenureStore
 
 extension ServiceConfiguration {
-    /// Stores the endpoints before anything else is written, so that all later changes queue messages for them. Removes
-    /// no endpoint: another process may serve it, and this one may still fail to start.
+    /// Stores the webhook endpoints in the database. The service does this before it writes anything else, so that all
+    /// later changes queue messages for them. Removes no endpoint: another process may serve it, and this one may still
+    /// fail to start.
     ///
     /// If the policy or `expiringDays` changed since the last start, the service compares all customers again.
     func registerWebhooks(in store: Store) async throws(ServiceError) {
