@@ -21,8 +21,8 @@ public struct CustomerResponse: Sendable, Hashable, Decodable {
     public let purchases: [PurchaseResponse]
     /// Whether `purchases` contains all of the customer's purchases.
     public let purchasesAreComplete: Bool
-    /// The entitlement token, a compact JWS. Only the response to a sync has it, if an app transaction that is bound to the
-    /// device proves the customer.
+    /// The entitlement token, a compact JWS. Only the response to a sync with an app transaction that is bound to the device
+    /// can have it.
     public let entitlementToken: String?
     /// The statements that vouch for the key that signed the token.
     public let signingKey: SigningKeyResponse?
@@ -120,9 +120,7 @@ extension JSONWriter {
         field(Key.id, customer.id)
         field(Key.bound, customer.bound)
         field(Key.environment, customer.environment.rawValue)
-        if customer.isTest {
-            field(Key.isTest, true)
-        }
+        if customer.isTest { field(Key.isTest, true) }
         field(Key.persona, ifPresent: customer.persona)
         key(Key.entitlements)
         beginObject()

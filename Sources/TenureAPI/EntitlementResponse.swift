@@ -94,9 +94,7 @@ extension JSONWriter {
     ) {
         typealias Key = EntitlementResponse.CodingKeys
         beginObject()
-        if namesEntitlement {
-            field(Key.entitlement, decision.entitlement)
-        }
+        if namesEntitlement { field(Key.entitlement, decision.entitlement) }
         field(Key.outcome, decision.outcome.rawValue)
         field(Key.until, decision.until)
         key(Key.reasons)

@@ -47,9 +47,7 @@ public struct SigningKeyResponse: Sendable, Hashable, Codable {
 extension JSONWriter {
     package mutating func value(_ keys: SigningKeyResponse) {
         object { json in
-            if let chain = keys.chain {
-                json.field("chain", chain)
-            }
+            if let chain = keys.chain { json.field("chain", chain) }
             json.field("root", ifPresent: keys.root)
             json.field("revocations", ifPresent: keys.revocations)
         }

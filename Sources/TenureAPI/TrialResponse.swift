@@ -58,9 +58,7 @@ extension JSONWriter {
         field(Key.isOwner, trial.isOwner)
         field(Key.sessions, ifPresent: trial.sessions)
         field(Key.sessionsLeft, ifPresent: trial.sessionsLeft)
-        if let ends = trial.ends {
-            field(Key.ends, ends)
-        }
+        if let ends = trial.ends { field(Key.ends, ends) }
         endObject()
     }
 }

@@ -28,7 +28,7 @@ final class Exchange: Sendable {
         /// When the last byte was received.
         var lastByte = SuspendingClock.now
         /// The caller of `next()`, while it waits.
-        var taker: CheckedContinuation<Void, Never>?
+        var waiter: CheckedContinuation<Void, Never>?
         var task: URLSessionTask?
         /// The outcome; nil until the exchange ends.
         var outcome: Outcome?
@@ -66,19 +66,19 @@ final class Exchange: Sendable {
 
     /// Ends the exchange, unless it has ended.
     func end(_ outcome: Outcome) {
-        let (completion, taker) = state.withLock { state in
+        let (completion, waiter) = state.withLock { state in
             guard state.outcome == nil else {
                 return (nil as (@Sendable (Outcome) -> Void)?, nil as CheckedContinuation<Void, Never>?)
             }
             state.outcome = outcome
             state.body = Data()
-            defer { (state.completion, state.taker) = (nil, nil) }
-            return (state.completion, state.taker)
+            defer { (state.completion, state.waiter) = (nil, nil) }
+            return (state.completion, state.waiter)
         }
         // Called without the lock: a completion resumes a task, and a thread that cancels the same task may be waiting for
         // the lock.
         completion?(outcome)
-        taker?.resume()
+        waiter?.resume()
     }
 
     /// Ends the exchange with a response and the body that was received.
@@ -109,7 +109,7 @@ final class Exchange: Sendable {
     /// Receives a part of the body. Returns false if the body is longer than the request allows.
     func receive(_ data: Data) -> Bool {
         let isStreamed = accept != nil
-        let (fits, taker) = state.withLock { state in
+        let (fits, waiter) = state.withLock { state in
             guard state.outcome == nil else { return (true, nil as CheckedContinuation<Void, Never>?) }
             guard data.count <= request.bodyLimit - state.received else { return (false, nil) }
             state.received += data.count
@@ -119,10 +119,10 @@ final class Exchange: Sendable {
                 return (true, nil)
             }
             state.pieces.append(data)
-            defer { state.taker = nil }
-            return (true, state.taker)
+            defer { state.waiter = nil }
+            return (true, state.waiter)
         }
-        taker?.resume()
+        waiter?.resume()
         return fits
     }
 
@@ -139,12 +139,12 @@ final class Exchange: Sendable {
             if let incoming { return incoming }
             await withCheckedContinuation { continuation in
                 // Something may have been received since the check above.
-                let isHere = state.withLock { state in
+                let hasArrived = state.withLock { state in
                     guard state.pieces.isEmpty, state.outcome == nil else { return true }
-                    state.taker = continuation
+                    state.waiter = continuation
                     return false
                 }
-                if isHere { continuation.resume() }
+                if hasArrived { continuation.resume() }
             }
         }
     }

@@ -152,14 +152,14 @@ extension TenureService {
     /// Returns the services that depend on the configuration: webhooks, content, signing keys and the App Store. Logs
     /// warnings about the configuration.
     func configuredServices(logger: Logger) throws(ServiceError) -> [any Service] {
-        warn(logger)
+        logWarnings(logger)
         var services: [any Service] = [
             EndpointRegistry(configuration: configuration, store: store, logger: logger),
             SigningKeyWatch(keys: signingKeys, agreement: keyAgreement, now: configuration.now, logger: logger),
         ]
         if let content { services.append(ContentWatch(folder: content.folder, logger: logger)) }
         if let webhooks = try configuration.webhookServices(
-            webhookScheduler, store: store, metrics: metrics, logger: logger)
+            entitlementComparer, store: store, metrics: metrics, logger: logger)
         {
             services += [webhooks.entitlementChanges, webhooks.deliveries]
         }
@@ -167,7 +167,7 @@ extension TenureService {
     }
 
     /// Warns if the policy file isn't the policy in effect, and if there is a copy of a replaced database.
-    private func warn(_ logger: Logger) {
+    private func logWarnings(_ logger: Logger) {
         if let database = configuration.databaseFile, let copy = SQLiteDatabase.savedCopy(of: database) {
             logger.warning(
                 """
@@ -207,7 +207,7 @@ extension ServiceConfiguration {
             configuration: .init(
                 additionalChannelHandlers: [
                     HostCheckInstaller(),
-                    ConnectionClock(timeouts, bodyRate: limits.bodyRate, connections: connections) {
+                    ConnectionHandler(timeouts, bodyRate: limits.bodyRate, connections: connections) {
                         metrics.closedSlowClient(at: $0)
                     },
                 ],

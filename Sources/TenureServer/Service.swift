@@ -16,7 +16,7 @@ struct TenureService: Sendable {
     let signingKeys: SigningKeys
     let keyAgreement: KeyAgreement
     /// Compares entitlements before and after a change, to find the messages for webhooks; nil without webhooks.
-    let webhookScheduler: WebhookScheduler?
+    let entitlementComparer: EntitlementComparer?
     /// The asset packs and links to their files; nil if the service delivers no content.
     let content: ContentDelivery?
     let configuration: ServiceConfiguration
@@ -41,8 +41,8 @@ struct TenureService: Sendable {
         if registeringWebhooks { try await configuration.registerWebhooks(in: database) }
         policies = try await ActivePolicy(
             configuration.policy, in: database, at: configuration.now(), staleness: configuration.policyStaleness)
-        webhookScheduler =
-            configuration.webhooks.isEmpty ? nil : WebhookScheduler(policies, configuration.webhookSettings)
+        entitlementComparer =
+            configuration.webhooks.isEmpty ? nil : EntitlementComparer(policies, configuration.webhookSettings)
         (signingKeys, accessTokenKey, keyAgreement) = try await KeyAgreement.keys(
             in: configuration.folderOfKeys, database, tokenLife: configuration.tokenLifetimes.entitlementToken,
             staleness: configuration.signingKeyStaleness, at: configuration.now())
@@ -66,7 +66,7 @@ struct TenureService: Sendable {
             verifier: try configuration.verifier(), store: store, policies: policies, signingKeys: signingKeys,
             accessTokenKey: accessTokenKey, lifetimes: configuration.tokenLifetimes,
             bundleID: configuration.policy.app.bundleID,
-            webhookScheduler: webhookScheduler, deviceLimit: configuration.deviceLimit,
+            entitlementComparer: entitlementComparer, deviceLimit: configuration.deviceLimit,
             asksAppStore: configuration.appStore != nil, personas: personas)
     }
 
@@ -86,7 +86,7 @@ struct TenureService: Sendable {
         guard let client = try appStoreClient(logger: logger) else { return nil }
         let histories = HistoryBackfill(client: client, store: store, policies: policies, now: configuration.now)
         let receiver = NotificationService(
-            verifier: client.verifier, store: store, policies: policies, webhookScheduler: webhookScheduler,
+            verifier: client.verifier, store: store, policies: policies, entitlementComparer: entitlementComparer,
             metrics: metrics)
         return AppStoreJobs(
             histories: histories.runner(idle: configuration.appStoreIdle, logger: logger),
@@ -130,7 +130,7 @@ struct TenureService: Sendable {
             metrics: metrics, lookUp: store.database.lookUpNow)
         let notifications = NotificationRoute(
             service: NotificationService(
-                verifier: sync.verifier, store: store, policies: policies, webhookScheduler: webhookScheduler,
+                verifier: sync.verifier, store: store, policies: policies, entitlementComparer: entitlementComparer,
                 metrics: metrics),
             now: configuration.now)
         let trials = TrialRoute(

@@ -2,7 +2,7 @@ import Foundation
 import TenureCore
 package import TenureStore
 
-// What can be wrong with a configuration and the files that it names. Operators see it before the service starts.
+// What can be wrong with a configuration and the files that it names. `tenure serve` prints it, with or without `--check`.
 extension ServiceConfiguration {
     /// All mistakes, including those in the files that the configuration names. Finding them creates and changes nothing.
     package var findings: [ServiceError] { findingsBesideKeys + findingsOfKeys }

@@ -24,9 +24,7 @@ extension JSONWriter {
         object { json in
             json.field("at", entry.at)
             json.field("kind", entry.kind)
-            for field in entry.fields {
-                json.field(field.name, field.value)
-            }
+            for field in entry.fields { json.field(field.name, field.value) }
         }
     }
 }

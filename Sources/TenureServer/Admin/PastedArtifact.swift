@@ -16,14 +16,14 @@ struct PastedArtifact {
         case unsigned
     }
 
-    /// The name of the artifact's kind; nil if the kind is unknown.
+    /// The name of the artifact's kind; nil for a JWS of an unknown kind.
     let kind: String?
     let verdict: Verdict
     /// The App Store's IDs in the artifact, strongest first.
     let ids: [String]
 
     /// The maximum number of IDs. More would be too many look-ups.
-    private static let most = 100
+    private static let maximumIDs = 100
 
     /// Reads and verifies an artifact. Throws `malformedRequest` for text that can't be read as one.
     init(_ text: String, by verifier: AppStoreVerifier, now: Date) throws(Problem) {
@@ -48,7 +48,7 @@ struct PastedArtifact {
             var seen: Set<String> = []
             self.ids = Array(
                 ids.compactMap { $0 }.filter { AdminParameter.isID($0) }.filter { seen.insert($0).inserted }.prefix(
-                    Self.most))
+                    Self.maximumIDs))
         } catch {
             throw Problem(
                 .malformedRequest, "`artifact` must be a JWS, a receipt or a response of verifyReceipt: \(error.detail)"

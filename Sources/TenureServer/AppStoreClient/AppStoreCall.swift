@@ -48,9 +48,7 @@ struct AppStoreCall: Sendable, Hashable {
         let body = JSONWriter.object { json in
             json.field("startDate", start.millisecondsSince1970)
             json.field("endDate", end.millisecondsSince1970)
-            if onlyFailures {
-                json.field("onlyFailures", true)
-            }
+            if onlyFailures { json.field("onlyFailures", true) }
         }
         return try Self(
             .notificationHistory, "/inApps/v1/notifications/history", query: [("paginationToken", paginationToken)],

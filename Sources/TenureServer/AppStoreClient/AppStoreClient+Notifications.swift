@@ -33,7 +33,7 @@ extension AppStoreClient {
         -> (notification: VerifiedNotification, attempts: [SentNotification.Attempt])
     {
         let sent = try SentNotification(try await answer(to: .testNotificationStatus(token), in: environment))
-        let verified = try trusting { () throws(Rejection) in
+        let verified = try verifying { () throws(Rejection) in
             let verified = try verifier.verifyNotification(sent.signedPayload, now: time.now())
             try verified.notification.checkSigned(in: environment)
             return verified

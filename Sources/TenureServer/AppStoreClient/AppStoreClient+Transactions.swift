@@ -55,7 +55,7 @@ extension AppStoreClient {
     ) async throws(AppStoreFailure) -> SyncArtifact<AppTransactionPayload> {
         let reply = try await answer(to: .appTransactionInfo(of: id), in: environment, before: end)
         let bytes = Array(try reply.text("signedAppTransactionInfo").utf8)
-        return try trusting { () throws(Rejection) in
+        return try verifying { () throws(Rejection) in
             let verified = try verifier.verifyAppTransaction(bytes, from: .appStoreServer, now: time.now())
             try verified.checkSigned(in: environment)
             if case .appTransaction(let wanted) = id, verified.payload.appTransactionID != wanted {
@@ -66,7 +66,7 @@ extension AppStoreClient {
     }
 
     /// Returns what `verify` returns. If it rejects an artifact, throws that as the failure `untrusted`.
-    func trusting<Result>(_ verify: () throws(Rejection) -> Result) throws(AppStoreFailure) -> Result {
+    func verifying<Result>(_ verify: () throws(Rejection) -> Result) throws(AppStoreFailure) -> Result {
         do {
             return try verify()
         } catch {
@@ -94,7 +94,7 @@ extension AppStoreClient {
 extension AppStoreVerifier {
     /// Verifies a transaction in a response of the App Store. Rejects it if it was signed in another environment than the
     /// one that was asked.
-    func answered(
+    func verified(
         transaction jws: String, at path: ArtifactPath, in environment: AppStoreEnvironment, now: Date
     ) throws(Rejection) -> (artifact: SyncArtifact<TransactionPayload>, purchase: Purchase) {
         let bytes = Array(jws.utf8)
@@ -105,7 +105,7 @@ extension AppStoreVerifier {
 
     /// Verifies a renewal info in a response of the App Store. Rejects it if it was signed in another environment than the
     /// one that was asked.
-    func answered(
+    func verified(
         renewalInfo jws: String, at path: ArtifactPath, in environment: AppStoreEnvironment, now: Date
     ) throws(Rejection) -> (artifact: SyncArtifact<RenewalInfoPayload>, renewal: Renewal) {
         let bytes = Array(jws.utf8)

@@ -54,7 +54,7 @@ struct HTTPTransport: Service {
         AppStoreTransport { request async throws(AppStoreFailure) in try await send(request) }
     }
 
-    /// Sends a request. Whatever the HTTP client does, it ends after `Limits.exchange`.
+    /// Sends a request, and gives up after `Limits.exchange` even if the HTTP client doesn't.
     private func send(_ request: AppStoreTransport.Request) async throws(AppStoreFailure) -> AppStoreTransport.Answer {
         do {
             return try await withThrowingTaskGroup(of: AppStoreTransport.Answer?.self) { group in

@@ -46,13 +46,13 @@ extension SubscriptionStatuses {
         let (index, environment) = (subscriptions.count, environment)
         var subscription = Subscription(status: try last.optionalInteger("status").map(Open.init))
         let transaction = try last.text("signedTransactionInfo")
-        subscription.transaction = try counting(.transaction(index)) { () throws(Rejection) in
-            try verifier.answered(transaction: transaction, at: .transaction(index), in: environment, now: now)
+        subscription.transaction = try verifiedUnlessRejected(.transaction(index)) { () throws(Rejection) in
+            try verifier.verified(transaction: transaction, at: .transaction(index), in: environment, now: now)
         }
         if let renewalInfo = try last.optionalText("signedRenewalInfo") {
             let path = ArtifactPath.renewalInfo(index)
-            let renewal = try counting(path) { () throws(Rejection) in
-                try verifier.answered(renewalInfo: renewalInfo, at: path, in: environment, now: now)
+            let renewal = try verifiedUnlessRejected(path) { () throws(Rejection) in
+                try verifier.verified(renewalInfo: renewalInfo, at: path, in: environment, now: now)
             }
             let wanted = subscription.transaction?.purchase.originalTransactionID
             if let renewal, renewal.renewal.originalTransactionID == wanted {
@@ -67,7 +67,7 @@ extension SubscriptionStatuses {
 
     /// Verifies an artifact. If it is rejected, adds it to `rejected` and returns nil. Throws `untrusted` if verifying it
     /// later may succeed.
-    private mutating func counting<Answered>(
+    private mutating func verifiedUnlessRejected<Answered>(
         _ path: ArtifactPath, _ verify: () throws(Rejection) -> Answered
     ) throws(AppStoreFailure) -> Answered? {
         do {

@@ -36,7 +36,7 @@ struct TransactionList: Sendable {
             guard size <= Self.maximumBytes else { throw .tooLarge(limit: Self.maximumBytes) }
             do throws(Rejection) {
                 transactions.append(
-                    try verifier.answered(transaction: jws, at: .transaction(count), in: environment, now: now))
+                    try verifier.verified(transaction: jws, at: .transaction(count), in: environment, now: now))
             } catch {
                 if error.isRetryable { throw .untrusted(error) }
                 rejected.append(RejectedArtifact(.transaction(count), error))

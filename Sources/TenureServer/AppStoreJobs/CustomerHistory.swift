@@ -27,7 +27,7 @@ struct CustomerHistory: Sendable {
     /// The revision with which to ask for later changes.
     let revision: String?
 
-    /// The app transaction ID that all artifacts with such an ID must have; nil if none has one.
+    /// The app transaction ID of the account: the requested one, or a signed one. Artifacts with another one are rejected.
     private var appTransactionID: String?
     /// The original transaction IDs of the purchases.
     private var subscriptionIDs: Set<String> = []

@@ -30,18 +30,18 @@ struct CustomerHistoryReader: Sendable {
             guard error.isUnknownID, case .appTransaction = id else { throw error }
             return try await appTransactionAlone(of: id, in: environment, before: end)
         }
-        let appTransaction = try await leavingOut(.appTransaction) { () throws(AppStoreFailure) in
+        let appTransaction = try await optionalPart(.appTransaction) { () throws(AppStoreFailure) in
             try await client.appTransaction(of: id, in: list.environment, before: end)
         }
         // An incomplete history may lack refunds, so they are fetched from their own list.
-        let refunds = try await leavingOut(nil) { () throws(AppStoreFailure) in
+        let refunds = try await optionalPart(nil) { () throws(AppStoreFailure) in
             guard list.ending != .lastPage, let known = list.transactions.first else { return TransactionList?.none }
             return try await client.refundHistory(
                 of: .transaction(known.purchase.transactionID), in: list.environment, before: end)
         }
         // Of auto-renewable subscriptions, the history has no renewal info, so their statuses are requested too.
         let hasSubscriptions = list.transactions.contains { $0.purchase.type == .autoRenewable }
-        let statuses = try await leavingOut(nil) { () throws(AppStoreFailure) in
+        let statuses = try await optionalPart(nil) { () throws(AppStoreFailure) in
             hasSubscriptions
                 ? try await client.subscriptionStatuses(of: id, in: list.environment, before: end) : nil
         }
@@ -67,7 +67,7 @@ struct CustomerHistoryReader: Sendable {
     /// verified, and a retry wouldn't help, the answer is nil.
     ///
     /// - Parameter path: The path under which an artifact that can't be verified is listed; nil if it isn't listed.
-    private func leavingOut<Answer: Sendable>(
+    private func optionalPart<Answer: Sendable>(
         _ path: ArtifactPath?, _ ask: () async throws(AppStoreFailure) -> Answer
     ) async throws(AppStoreFailure) -> (answer: Answer?, rejected: RejectedArtifact?) {
         do {

@@ -27,14 +27,14 @@ struct JobRunner<Job: Sendable>: Service {
         // Cancellation is the normal end.
         try? await cancelWhenGracefulShutdown {
             try await withThrowingTaskGroup(of: Void.self) { group in
-                for _ in 0..<max(1, width) { group.addTask { try await lane() } }
+                for _ in 0..<max(1, width) { group.addTask { try await performJobs() } }
                 try await group.waitForAll()
             }
         }
     }
 
     /// Performs one job after the other until it is canceled.
-    private func lane() async throws {
+    private func performJobs() async throws {
         while true {
             try Task.checkCancellation()
             if await step() { continue }

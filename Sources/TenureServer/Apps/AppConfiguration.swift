@@ -27,10 +27,12 @@ public struct AppConfiguration: Sendable {
             }
             if let error = ServiceError(app.configuration.mistakes) { return .app(name: app.name, error.description) }
         }
-        if let twice = repeated(apps, \.name) { return .apps("two apps have the name `\(twice)`; use different names") }
-        if let twice = repeated(apps, { place($0.configuration.databasePath) }) {
+        if let duplicate = firstDuplicate(apps, \.name) {
+            return .apps("two apps have the name `\(duplicate)`; use different names")
+        }
+        if let duplicate = firstDuplicate(apps, { resolvedPath($0.configuration.databasePath) }) {
             // A URL may contain a password.
-            let name = twice.contains("://") ? "the same database URL" : "the database `\(twice)`"
+            let name = duplicate.contains("://") ? "the same database URL" : "the database `\(duplicate)`"
             return .apps("two apps have \(name); use different databases")
         }
         for (index, app) in apps.enumerated() {
@@ -39,8 +41,8 @@ public struct AppConfiguration: Sendable {
             guard let other = others.first(where: { SQLiteDatabase.areSame($0, path) }) else { continue }
             return .apps("`\(other)` and `\(path)` are one file (a hard link); use different databases")
         }
-        if let twice = repeated(apps, { place($0.configuration.folderOfKeys) }) {
-            return .apps("two apps have their keys in `\(twice)`; set `keys` to different folders")
+        if let duplicate = firstDuplicate(apps, { resolvedPath($0.configuration.folderOfKeys) }) {
+            return .apps("two apps have their keys in `\(duplicate)`; set `keys` to different folders")
         }
         return nil
     }
@@ -56,12 +58,12 @@ public struct AppConfiguration: Sendable {
     }
 
     /// The path with all links resolved, so that two spellings of it are equal. A URL stays as it is.
-    private static func place(_ path: String) -> String {
+    private static func resolvedPath(_ path: String) -> String {
         path.contains("://") ? path : URL(fileURLWithPath: path).resolvingSymlinksInPath().standardized.path
     }
 
     /// The first value that two apps have.
-    private static func repeated(_ apps: [AppConfiguration], _ value: (AppConfiguration) -> String) -> String? {
+    private static func firstDuplicate(_ apps: [AppConfiguration], _ value: (AppConfiguration) -> String) -> String? {
         var seen: Set<String> = []
         return apps.map(value).first { !seen.insert($0).inserted }
     }

@@ -183,7 +183,7 @@ final class RunningApps: Sendable {
     func replacement(
         of running: RunningApp, configuredAs app: AppConfiguration
     ) async throws(ServiceError) -> RunningApp {
-        try await wired(app, running.service.store, registeringWebhooks: false)
+        try await makeApp(app, running.service.store, registeringWebhooks: false)
     }
 
     /// Opens the database of an app and wires the app. Closes the database if that fails.
@@ -195,7 +195,7 @@ final class RunningApps: Sendable {
             throw ServiceError(opening: error)
         }
         do throws(ServiceError) {
-            return try await wired(app, store, registeringWebhooks: true)
+            return try await makeApp(app, store, registeringWebhooks: true)
         } catch {
             // An app that doesn't start must not keep its database open.
             try? await store.close()
@@ -204,7 +204,7 @@ final class RunningApps: Sendable {
     }
 
     /// Wires the service and the routes of an app with its open database.
-    private func wired(
+    private func makeApp(
         _ app: AppConfiguration, _ store: Store, registeringWebhooks: Bool
     ) async throws(ServiceError) -> RunningApp {
         BodyBudget.process.allow(bodies: app.configuration.limits.bodySize)

@@ -3,8 +3,8 @@ public import TenureAppStore
 public import TenureCore
 package import TenureStore
 
-/// The complete configuration of the service for one app. It reads no environment variables and no globals:
-/// `SettingValues` does, and sets these properties.
+/// The complete configuration of the service for one app. It reads no environment variables and no globals: the command
+/// `tenure serve` reads settings from files, the environment and options, and sets these properties.
 public struct ServiceConfiguration: Sendable {
     /// The address to listen on. Beyond loopback the service needs an admin key, and TLS or a declared proxy.
     public var host = "127.0.0.1"

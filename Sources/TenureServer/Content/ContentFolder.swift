@@ -93,7 +93,7 @@ private struct State {
         isChecking = false
     }
 
-    /// Uses the catalog that was read, unless it is older than the known one.
+    /// Uses the catalog that was read, unless it is older than the known one, or differs from it without a higher counter.
     mutating func take(_ found: Result<SignedCatalog, ServiceError>) {
         switch found {
         case .failure(let error): problem = error

@@ -19,13 +19,13 @@ struct DownloadRoute: Sendable {
     let now: @Sendable () -> Date
     let metrics: ServiceMetrics
 
-    private static let nothing = Problem(.notFound, "there is nothing at this path; check the path")
+    private static let notFound = Problem(.notFound, "there is nothing at this path; check the path")
 
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
         guard let delivery, let digest = ContentDigest(context.parameters.get("digest") ?? "") else {
-            throw Self.nothing
+            throw Self.notFound
         }
-        let (link, customer) = try await holder(of: request, digest, by: delivery)
+        let (link, customer) = try await linkAndCustomer(of: request, digest, by: delivery)
         guard let file = try await ContentFile.open(digest, in: delivery.folder.path) else {
             throw Problem(.notFound, "this file isn't published anymore; get a new link from `GET /v1/content`")
         }

@@ -81,12 +81,12 @@ struct S3Presigner: Sendable {
         // The "string to sign", and the "signing key", which is derived from the secret in several steps.
         let text = "AWS4-HMAC-SHA256\n\(time)\n\(scope)\n\(digest)"
         var key = Array("AWS4\(secretAccessKey.revealed)".utf8)
-        for part in scope.split(separator: "/") { key = Self.code(of: part, key: key) }
-        let signature = Self.code(of: text, key: key).hexadecimal
+        for part in scope.split(separator: "/") { key = Self.hmac(of: part, key: key) }
+        let signature = Self.hmac(of: text, key: key).hexadecimal
         return "\(scheme)://\(host)\(path)?\(parameters.joined(separator: "&"))&X-Amz-Signature=\(signature)"
     }
 
-    private static func code(of text: some StringProtocol, key: [UInt8]) -> [UInt8] {
+    private static func hmac(of text: some StringProtocol, key: [UInt8]) -> [UInt8] {
         Array(HMAC<SHA256>.authenticationCode(for: Data(text.utf8), using: SymmetricKey(data: key)))
     }
 }

@@ -30,13 +30,9 @@ struct EntitlementToken {
             json.field("sub", customer.publicID)
             json.field("bundleID", bundleID)
             json.field("environment", customer.realm.environment.rawValue)
-            if customer.realm.isTest {
-                json.field("test", true)
-            }
-            // Marks the token as a persona's. Production apps reject it.
-            if let persona {
-                json.field("persona", persona.name)
-            }
+            if customer.realm.isTest { json.field("test", true) }
+            // Production apps reject a token with this field.
+            if let persona { json.field("persona", persona.name) }
             json.field("appTransactionID", ifPresent: appTransactionID)
             json.field("device", device)
             json.field("iat", seconds(now))

@@ -15,7 +15,7 @@ final class HostCheck: ChannelInboundHandler, RemovableChannelHandler {
         // Ignores everything after a rejected request.
         guard !isRefused else { return }
         if case .head(let head) = unwrapInboundIn(data),
-            !Self.isSound(head) || !Self.isTarget(head.uri, of: head.method)
+            !Self.hasValidHost(head) || !Self.isTarget(head.uri, of: head.method)
         {
             isRefused = true
             // The server answers with 400 after the responses to earlier requests, and closes the connection.
@@ -25,7 +25,7 @@ final class HostCheck: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     /// Whether the request has exactly one valid `Host` header. HTTP/1.0 doesn't require one.
-    private static func isSound(_ head: HTTPRequestHead) -> Bool {
+    private static func hasValidHost(_ head: HTTPRequestHead) -> Bool {
         let hosts = head.headers["Host"]
         guard let host = hosts.first else { return (head.version.major, head.version.minor) < (1, 1) }
         return hosts.count == 1 && host.utf8.allSatisfy(isAllowed)
@@ -42,8 +42,8 @@ final class HostCheck: ChannelInboundHandler, RemovableChannelHandler {
         return !host.isEmpty && host.allSatisfy(isAllowed)
     }
 
-    /// Whether a host and a port may contain the byte (RFC 3986, section 3.2). `@` isn't allowed, because HTTP has no user
-    /// name before the host.
+    /// Whether a host and a port may contain the byte (RFC 3986, section 3.2). `@` isn't allowed, because a user name before
+    /// the host is deprecated (RFC 9110, section 4.2.4).
     private static func isAllowed(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

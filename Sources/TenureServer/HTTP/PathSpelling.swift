@@ -14,7 +14,7 @@ struct PathSpelling: RouterMiddleware {
         next: (Request, ServiceContext) async throws -> Response
     ) async throws -> Response {
         let target = (request.head.path ?? "").utf8
-        guard !Self.holdsNUL(target) else {
+        guard !Self.containsNUL(target) else {
             throw Problem(.malformedRequest, "the path or query contains a NUL (`%00`); remove it")
         }
         guard Self.isCanonical(target.prefix { $0 != UInt8(ascii: "?") }) else { throw HTTPError(.notFound) }
@@ -39,7 +39,7 @@ struct PathSpelling: RouterMiddleware {
     }
 
     /// Whether the path or query contains `%00`. The HTTP parser rejects an unescaped NUL.
-    private static func holdsNUL(_ target: some Collection<UInt8>) -> Bool {
+    private static func containsNUL(_ target: some Collection<UInt8>) -> Bool {
         target.contains(UInt8(ascii: "%")) && escapes(of: target).contains(0)
     }
 

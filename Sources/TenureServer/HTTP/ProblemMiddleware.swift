@@ -46,8 +46,8 @@ struct ProblemMiddleware: RouterMiddleware {
 }
 
 extension Problem {
-    /// Creates the problem of a database that can't be used, mostly with a stable reason. Nil for errors that don't depend
-    /// on the state of the database, such as a bug in the service.
+    /// Creates the problem of a database that can't be used now, mostly with a stable reason. Nil for other errors, which
+    /// get status 500.
     init?(_ error: StoreError) {
         if let problem = Problem(unusable: error) {
             self = problem

@@ -34,14 +34,14 @@ extension Request {
         if let length = headers[.contentLength].flatMap({ UInt64($0) }), length > limit { throw tooLarge }
         var buffer = ByteBuffer()
         let (budget, channel) = (context.bodies, context.channel)
-        let held = budget.open(for: context.peer?.address?.ofClient, isNotification: isNotification) {
+        let reservation = budget.open(for: context.peer?.address?.ofClient, isNotification: isNotification) {
             channel.closeTransport()
         }
-        defer { budget.close(held) }
+        defer { budget.close(reservation) }
         for try await chunk in body {
             let count = chunk.readableBytes
             guard buffer.readableBytes + count <= limit else { throw tooLarge }
-            guard budget.take(count, for: held) else {
+            guard budget.reserve(count, for: reservation) else {
                 throw Problem(.busy, "the service is receiving too much data; send the request again", retryAfter: 1)
             }
             buffer.writeImmutableBuffer(chunk)

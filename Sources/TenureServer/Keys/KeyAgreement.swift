@@ -34,8 +34,8 @@ struct KeyAgreement: Sendable {
         let (known, hasCustomers) = try await reading(store) { (try $0.sharedKeys(), try $0.newestCustomer() > 0) }
         let signingKey = SigningKeyStore(folder: folder)
         let secretFile = AccessTokenKey.file(in: folder)
-        let missing = [(signingKey.exists, SigningKeyStore.fileName), (secretFile.exists, AccessTokenKey.fileName)]
-            .filter { !$0.0 }.map(\.1)
+        var missing = signingKey.exists ? [] : [SigningKeyStore.fileName]
+        if !secretFile.exists { missing.append(AccessTokenKey.fileName) }
         // New keys would differ from the known ones. If there are customers and no signing key, `SigningKeys` below throws
         // an error that says where the key was used last.
         if let known, !missing.isEmpty, !(hasCustomers && !signingKey.exists) {
@@ -50,7 +50,7 @@ struct KeyAgreement: Sendable {
         let current = signing.current
         let agreement = KeyAgreement(
             store: store, folder: folder, fingerprint: accessToken.fingerprint, firstKey: current.id)
-        if let other = try await agreement.agree(current) {
+        if let other = try await agreement.conflict(storing: current) {
             // The keys that were created just now can be removed, because no app trusts them. After another error they
             // stay, because the database may name them already.
             for name in missing { try? FileManager.default.removeItem(atPath: "\(folder)/\(name)") }
@@ -71,7 +71,7 @@ struct KeyAgreement: Sendable {
 
     /// Stores these keys if the database has none, or if they may replace the stored keys, and returns nil. Otherwise
     /// returns the stored keys, with which these are in conflict.
-    private func agree(_ keys: SigningKeySet) async throws(ServiceError) -> SharedKeys? {
+    private func conflict(storing keys: SigningKeySet) async throws(ServiceError) -> SharedKeys? {
         // First only reads, because most starts change nothing.
         let mine = SharedKeys(keys, secret: fingerprint, place: "\(Self.machine):\(Self.path(of: folder))")
         let known = try await Self.reading(store) { try $0.sharedKeys() }
@@ -105,7 +105,8 @@ struct KeyAgreement: Sendable {
         let root = current.file.root?.id
         var isSame = hasSameKey && (root == nil || root == known?.root)
         // An older key doesn't replace the newer one of another process, even if it could have at a start.
-        if !isSame, known == nil || hasSameKey || current.id != agreed { isSame = try await agree(current) == nil }
+        let mayStore = known == nil || hasSameKey || current.id != agreed
+        if !isSame, mayStore { isSame = try await conflict(storing: current) == nil }
         keys.isOutdated = !isSame
         if isSame { agreed = current.id }
     }

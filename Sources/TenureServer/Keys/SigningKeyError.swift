@@ -14,7 +14,7 @@ package enum SigningKeyError: Error, Sendable, Hashable, CustomStringConvertible
     case notAKey
     /// The text isn't a statement of the offline root.
     case notOfRoot
-    /// The service has no offline root, and the request doesn't name one.
+    /// The service doesn't have this offline root yet.
     case noRoot
     /// The service has another root than the request. Apps that pinned the known one would trust no new token.
     case anotherRoot(known: String)

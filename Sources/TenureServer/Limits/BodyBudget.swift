@@ -45,9 +45,9 @@ final class BodyBudget: Sendable {
 
     /// The largest size of a small body, in bytes. A sync with a receipt of 100 purchases is smaller.
     fileprivate static let smallBody = 64 * 1024
-    /// The age in nanoseconds below which a body doesn't count as slow.
-    fileprivate static let youth: UInt64 = 2_000_000_000
-    /// The smallest size in bytes for which dropping a body is worth it. The timeout of bodies ends smaller ones soon.
+    /// The age in nanoseconds from which a body may count as slow.
+    fileprivate static let oldAge: UInt64 = 2_000_000_000
+    /// The smallest size in bytes for which dropping a body is worth it. The minimum rate of bodies ends smaller ones soon.
     fileprivate static let minimumVictimSize = 4096
     /// How many of the small bodies, and of the large ones, that have been arriving for longest are compared.
     fileprivate static let compared = 64
@@ -72,10 +72,10 @@ final class BodyBudget: Sendable {
     /// Reserves `count` more bytes for the body, and drops slower bodies if there is no room. Returns false if the body
     /// itself was dropped, or if there is no room and no slower body to drop. A client gets at most a quarter of the
     /// memory.
-    func take(_ count: Int, for body: Body, at now: UInt64 = DispatchTime.now().uptimeNanoseconds) -> Bool {
-        let (isTaken, victims) = state.withLock { $0.take(count, for: body, at: now) }
+    func reserve(_ count: Int, for body: Body, at now: UInt64 = DispatchTime.now().uptimeNanoseconds) -> Bool {
+        let (isReserved, victims) = state.withLock { $0.reserve(count, for: body, at: now) }
         for victim in victims { victim.drop() }
-        return isTaken
+        return isReserved
     }
 
     /// Ends a body, and releases its memory.
@@ -109,9 +109,9 @@ private struct State {
     }
 
     /// Reserves `count` more bytes for the body. Returns whether there was room, and the bodies that the caller must drop.
-    mutating func take(
+    mutating func reserve(
         _ count: Int, for body: BodyBudget.Body, at now: UInt64
-    ) -> (isTaken: Bool, victims: [BodyBudget.Body]) {
+    ) -> (isReserved: Bool, victims: [BodyBudget.Body]) {
         var victims: [BodyBudget.Body] = []
         body.recent.add(count, at: now)
         guard body.isOpen else { return (false, victims) }
@@ -148,9 +148,9 @@ private struct State {
     /// memory. Nothing is known about the rate of a young body, so it counts as fast.
     private func slowest(of others: [BodyBudget.Body], beside body: BodyBudget.Body, at now: UInt64) -> BodyBudget.Body?
     {
-        let old = others.filter { $0.recent.age(at: now) >= BodyBudget.youth }
+        let old = others.filter { $0.recent.age(at: now) >= BodyBudget.oldAge }
         guard let slowest = old.map({ ($0, $0.recent.rate(at: now)) }).min(by: { $0.1 < $1.1 }) else { return nil }
-        let isYoung = body.recent.age(at: now) < BodyBudget.youth
+        let isYoung = body.recent.age(at: now) < BodyBudget.oldAge
         return isYoung || slowest.1 < body.recent.rate(at: now) ? slowest.0 : nil
     }
 

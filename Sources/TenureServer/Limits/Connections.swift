@@ -35,10 +35,10 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
         /// The time at which the phase began, or at which the client last read a part of the response, in nanoseconds.
         fileprivate var since: UInt64
         /// The bytes that arrived of the request's body; nil unless a request is arriving.
-        fileprivate var recent: RecentBytes?
+        fileprivate var received: RecentBytes?
         /// The bytes of responses that were sent. Pipelined responses count as one, so that short ones don't always seem
         /// new.
-        fileprivate var taken: RecentBytes?
+        fileprivate var sent: RecentBytes?
         /// Whether the connection left its first phase, in which no request has arrived.
         fileprivate var hadRequest = false
         /// Whether it counts toward the limits: it isn't closed, and wasn't chosen to be.
@@ -54,10 +54,10 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
         }
     }
 
-    /// The age in nanoseconds below which no connection counts as slow or idle.
-    fileprivate static let youth: UInt64 = 1_000_000_000
+    /// The age in nanoseconds from which a connection may count as slow or idle.
+    fileprivate static let oldAge: UInt64 = 1_000_000_000
     /// The time in nanoseconds after which a client that reads nothing of its response counts as stalled.
-    fileprivate static let stall: UInt64 = 10_000_000_000
+    fileprivate static let stallTime: UInt64 = 10_000_000_000
     /// How many of the oldest requests are compared, and how many of the responses that went longest without being read.
     fileprivate static let compared = 64
 
@@ -105,28 +105,28 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
     }
 
     /// Counts bytes of a request's body.
-    func receive(_ bytes: Int, _ connection: Connection, at now: UInt64 = now) {
-        state.withLock { _ in connection.recent?.add(bytes, at: now) }
+    func countReceived(_ bytes: Int, _ connection: Connection, at now: UInt64 = now) {
+        state.withLock { _ in connection.received?.add(bytes, at: now) }
     }
 
     /// Returns how many bytes of the request's body arrived within the last `bodyWindow` seconds.
-    func received(_ connection: Connection, at now: UInt64 = now) -> Int {
-        state.withLock { _ in connection.recent?.total(at: now) ?? 0 }
+    func recentlyReceived(_ connection: Connection, at now: UInt64 = now) -> Int {
+        state.withLock { _ in connection.received?.total(at: now) ?? 0 }
     }
 
     /// Counts bytes of responses that the operating system has taken to send them.
-    func take(_ bytes: Int, _ connection: Connection, at now: UInt64 = now) {
-        state.withLock { _ in connection.taken?.add(bytes, at: now) }
+    func countSent(_ bytes: Int, _ connection: Connection, at now: UInt64 = now) {
+        state.withLock { _ in connection.sent?.add(bytes, at: now) }
     }
 
     /// Stores that the client read a part of the response at this time.
-    func progress(_ connection: Connection, at now: UInt64 = now) {
-        state.withLock { $0.progress(connection, at: now) }
+    func storeRead(_ connection: Connection, at now: UInt64 = now) {
+        state.withLock { $0.storeRead(connection, at: now) }
     }
 
     // MARK: Accepting
 
-    // Hummingbird calls these, but `ConnectionClock` reports more: which connection it is.
+    // Hummingbird calls these, but `ConnectionHandler` reports more: which connection it is.
     func connectionOpened() {}
 
     func connectionClosed() {}
@@ -215,18 +215,18 @@ private struct State {
         connection.phase = phase
         connection.since = now
         connection.hadRequest = true
-        connection.recent = phase == .request ? RecentBytes(window: bodyWindow, at: now) : nil
+        connection.received = phase == .request ? RecentBytes(window: bodyWindow, at: now) : nil
         switch phase {
-        case .idle, .request: connection.taken = nil
+        case .idle, .request: connection.sent = nil
         case .working: break
-        case .response: connection.taken = connection.taken ?? RecentBytes(window: 10, at: now)
+        case .response: connection.sent = connection.sent ?? RecentBytes(window: 10, at: now)
         }
         queues[phase, default: Queue()].append(connection)
         return makeRoom(at: now)
     }
 
     /// Moves a connection to the end of the queue, because its client has read something.
-    mutating func progress(_ connection: Connection, at now: UInt64) {
+    mutating func storeRead(_ connection: Connection, at now: UInt64) {
         guard connection.isCounted, connection.phase == .response, now > connection.since else { return }
         queues[.response]?.remove(connection)
         connection.since = now
@@ -282,15 +282,15 @@ private struct State {
     /// The connection that sends its request slowest. Requests that began less than a second ago don't count.
     private func slowest(of connections: [Connection], at now: UInt64) -> Connection? {
         connections.filter { isOld($0, at: now) }
-            .map { ($0, $0.recent?.rate(at: now) ?? 0) }.min { $0.1 < $1.1 }?.0
+            .map { ($0, $0.received?.rate(at: now) ?? 0) }.min { $0.1 < $1.1 }?.0
     }
 
     /// The connection that reads its response slowest, of the network with most connections.
     private func slowestReader(of connections: [Connection], at now: UInt64) -> Connection? {
         var slowest: (connection: Connection, members: Int, bytes: Int)?
         for connection in connections {
-            guard let age = connection.taken?.age(at: now), age > Connections.youth else { continue }
-            let bytes = connection.taken?.total(at: now) ?? 0
+            guard let age = connection.sent?.age(at: now), age > Connections.oldAge else { continue }
+            let bytes = connection.sent?.total(at: now) ?? 0
             var others = 0
             for network in connection.networks { others = max(others, members[network, default: []].count) }
             if let known = slowest {
@@ -301,10 +301,10 @@ private struct State {
         return slowest?.connection
     }
 
-    private func isOld(_ connection: Connection, at now: UInt64) -> Bool { now > connection.since + Connections.youth }
+    private func isOld(_ connection: Connection, at now: UInt64) -> Bool { now > connection.since + Connections.oldAge }
 
     private func isStalled(_ connection: Connection, at now: UInt64) -> Bool {
-        now > connection.since + Connections.stall
+        now > connection.since + Connections.stallTime
     }
 
     /// Stops counting a connection. Does nothing if it isn't counted anymore.

@@ -6,7 +6,7 @@ enum ConnectionPhase: String, Sendable, CaseIterable {
     case request
     /// The request is complete, and nothing of the response is written.
     case working
-    /// A response is being written, or the client is still reading it.
+    /// A response is being written, and the operating system hasn't taken all of it yet.
     case response
 }
 

@@ -13,7 +13,7 @@ struct NotificationService: Sendable {
     let store: Store
     let policies: ActivePolicy
     /// Finds the messages for webhooks; nil without webhooks.
-    let webhookScheduler: WebhookScheduler?
+    let entitlementComparer: EntitlementComparer?
     let metrics: ServiceMetrics
 
     /// Receives a notification as a compact JWS. When this returns, the notification is stored durably.
@@ -42,7 +42,7 @@ struct NotificationService: Sendable {
     /// Stores a notification, unless it is known already, and updates its customer.
     private func storeAndApply(_ contents: NotificationContents, now: Date) async throws -> Reception {
         let environment = contents.notification.realm.environment
-        let (policies, webhookScheduler) = (policies, webhookScheduler)
+        let (policies, entitlementComparer) = (policies, entitlementComparer)
         let reception = try await policies.upToDate {
             try await store.receive(contents.notification, about: contents.identities, at: now) { known in
                 var update = contents.update(of: known)
@@ -50,7 +50,8 @@ struct NotificationService: Sendable {
                 // The customer is decided below.
                 if let decisions = try? policies.decide(&update, in: environment, at: now).decisions {
                     update.entitlementChange =
-                        (try? webhookScheduler?.entitlementChange(of: known, decisions: decisions, at: now)) ?? .later
+                        (try? entitlementComparer?.entitlementChange(of: known, decisions: decisions, at: now))
+                        ?? .later
                 }
                 return update
             }
@@ -66,7 +67,7 @@ struct NotificationService: Sendable {
                 do throws(Problem) {
                     let decisions = try policies.decide(&update, in: environment, at: now).decisions
                     update.entitlementChange =
-                        try webhookScheduler?.entitlementChange(of: known, decisions: decisions, at: now) ?? .later
+                        try entitlementComparer?.entitlementChange(of: known, decisions: decisions, at: now) ?? .later
                     return (update, .success(()))
                 } catch {
                     return (update, .failure(error))

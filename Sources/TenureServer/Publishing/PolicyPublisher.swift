@@ -10,8 +10,9 @@ import TenureStore
 /// Rehearses policies, publishes them, and rolls back. After the first start, no other code changes the policy in
 /// effect.
 ///
-/// A publication takes nothing from customers, and gives them nothing, unless the request says to how many. So it evaluates
-/// all customers first, and again those who change meanwhile.
+/// If a publication takes something from customers or gives something to them, the request must say how many they may be.
+/// Only a rollback may give to any number. So a publication first evaluates all customers, and then again those who change
+/// meanwhile.
 struct PolicyPublisher: Sendable {
     let store: Store
     let policies: ActivePolicy
@@ -193,7 +194,7 @@ struct PolicyPublisher: Sendable {
 
     private static let maximumAttempts = 10
 
-    // MARK: Steps of both
+    // MARK: Shared steps
 
     private func evaluator(
         of candidate: Candidate, instead present: ActivePolicy.Present, at now: Date

@@ -42,8 +42,9 @@ struct PublicationCheck: Sendable {
     /// back what a publication took.
     var gainAllowance: Int? { candidate.action == .rollback ? nil : request.giveTo ?? 0 }
 
-    /// Checks the rehearsal that the request names, before customers are evaluated again. Throws a problem if it was of
-    /// another policy, or if it counted more customers than `takeFrom` and `giveTo` allow.
+    /// Checks the rehearsal that the request names, before customers are evaluated again. Throws a problem if it doesn't
+    /// exist, was of another policy or against one that isn't in effect, or counted more customers than `takeFrom` and
+    /// `giveTo` allow. Also throws if the request names only the rehearsal, or only the numbers.
     func checkRehearsal(of sha256: [UInt8], against present: ActivePolicy.Present) async throws {
         let numbers = [request.takeFrom, request.giveTo].compactMap(\.self)
         guard !numbers.isEmpty || request.rehearsal != nil else { return }

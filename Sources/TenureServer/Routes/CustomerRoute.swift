@@ -22,7 +22,7 @@ struct CustomerRoute: Sendable {
         let token = try access.token(of: request, now: now)
         let known =
             if let lookUp { try lookUp(token.customer) } else { try await store.lookUp(token.customer) }
-        guard let known, known.realm == token.realm, let customer = try await store.answered(known) else {
+        guard let known, known.realm == token.realm, let customer = try await store.customerForResponse(known) else {
             throw Problem.accessTokenRefused
         }
         let persona = token.persona == nil ? nil : try await personas.persona(of: token, at: now)

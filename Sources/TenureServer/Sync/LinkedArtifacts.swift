@@ -8,8 +8,8 @@ import TenureStore
 
 /// The artifacts of a sync that belong to one customer, and what they prove together.
 ///
-/// A client may send artifacts of several Apple accounts, or copies of another person's. So one artifact leads, and of the
-/// others only those with a signed link to it count.
+/// A client may send artifacts of several Apple accounts, or copies of another person's. So one artifact leads. Another one
+/// counts only if signed fields link it to the leading one, directly or through others.
 struct LinkedArtifacts: Sendable {
     private(set) var artifacts: [Artifact] = []
     private(set) var proofs: [AppProof] = []

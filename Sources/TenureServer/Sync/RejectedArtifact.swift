@@ -17,7 +17,7 @@ struct RejectedArtifact: Sendable, Hashable {
         isRetryable = rejection.isRetryable
     }
 
-    /// Creates the rejection of an artifact that was verified, but isn't linked to the others or can't be used.
+    /// Creates the rejection of an artifact that isn't linked to the others, or of a persona.
     init(_ path: ArtifactPath, _ relation: ArtifactProblem.Relation, _ detail: String) {
         self.path = path
         code = relation.rawValue

@@ -18,7 +18,7 @@ final class SyncService: Sendable {
     let lifetimes: ServiceConfiguration.TokenLifetimes
     let bundleID: String
     /// Finds the messages for webhooks; nil without webhooks.
-    let webhookScheduler: WebhookScheduler?
+    let entitlementComparer: EntitlementComparer?
     /// The number of devices of a customer above which an event is stored for support. It has no other effect.
     let deviceLimit: Int
     /// Whether the App Store is asked for the history of new customers.
@@ -28,7 +28,7 @@ final class SyncService: Sendable {
     init(
         verifier: AppStoreVerifier, store: Store, policies: ActivePolicy, signingKeys: SigningKeys,
         accessTokenKey: AccessTokenKey, lifetimes: ServiceConfiguration.TokenLifetimes, bundleID: String,
-        webhookScheduler: WebhookScheduler?,
+        entitlementComparer: EntitlementComparer?,
         deviceLimit: Int, asksAppStore: Bool, personas: ActivePersonas
     ) {
         self.verifier = verifier
@@ -38,7 +38,7 @@ final class SyncService: Sendable {
         self.accessTokenKey = accessTokenKey
         self.lifetimes = lifetimes
         self.bundleID = bundleID
-        self.webhookScheduler = webhookScheduler
+        self.entitlementComparer = entitlementComparer
         self.deviceLimit = deviceLimit
         self.asksAppStore = asksAppStore
         self.personas = personas
@@ -136,11 +136,9 @@ final class SyncService: Sendable {
             linked.artifacts, proving: linked.proofs, purchases: linked.purchases, renewals: linked.renewals)
         update.identify(by: linked.identities + linked.names.searchableIdentities(beyond: known))
         if alone.isBound, let device = verified.hashedDevice {
+            let getsEntitlementToken = verified.appTransaction?.isOnDevice == true
             update.addUse(
-                of:
-                    DeviceUse(
-                        device: device, getsEntitlementToken: verified.appTransaction?.isOnDevice == true,
-                        limit: deviceLimit))
+                of: DeviceUse(device: device, getsEntitlementToken: getsEntitlementToken, limit: deviceLimit))
         }
         if linked.isComplete, alone.isBound { update.completePurchases() }
         // The first device of a customer asks for the history, even if the customer is known from unbound artifacts or
@@ -155,7 +153,7 @@ final class SyncService: Sendable {
         do {
             let (evidence, decisions) = try policies.decide(&update, in: realm.environment, at: now)
             update.entitlementChange =
-                try webhookScheduler?.entitlementChange(of: known, decisions: decisions, at: now) ?? .later
+                try entitlementComparer?.entitlementChange(of: known, decisions: decisions, at: now) ?? .later
             let outcome = Outcome(
                 evidence: evidence, decisions: decisions, rejected: linked.rejected, counted: linked.artifacts.count)
             return (update, .success(outcome))
@@ -203,7 +201,7 @@ final class SyncService: Sendable {
 
     /// The response if no artifact counts.
     ///
-    /// - Parameter mayCountLater: Whether the service hasn't checked all of them, so that the client should try again.
+    /// - Parameter mayCountLater: Whether one of them may be accepted later, so that the client should send them again.
     private static func nothingVerified(_ rejected: [RejectedArtifact], mayCountLater: Bool) -> Problem {
         if mayCountLater {
             return Problem(

@@ -38,7 +38,7 @@ struct EndpointRegistry: Service {
         {
             try await configuration.registerWebhooks(in: store)
         }
-        let silent = silence.long(among: try await store.read { try $0.endpoints() })
+        let silent = silence.silent(among: try await store.read { try $0.endpoints() })
         for endpoint in try await store.removeEndpoints(silent, at: now) {
             logger.warning(
                 "no process is configured for this webhook anymore; its waiting messages are abandoned",
@@ -56,11 +56,11 @@ struct EndpointSilence {
     static let maximum = 10
 
     /// How often each endpoint was read with the same heartbeat, which is part of the key.
-    private var looks: [NamedEndpoint: Int] = [:]
+    private var reads: [NamedEndpoint: Int] = [:]
 
     /// Counts a read of all endpoints, and returns those that count as silent.
-    mutating func long(among endpoints: [NamedEndpoint]) -> [NamedEndpoint] {
-        looks = Dictionary(endpoints.map { ($0, (looks[$0] ?? 0) + 1) }, uniquingKeysWith: max)
-        return endpoints.filter { (looks[$0] ?? 0) > Self.maximum }
+    mutating func silent(among endpoints: [NamedEndpoint]) -> [NamedEndpoint] {
+        reads = Dictionary(endpoints.map { ($0, (reads[$0] ?? 0) + 1) }, uniquingKeysWith: max)
+        return endpoints.filter { (reads[$0] ?? 0) > Self.maximum }
     }
 }

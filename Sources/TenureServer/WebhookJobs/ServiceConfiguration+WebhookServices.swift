@@ -25,9 +25,9 @@ extension ServiceConfiguration {
 
     /// Returns the services that run for webhooks in addition to the server; nil without webhooks.
     func webhookServices(
-        _ webhookScheduler: WebhookScheduler?, store: Store, metrics: ServiceMetrics, logger: Logger
+        _ entitlementComparer: EntitlementComparer?, store: Store, metrics: ServiceMetrics, logger: Logger
     ) throws(ServiceError) -> (entitlementChanges: EntitlementChangeService, deliveries: WebhookService)? {
-        guard let webhookScheduler, !webhooks.isEmpty else { return nil }
+        guard let entitlementComparer, !webhooks.isEmpty else { return nil }
         var sender = try WebhookSender(resolver: webhookDelivery.resolver, trustRoots: webhookDelivery.trustRoots)
         sender.timeouts = webhookDelivery.timeouts
         metrics.register(endpoints: webhooks.map(\.name))
@@ -41,7 +41,7 @@ extension ServiceConfiguration {
                     interval: webhookDelivery.interval, metrics: metrics, logger: logger))
         }
         let entitlementChanges = EntitlementChangeService(
-            webhookScheduler: webhookScheduler, store: store,
+            entitlementComparer: entitlementComparer, store: store,
             retention: TimeInterval(webhookSettings.retentionDays) * 86_400, now: now,
             interval: webhookDelivery.interval, logger: logger)
         return (entitlementChanges, WebhookService(workers: workers))

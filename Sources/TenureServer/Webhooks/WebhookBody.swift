@@ -15,16 +15,12 @@ extension StoredMessage {
         json.field("app", bundleID)
         if let realm {
             json.field("environment", realm.environment.rawValue)
-            if realm.isTest {
-                json.field("isTest", true)
-            }
+            if realm.isTest { json.field("isTest", true) }
         }
         if let publicID {
             json.object("customer") { json in
                 json.field("id", publicID)
-                if !userIDs.isEmpty {
-                    json.field("userIDs", userIDs)
-                }
+                if !userIDs.isEmpty { json.field("userIDs", userIDs) }
             }
         }
         // This service wrote it, so it is a valid JSON object.

@@ -15,7 +15,7 @@ import NIOHTTPTypes
 /// **Pipelining.** It passes one request at a time to the service, so a client that sends many requests and reads nothing
 /// takes the memory of one response only. It passes on the next request when the operating system has taken the whole
 /// response.
-final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
+final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
@@ -192,7 +192,7 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    /// Called when the service can take more of the request. While events are waiting, nothing more is read.
+    /// Called before NIO reads more of the request from the socket. While events are waiting, nothing more is read.
     func read(context: ChannelHandlerContext) {
         if !waiting.isEmpty {
             isReadingPaused = true
@@ -210,7 +210,7 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
     /// Whether the body arrived below the minimum rate. It is only measured over a whole window without a pause.
     private func isBodyTooSlow(at now: NIODeadline) -> Bool {
         guard let connection, pausedAt == nil, resumedAt + .seconds(Int64(timeouts.body)) <= now else { return false }
-        return connections.received(connection) < bodyRate * timeouts.body
+        return connections.recentlyReceived(connection) < bodyRate * timeouts.body
     }
 
     // MARK: Responses
@@ -237,8 +237,8 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
             let written = promise ?? context.eventLoop.makePromise(of: Void.self)
             let (responses, bound) = (responsesBegun, NIOLoopBound((self, context), eventLoop: context.eventLoop))
             written.futureResult.whenComplete { _ in
-                let (clock, context) = bound.value
-                clock.finish(response: responses, context)
+                let (handler, context) = bound.value
+                handler.finish(response: responses, context)
             }
             context.write(data, promise: written)
         }
@@ -279,12 +279,12 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
             if let provider = context.channel as? any SocketOptionProvider {
                 let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
                 provider.getTCPInfo().hop(to: context.eventLoop).whenComplete { result in
-                    let (clock, context) = bound.value
+                    let (handler, context) = bound.value
                     // Data that has to be sent again wasn't received.
-                    if let info = try? result.get(), info.tcpi_retransmits == 0, let clientReadAt = clock.clientReadAt {
-                        clock.clientReadAt = max(clientReadAt, .now() - .milliseconds(Int64(info.tcpi_last_data_sent)))
+                    if let info = try? result.get(), info.tcpi_retransmits == 0, let readAt = handler.clientReadAt {
+                        handler.clientReadAt = max(readAt, .now() - .milliseconds(Int64(info.tcpi_last_data_sent)))
                     }
-                    clock.closeIfStalled(context)
+                    handler.closeIfStalled(context)
                 }
                 return
             }
@@ -299,7 +299,7 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
         let now = NIODeadline.now()
         let end = clientReadAt + .seconds(Int64(timeouts.response))
         if end <= now { return close(context, late: .response) }
-        connections.progress(connection, at: clientReadAt.uptimeNanoseconds)
+        connections.storeRead(connection, at: clientReadAt.uptimeNanoseconds)
         nextResponseCheck = min(end, now + responseCheckInterval)
         setTimer(context)
     }
@@ -316,8 +316,8 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
         }
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         let task = context.eventLoop.scheduleTask(deadline: next) {
-            let (clock, context) = bound.value
-            clock.timerFired(context)
+            let (handler, context) = bound.value
+            handler.timerFired(context)
         }
         timer = (next, task)
     }
@@ -363,7 +363,7 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
         guard let connection else { return }
         let phase = phase
         connections.enter(phase, connection)
-        if unreportedBytes > 0, phase == .request { connections.receive(unreportedBytes, connection) }
+        if unreportedBytes > 0, phase == .request { connections.countReceived(unreportedBytes, connection) }
         unreportedBytes = 0
     }
 
@@ -376,7 +376,7 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
     /// - Parameter bytes: The bytes of all responses that the operating system has taken so far.
     private func reportSent(_ bytes: Int) {
         guard let connection, bytes > bytesSent else { return }
-        connections.take(bytes - bytesSent, connection)
+        connections.countSent(bytes - bytesSent, connection)
         bytesSent = bytes
     }
 

@@ -8,7 +8,7 @@ import TenureStore
 ///
 /// A sync or a notification uses it inside its transaction. Other changes only mark the customer in the database, and
 /// `EntitlementChangeService` compares marked customers soon.
-struct WebhookScheduler: Sendable {
+struct EntitlementComparer: Sendable {
     let policies: ActivePolicy
     /// How many seconds before the end of an entitlement `entitlement.expiring` is sent.
     let notice: TimeInterval
