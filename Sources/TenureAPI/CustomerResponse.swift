@@ -143,9 +143,7 @@ extension JSONWriter {
             key(Key.accessToken)
             value(token)
         }
-        if !customer.problems.isEmpty {
-            field(Key.problems, customer.problems) { $0.value($1) }
-        }
+        if !customer.problems.isEmpty { field(Key.problems, customer.problems) { $0.value($1) } }
         endObject()
     }
 

@@ -61,9 +61,7 @@ extension JSONWriter {
         field(Key.code, problem.code.rawValue)
         field(Key.detail, problem.detail)
         field(Key.reason, ifPresent: problem.reason)
-        if !problem.problems.isEmpty {
-            field(Key.problems, problem.problems) { $0.value($1) }
-        }
+        if !problem.problems.isEmpty { field(Key.problems, problem.problems) { $0.value($1) } }
         if let trial = problem.trial {
             key(Key.trial)
             value(trial)

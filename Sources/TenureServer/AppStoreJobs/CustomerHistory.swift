@@ -135,7 +135,7 @@ struct CustomerHistory: Sendable {
     /// the rest.
     private mutating func belongs(_ id: String?, _ realm: Realm, at path: ArtifactPath) -> Bool {
         if let id, let appTransactionID, id != appTransactionID {
-            rejected.append(RejectedArtifact(path, .unrelated, "it belongs to another acquisition of the app"))
+            rejected.append(RejectedArtifact(path, .unrelated, "it belongs to another Apple account than the rest"))
             return false
         }
         guard self.realm == nil || self.realm == realm else {

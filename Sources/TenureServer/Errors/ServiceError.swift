@@ -65,7 +65,8 @@ extension ServiceError: CustomStringConvertible {
         case .invalidPort(let port): "`\(port)` isn't a valid port; use one from 1 to 65535, or 0 for any free one"
         case .portInUse(let host, let port):
             "port \(port) on `\(host)` is in use; stop the process that listens there, or choose another port with --port"
-        case .cannotListen(let host, let port, let detail): "can't listen on `\(host)`, port \(port): \(detail)"
+        case .cannotListen(let host, let port, let detail):
+            "can't listen on `\(host)`, port \(port): \(detail); choose another `host` or `port`"
         case .noEnvironment: "no App Store environment is configured; add at least one of production, sandbox and xcode"
         case .productionNeedsAppleID:
             "the app's Apple ID is missing, which production artifacts contain; add `appleID` to the policy's `app`"

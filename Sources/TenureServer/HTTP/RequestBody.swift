@@ -74,7 +74,8 @@ extension Request {
         } catch let DecodingError.typeMismatch(type, context), let DecodingError.valueNotFound(type, context) {
             throw Problem(wrongType: type, at: context.codingPath)
         } catch DecodingError.dataCorrupted(let context) where !context.codingPath.isEmpty {
-            throw Problem(.malformedRequest, "`\(context.codingPath.text)` is invalid")
+            let fix = "write dates such as 2026-11-20T12:00:00Z, and numbers without a fraction"
+            throw Problem(.malformedRequest, "`\(context.codingPath.text)` is invalid; \(fix)")
         } catch {
             throw Problem(.malformedRequest, "the body must be a JSON object")
         }

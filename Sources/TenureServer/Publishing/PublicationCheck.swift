@@ -71,13 +71,16 @@ struct PublicationCheck: Sendable {
                 reason: Refusal.otherRehearsal.rawValue)
         }
         let losing = keepsPromises ? rehearsal.losingWithPromises : rehearsal.losing
-        for (number, found, verb) in [(request.takeFrom, losing, "lose"), (request.giveTo, rehearsal.gaining, "gain")] {
+        let limits = [
+            ("takeFrom", request.takeFrom, losing, "lose"), ("giveTo", request.giveTo, rehearsal.gaining, "gain"),
+        ]
+        for (field, number, found, verb) in limits {
             guard let number, number < found else { continue }
             throw Problem(
                 .conflict,
                 """
                 the rehearsal `\(rehearsal.id)` found \(found) customers who \(verb) something, more than \(number); \
-                to allow that, send \(found)
+                to allow that, send \(found) as `\(field)`
                 """,
                 reason: Refusal.otherNumber.rawValue)
         }
@@ -113,19 +116,18 @@ struct PublicationCheck: Sendable {
         ]
         detail["author"] = request.author
         try await audit(refusal, detail, at: now)
-        let held = rehearsal.losing - rehearsal.losingWithPromises
         let gives = refusal == .givesRights || refusal == .givesMore
         return Problem(
             .conflict,
             gives
                 ? """
-                \(rehearsal.gaining) of \(rehearsal.customers) customers would gain something; to allow it, send their \
-                number as `giveTo` and `\(rehearsal.id)` as `rehearsal`
+                \(rehearsal.gaining) of \(rehearsal.customers) customers would gain something; to allow that, send \
+                \(rehearsal.gaining) as `giveTo` and `\(rehearsal.id)` as `rehearsal`
                 """
                 : """
-                \(rehearsal.losing) of \(rehearsal.customers) customers would lose something, \(held) of whom have a \
-                promise; keep promises, or to allow it, send their number as `takeFrom` and `\(rehearsal.id)` as \
-                `rehearsal`
+                \(rehearsal.losing) of \(rehearsal.customers) customers would lose something, or \
+                \(rehearsal.losingWithPromises) with `keepPromises`; to allow that, send the number as `takeFrom` and \
+                `\(rehearsal.id)` as `rehearsal`
                 """, reason: refusal.rawValue, rehearsal: rehearsal.id)
     }
 

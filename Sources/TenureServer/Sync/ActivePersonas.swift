@@ -30,12 +30,15 @@ struct ActivePersonas: Sendable {
                     "this service has no such persona; create one with `tenure persona create`"))
         }
         if persona.revokedAt != nil {
-            return .rejected(RejectedArtifact(.persona, .personaRevoked, "the persona `\(persona.name)` was revoked"))
+            return .rejected(
+                RejectedArtifact(
+                    .persona, .personaRevoked, "the persona `\(persona.name)` was revoked; send another one's token"))
         }
         if !persona.isValid(at: now) {
             return .rejected(
                 RejectedArtifact(
-                    .persona, .personaExpired, "the persona `\(persona.name)` expired \(persona.expiresAt.rfc3339)"))
+                    .persona, .personaExpired,
+                    "the persona `\(persona.name)` expired on \(persona.expiresAt.rfc3339); create it again"))
         }
         return .persona(persona)
     }

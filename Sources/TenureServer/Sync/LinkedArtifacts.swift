@@ -72,7 +72,7 @@ struct LinkedArtifacts: Sendable {
         for (artifact, renewal) in verified.renewals {
             let theirs = artifact.payload.appTransactionID
             if let theirs, let ours = links.appTransactionID, theirs != ours {
-                reject(artifact.path, .unrelated, "it belongs to another acquisition of the app")
+                reject(artifact.path, .unrelated, Self.otherAcquisition)
             } else if links.holds(subscription: renewal.originalTransactionID) {
                 artifacts.append(artifact.stored)
                 renewals.append(renewal)
@@ -103,8 +103,10 @@ struct LinkedArtifacts: Sendable {
     /// Why a transaction isn't linked.
     private static func detail(of artifact: SyncArtifact<TransactionPayload>, _ links: ArtifactLinks) -> String {
         artifact.payload.appTransactionID != nil && links.appTransactionID != nil
-            ? "it belongs to another acquisition of the app" : "no signed field links it to the other artifacts"
+            ? otherAcquisition : "no signed field links it to the other artifacts; send their app transaction too"
     }
+
+    private static let otherAcquisition = "it belongs to another Apple account's acquisition of the app; send it alone"
 
     private mutating func add(_ artifact: SyncArtifact<AppTransactionPayload>, on device: String?) {
         let proof = artifact.verified.proof

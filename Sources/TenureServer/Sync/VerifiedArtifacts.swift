@@ -112,7 +112,7 @@ struct VerifiedArtifacts: Sendable {
                 other.environment == realm.environment
                 ? "it was signed by another authority than the other artifacts"
                 : "it is from \(other.environment.rawValue), and the other artifacts are from \(realm.environment.rawValue)"
-            return RejectedArtifact(path, .wrongEnvironment, detail)
+            return RejectedArtifact(path, .wrongEnvironment, detail + "; send it separately")
         }
         if let artifact = receipt, let rejection = rejection(of: artifact.path, in: artifact.realm) {
             receipt = nil
