@@ -38,6 +38,7 @@ public struct ArtifactProblem: Sendable, Hashable, Decodable {
 }
 
 extension JSONWriter {
+    /// Writes the problem of an artifact, as a response contains it.
     package mutating func value(_ problem: ArtifactProblem) {
         beginObject()
         field(ArtifactProblem.CodingKeys.artifact, problem.artifact)

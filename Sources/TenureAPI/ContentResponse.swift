@@ -44,6 +44,7 @@ public struct ContentResponse: Sendable, Hashable, Decodable {
 }
 
 extension JSONWriter {
+    /// Writes the response, with the packs sorted by name.
     package mutating func value(_ content: ContentResponse) {
         object { json in
             json.field("catalog", content.catalog)

@@ -142,8 +142,10 @@ struct WrittenReasons {
 
     init() { places.reserveCapacity(8) }
 
+    /// The position of an equal reason that was written; nil if none was.
     func place(of reason: Reason) -> Range<Int>? { places.first { $0.reason.isSame(as: reason) }?.place }
 
+    /// Remembers where a reason was written.
     mutating func add(_ reason: Reason, at place: Range<Int>) {
         // The search is linear, so the list stays short.
         if places.count < 16 { places.append((reason, place)) }

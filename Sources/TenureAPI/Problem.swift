@@ -53,6 +53,7 @@ public struct Problem: Error, Sendable, Hashable, Decodable {
 }
 
 extension JSONWriter {
+    /// Writes the body of a response with a problem.
     package mutating func value(_ problem: Problem) {
         typealias Key = Problem.CodingKeys
         beginObject()

@@ -73,6 +73,7 @@ public struct ProductsResponse: Sendable, Hashable, Decodable {
 }
 
 extension JSONWriter {
+    /// Writes the response.
     package mutating func value(_ answer: ProductsResponse) {
         object { json in
             json.field("products", answer.products) { json, product in

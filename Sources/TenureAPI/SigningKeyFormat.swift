@@ -3,6 +3,7 @@ import TenureJSON
 /// The `typ` in the header of each kind of compact JWS that a signing key or an offline root signs. So one kind isn't
 /// accepted as another.
 package enum SignedType {
+    /// An entitlement token.
     package static let entitlementToken = "tenure-entitlement+jwt"
     /// A statement by which a signing key vouches for the next one.
     package static let keyStatement = "tenure-key+jwt"
@@ -41,10 +42,12 @@ public struct SigningKeyResponse: Sendable, Hashable, Codable {
         self.revocations = revocations
     }
 
+    /// Whether there are no statements, because apps must have pinned the key itself.
     package var isEmpty: Bool { chain == nil && root == nil && revocations == nil }
 }
 
 extension JSONWriter {
+    /// Writes the statements that exist.
     package mutating func value(_ keys: SigningKeyResponse) {
         object { json in
             if let chain = keys.chain { json.field("chain", chain) }

@@ -4,6 +4,7 @@ import TenureJSON
 
 /// Reads dates from JSON. Tenure's API writes them as in RFC 3339, such as `2026-11-20T12:00:00Z`.
 extension KeyedDecodingContainer {
+    /// Reads a date. Throws if the field is missing or has another format.
     func instant(_ key: Key) throws -> Date {
         let text = try decode(String.self, forKey: key)
         guard let date = Date(rfc3339: text) else {

@@ -51,6 +51,7 @@ public struct TrialRequest: Sendable, Hashable, Codable {
 }
 
 extension JSONWriter {
+    /// Writes the response.
     package mutating func value(_ trial: TrialResponse) {
         typealias Key = TrialResponse.CodingKeys
         beginObject()

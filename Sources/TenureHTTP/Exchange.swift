@@ -10,6 +10,7 @@ import TenureCore
 /// `URLSessionTransport` starts it, `ExchangeDelegate` passes it what URLSession receives, and the caller waits for the
 /// outcome or takes the body in pieces. It ends once. Anything that is received later is ignored.
 final class Exchange: Sendable {
+    /// The response, or the failure of the request.
     typealias Outcome = Result<TransportResponse, TransportFailure>
 
     /// The results of `next()`, for a caller that takes the body in pieces.
@@ -25,7 +26,7 @@ final class Exchange: Sendable {
         var pieces: [Data] = []
         /// The number of bytes of the body so far.
         var received = 0
-        /// When the last byte was received.
+        /// The time at which the last byte was received.
         var lastByte = SuspendingClock.now
         /// The caller of `next()`, while it waits.
         var waiter: CheckedContinuation<Void, Never>?
@@ -42,11 +43,13 @@ final class Exchange: Sendable {
     private let accept: (@Sendable (TransportResponse) -> Bool)?
     private let state = Locked(State())
 
+    /// Creates an exchange that hasn't started.
     init(_ request: TransportRequest, accept: (@Sendable (TransportResponse) -> Bool)? = nil) {
         self.request = request
         self.accept = accept
     }
 
+    /// Whether the exchange has ended.
     var isOver: Bool { state.withLock { $0.outcome != nil } }
 
     /// The task of URLSession while it is running.

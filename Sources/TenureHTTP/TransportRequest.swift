@@ -17,6 +17,7 @@ package struct TransportRequest: Sendable, Hashable {
     /// Whether the request may use networks in Low Data Mode.
     package var allowsConstrainedNetwork = true
 
+    /// Creates a GET request.
     package init(_ url: URL, timeout: Double, bodyLimit: Int) {
         self.url = url
         self.timeout = timeout

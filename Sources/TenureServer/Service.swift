@@ -61,6 +61,7 @@ struct TenureService: Sendable {
         }
     }
 
+    /// Creates the service that answers syncs.
     func syncService() throws(ServiceError) -> SyncService {
         SyncService(
             verifier: try configuration.verifier(), store: store, policies: policies, signingKeys: signingKeys,
@@ -70,6 +71,7 @@ struct TenureService: Sendable {
             asksAppStore: configuration.appStore != nil, personas: personas)
     }
 
+    /// Finds the personas of this service.
     var personas: ActivePersonas {
         ActivePersonas(store: store, keys: signingKeys, bundleID: configuration.policy.app.bundleID)
     }

@@ -115,6 +115,7 @@ package struct OrderResponse: Sendable, Hashable, Decodable {
     /// The customers with these purchases.
     package let customers: [Customer]
 
+    /// A customer with one of the order's purchases.
     package struct Customer: Sendable, Hashable, Decodable {
         package let id: String
         package let environment: String

@@ -134,6 +134,7 @@ struct PersonaHandlers: Sendable {
             what: what, token: token)
     }
 
+    /// Returns the response with these personas.
     private func respond(_ personas: PersonasAnswer) -> Response {
         .json(capacity: 4096) { $0.value(personas) }
     }

@@ -8,7 +8,7 @@ struct PersonaRequest: AdminRequest {
     let name: String
     /// The fields of the persona's app transaction, with Apple's names: `originalPlatform`, `originalAppVersion` …
     let set: [String: String]?
-    /// When the persona expires; nil for 30 days from now.
+    /// The date at which the persona expires; nil for 30 days from now.
     let expires: Date?
     /// Whether to replace an active persona with this name.
     let replace: Bool?
@@ -22,7 +22,7 @@ struct PersonaRequest: AdminRequest {
 struct ReadyMadePersonasRequest: AdminRequest {
     /// The platform on which the personas got the app; nil for iOS, or the policy's platform.
     let platform: String?
-    /// When the personas expire; nil for 30 days from now.
+    /// The date at which the personas expire; nil for 30 days from now.
     let expires: Date?
     /// Whether to replace active personas with these names.
     let replace: Bool?
@@ -34,6 +34,7 @@ struct ReadyMadePersonasRequest: AdminRequest {
 
 /// A persona in responses of the admin API.
 package struct PersonaAnswer: Sendable, Hashable, Decodable {
+    /// Whether the service accepts the persona's token.
     package enum State: String, Sendable, Hashable, Codable {
         case valid, expired, revoked
     }

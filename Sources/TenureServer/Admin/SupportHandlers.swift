@@ -38,8 +38,8 @@ struct SupportHandlers: Sendable {
             reason: reason)
     }
 
-    /// Throws `malformedRequest` for an entitlement that is neither in the policy nor promised to this customer. A
-    /// promise may be older than the entitlement's current name.
+    /// Checks the name of an entitlement. Throws `malformedRequest` if it is neither in the policy nor promised to this
+    /// customer. A promise may have an older name of the entitlement.
     private func check(entitlement: String, of id: String) async throws {
         let policies = customers.policies
         try await policies.refresh()

@@ -26,7 +26,7 @@ final class WrongKeyLimit: Sendable {
     /// The name by which a client's wrong keys are counted: its address, or its /64 of IPv6.
     static func name(of peer: Peer?) -> String { peer?.address?.ofClient.description ?? "unknown" }
 
-    /// Throws `tooManyRequests` if the address must wait.
+    /// Checks that the address may try a key now. Throws `tooManyRequests` if it must wait.
     func check(_ address: String, now: Date) throws(Problem) {
         guard let seconds = wait(for: address, now: now) else { return }
         throw Problem(

@@ -55,12 +55,14 @@ struct SentNotification: Sendable {
     let signedPayload: [UInt8]
     let attempts: [Attempt]
 
+    /// One attempt of the App Store to send a notification.
     struct Attempt: Sendable, Hashable {
         let date: Date?
         /// `SUCCESS`, or Apple's code of the failure.
         let result: String?
     }
 
+    /// Reads a notification in a response. Throws `unreadable` if it doesn't have the documented form.
     init(_ reply: AppStoreReply) throws(AppStoreFailure) {
         signedPayload = Array(try reply.text("signedPayload").utf8)
         attempts = try reply.objects("sendAttempts").map { attempt throws(AppStoreFailure) in

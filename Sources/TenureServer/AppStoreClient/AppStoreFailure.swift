@@ -56,6 +56,7 @@ enum AppStoreFailure: Error, Sendable, Hashable {
         }
     }
 
+    /// Whether repeating the request a moment later may help.
     var isRetryable: Bool { remedy == .retry }
 
     /// Whether the key is the problem, and not the request.
@@ -122,6 +123,7 @@ struct AppStoreRefusal: Sendable, Hashable {
 }
 
 extension AppStoreRefusal {
+    /// Reads a response with a status other than 2xx.
     init(
         _ answer: AppStoreTransport.Answer, to endpoint: AppStoreEndpoint, in environment: AppStoreEnvironment,
         now: Date
@@ -134,6 +136,7 @@ extension AppStoreRefusal {
             retryAt: answer.retryAfter.flatMap { Self.instant(ofRetryAfter: $0, now: now) })
     }
 
+    /// Whether the App Store received too many requests.
     var isRateLimit: Bool { status == 429 || code == .rateLimitExceeded }
 
     /// Whether repeating the request may help: for Apple's retryable error codes, rate limits, and every 5xx status.

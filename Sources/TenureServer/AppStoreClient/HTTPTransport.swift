@@ -10,6 +10,7 @@ import TenureCore
 /// Call `close` after the last request. If it runs in a service group, it closes itself at the shutdown, after the
 /// services that started later.
 struct HTTPTransport: Service {
+    /// The limits of each request and its response.
     struct Limits: Sendable, Hashable {
         /// The seconds until the connection is open.
         var connect: TimeInterval = 10

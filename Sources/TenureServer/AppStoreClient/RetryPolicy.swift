@@ -31,6 +31,7 @@ struct AppStoreTime: Sendable {
     /// A random number from 0 up to 1, which spreads retries.
     var random: @Sendable () -> Double
 
+    /// The system's clocks and random numbers.
     static let system: AppStoreTime = {
         let start = ContinuousClock.now
         return AppStoreTime(

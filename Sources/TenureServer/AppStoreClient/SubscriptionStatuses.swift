@@ -6,6 +6,7 @@ import TenureStore
 
 /// The verified last transaction and renewal info of each of a customer's subscriptions.
 struct SubscriptionStatuses: Sendable {
+    /// One subscription of the customer.
     struct Subscription: Sendable {
         /// The unsigned status from the response, for display only.
         let status: Open<SubscriptionStatus>?

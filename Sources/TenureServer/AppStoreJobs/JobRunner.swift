@@ -75,7 +75,7 @@ struct JobRunner<Job: Sendable>: Service {
     }
 }
 
-/// When failed jobs are tried again. Times are in seconds.
+/// The rules for trying failed jobs again. Times are in seconds.
 struct JobSchedule: Sendable, Hashable {
     /// The longest wait before the second try. It doubles with each further try.
     var firstWait: TimeInterval = 60

@@ -67,6 +67,7 @@ struct AppState: Sendable {
 }
 
 extension JSONWriter {
+    /// Writes the fields that describe whether an app can write to its database.
     mutating func write(_ state: AppState) {
         field("status", state.reason == nil ? "ok" : "failing")
         field("reason", ifPresent: state.reason)

@@ -59,7 +59,9 @@ final class RunningApps: Sendable {
         runners = AppRunners(logger: logger, shutdown: configuration.common.timeouts.shutdown)
     }
 
+    /// The configuration in use.
     var configuration: AppsConfiguration { state.withLock { $0.configuration } }
+    /// The routes of the configuration in use; nil until `makeRoutes`.
     var routes: AppRoutes? { state.withLock { $0.routes } }
 
     subscript(name: String) -> RunningApp? { state.withLock { $0.running[name] } }
@@ -67,6 +69,7 @@ final class RunningApps: Sendable {
     /// Why the app isn't running; nil if it is, or wasn't started yet.
     func failure(of name: String) -> ServiceError? { state.withLock { $0.failures[name] } }
 
+    /// Stores why an app isn't running; nil if it is, or isn't configured anymore.
     func record(failure: ServiceError?, of name: String) { state.withLock { $0.failures[name] = failure } }
 
     /// Sets the metric of the date on which the certificate expires.

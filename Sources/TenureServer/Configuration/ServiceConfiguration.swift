@@ -221,6 +221,7 @@ public struct ServiceConfiguration: Sendable {
     /// Whether the service listens on loopback only.
     var isLoopback: Bool { Self.isLoopback(host) }
 
+    /// Whether a host name or address is on this machine only.
     static func isLoopback(_ host: String) -> Bool {
         host == "localhost" || host == "::1" || (host.hasPrefix("127.") && host.allSatisfy { $0.isNumber || $0 == "." })
     }

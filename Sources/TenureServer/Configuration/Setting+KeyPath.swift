@@ -2,6 +2,7 @@ import TenureCore
 
 /// Settings that set one property of the configuration. The property's initial value is the default.
 extension Setting {
+    /// The property of the configuration that a setting sets.
     typealias Path<Value> = any WritableKeyPath<ServiceConfiguration, Value> & Sendable
 
     /// Creates a setting for a number.

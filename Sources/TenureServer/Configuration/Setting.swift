@@ -65,6 +65,7 @@ package struct Setting: Sendable {
         Self.variablePrefix + Self.words(of: name).map { $0.uppercased() }.joined(separator: "_")
     }
 
+    /// The beginning of the name of each environment variable.
     static let variablePrefix = "TENURE_"
 
     /// Splits a name into words: `appStore.keyID` into app, store, key and id.

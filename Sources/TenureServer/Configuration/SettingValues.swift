@@ -32,6 +32,7 @@ package struct SettingValues: Sendable {
         return overlaid(by: some)
     }
 
+    /// Whether the setting has a value, apart from its default.
     package func isSet(_ setting: Setting) -> Bool { texts[setting.name] != nil }
 
     // MARK: Reading
@@ -123,6 +124,7 @@ package struct SettingValues: Sendable {
         text(setting).flatMap { TenurePolicyFile.Duration.seconds($0) }
     }
 
+    /// Whether a flag is `true`.
     package func isOn(_ setting: Setting) -> Bool { text(setting) == "true" }
 }
 

@@ -13,6 +13,7 @@ final class ContentFile: Sendable {
     /// The size in bytes.
     let size: Int64
 
+    /// The number of threads that read files.
     static let maximumThreads = 4
     private static let threads: NIOThreadPool = {
         let threads = NIOThreadPool(numberOfThreads: maximumThreads)

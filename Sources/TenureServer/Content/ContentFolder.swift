@@ -87,6 +87,7 @@ private struct State {
         return true
     }
 
+    /// Stores that the file was checked, and what it was.
     mutating func endCheck(of file: FileState?) {
         seen = file
         checkedAt = ContinuousClock.now

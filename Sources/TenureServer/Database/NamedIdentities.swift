@@ -18,10 +18,12 @@ struct NamedIdentities: Sendable, Hashable {
         let identity: Identity
     }
 
+    /// Adds an identity, unless it was added before.
     mutating func add(_ identity: Identity) {
         if seen.insert(identity).inserted { identities.append(identity) }
     }
 
+    /// Adds the identity of an app transaction: the account's acquisition of the app.
     mutating func add(_ payload: AppTransactionPayload) { add(account: payload.appTransactionID) }
 
     /// Adds a transaction's identities. `purchase` is nil if the transaction contains no purchase.
@@ -33,6 +35,7 @@ struct NamedIdentities: Sendable, Hashable {
         add(order: payload.webOrderLineItemID, of: purchase.transactionID)
     }
 
+    /// Adds the identities of renewal info. `renewal` is nil if it can't be derived.
     mutating func add(_ payload: RenewalInfoPayload, _ renewal: Renewal?) {
         add(account: payload.appTransactionID)
         guard let renewal else { return }
@@ -40,6 +43,7 @@ struct NamedIdentities: Sendable, Hashable {
         add(accountToken: payload.appAccountToken, of: renewal.originalTransactionID)
     }
 
+    /// Adds the identities of a receipt and its purchases.
     mutating func add(_ receipt: Verified<ReceiptPayload>) {
         if case .download(let id) = receipt.proof.id { add(Identity(.downloadID, id)) }
         for purchase in receipt.purchases { add(Identity(.originalTransactionID, purchase.originalTransactionID)) }

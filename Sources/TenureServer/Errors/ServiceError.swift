@@ -47,6 +47,7 @@ public enum ServiceError: Error, Sendable, Hashable {
     /// The service failed for any other reason.
     case failed(String)
 
+    /// Creates the error of a database that can't be used.
     init(_ error: StoreError) {
         self = .database(error.description)
     }

@@ -30,22 +30,23 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// This connection's entry in `connections`, while the connection is open.
     private var connection: Connections.Connection?
 
-    /// For the head of the first request, its deadline. For a body, the next time at which its rate is measured. After an
-    /// early response, the time at which the connection is closed.
+    /// The deadline for what the client sends: the head of the first request, or a body. A body's rate is measured at its
+    /// deadline, and it gets another one if it is fast enough. After an early response, the connection is closed at the
+    /// deadline.
     private var readingUntil: (deadline: NIODeadline, phase: SlowClientPhase)?
     /// Whether a request's head has arrived, and its end hasn't.
     private var isRequestArriving = false
     /// The body bytes that aren't reported to `connections` yet.
     private var unreportedBytes = 0
-    /// When the service stopped reading, and when it last started again. The time between doesn't count against the
-    /// client.
+    /// The times at which the service stopped reading, and at which it last started again. The time between doesn't count
+    /// against the client.
     private var pausedAt: NIODeadline?
     private var resumedAt = NIODeadline.uptimeNanoseconds(0)
 
-    /// When the client last read a part of the response, or the service last wrote one. Nil if no response is being
-    /// written.
+    /// The time at which the client last read a part of the response, or the service last wrote one. Nil if no response is
+    /// being written.
     private var clientReadAt: NIODeadline?
-    /// When to check next whether the client reads the response; nil if no check is needed.
+    /// The time at which to check again whether the client reads the response; nil if no check is needed.
     private var nextResponseCheck: NIODeadline?
     /// The bytes that waited for the operating system at the last check.
     private var bufferedBytes = 0

@@ -48,6 +48,7 @@ struct AccessToken: Sendable, Hashable {
             persona: version == Self.personaVersion ? number(at: Self.bodySize) : nil)
     }
 
+    /// Creates the contents of a new token.
     init(customer: Int64, realm: Realm, expiresAt: Date, persona: Int64? = nil) {
         self.customer = customer
         self.realm = realm
@@ -58,6 +59,7 @@ struct AccessToken: Sendable, Hashable {
 }
 
 extension Problem {
+    /// The response to a request without a valid access token.
     static let accessTokenRefused = Problem(
         .notAuthenticated, "the access token is missing, invalid or expired; sync again")
 }

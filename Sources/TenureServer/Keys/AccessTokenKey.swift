@@ -55,6 +55,7 @@ struct AccessTokenKey: Sendable {
                 outputByteCount: 32))
     }
 
+    /// The file with the secret in a folder of keys.
     static func file(in folder: String) -> SecretFile { SecretFile(path: "\(folder)/\(fileName)") }
 
     /// Returns the text of a token, as clients send it.

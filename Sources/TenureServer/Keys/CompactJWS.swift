@@ -18,6 +18,7 @@ struct CompactHeader: Sendable {
         text = Base64.urlSafe.encode(header) + [Self.period]
     }
 
+    /// The character between the segments.
     static let period = UInt8(ascii: ".")
 }
 

@@ -41,6 +41,7 @@ package struct KeySecret: Sendable {
         Array(SHA256.hash(data: Array(prefix.utf8) + Array(random)).prefix(checksumSize))
     }
 
+    /// The SHA-256 of the key's text.
     var digest: SHA256Digest { SHA256.hash(data: Array(text.utf8)) }
 
     /// The hash in the database. The secret is random, so it needs no slow hash as a password would. The time of a look-up

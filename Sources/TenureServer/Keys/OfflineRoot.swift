@@ -7,6 +7,7 @@ import TenureCore
 package struct OfflineRoot: Sendable {
     private let file: SecretFile
 
+    /// The contents of the file.
     struct Contents: Sendable {
         /// The private key in PEM.
         let privateKey: Secret<String>

@@ -37,6 +37,7 @@ struct PersonaToken {
         let bundleID: String
     }
 
+    /// Returns the signed token, which a sandbox build sends.
     func signed(by keys: SigningKeySet) throws -> String { try keys.sign(claims, type: Self.type) }
 
     /// Returns the claims of a persona token that one of these keys signed; nil for any other text.

@@ -28,6 +28,7 @@ struct JSONWebKey: Codable, Hashable, Sendable {
     /// The JSON of the required members only, in the order of their names (RFC 7638, section 3.2).
     var bytes: [UInt8] { JSONWriter.object { write(into: &$0) } }
 
+    /// Writes the required members.
     func write(into json: inout JSONWriter) {
         json.field("crv", crv)
         json.field("kty", kty)
@@ -40,6 +41,7 @@ struct JSONWebKey: Codable, Hashable, Sendable {
 }
 
 extension P256.Signing.PublicKey {
+    /// The key ID in a JWS: the thumbprint of RFC 7638.
     var id: String { JSONWebKey(self).id }
 }
 

@@ -11,6 +11,7 @@ package struct SigningKeyAdministration: Sendable {
 
     /// The signing keys of a service, for `tenure signing-key list`.
     package struct Summary: Sendable {
+        /// One signing key.
         package struct Key: Sendable, Hashable {
             package let id: String
             package let createdAt: Date
@@ -29,7 +30,7 @@ package struct SigningKeyAdministration: Sendable {
             case until(Date)
         }
 
-        /// Oldest first; the last one is in use unless it is revoked.
+        /// The keys, oldest first. The last one is in use unless it is revoked.
         package let keys: [Key]
         package let period: Period
         /// The public key in use, as a JSON Web Key, as are the next two.
@@ -124,6 +125,7 @@ package struct SigningKeyAdministration: Sendable {
 }
 
 extension JSONWebKey {
+    /// The key as JSON, as commands print it.
     var text: String { String(decoding: bytes, as: UTF8.self) }
 }
 

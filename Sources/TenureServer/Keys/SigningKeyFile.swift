@@ -7,6 +7,7 @@ import TenureCore
 ///
 /// It is one file, so that replacing it changes everything or nothing.
 struct SigningKeyFile: Hashable, Sendable {
+    /// A public key, and what became of it.
     struct Key: Codable, Hashable, Sendable {
         let key: JSONWebKey
         /// The date of creation, in seconds since 1970, like the other dates.
@@ -27,7 +28,7 @@ struct SigningKeyFile: Hashable, Sendable {
 
     /// The private key of the last of `keys`, in PEM. Older private keys aren't kept.
     var privateKey: Secret<String>
-    /// Oldest first. The last one is in use.
+    /// All keys that can still matter, oldest first. The last one is in use.
     var keys: [Key]
     /// Statements by which each of the last keys vouches for the one after it, oldest first. An app that pinned one of
     /// these keys trusts the key in use.
@@ -44,11 +45,13 @@ struct SigningKeyFile: Hashable, Sendable {
     /// don't read the configuration.
     var tokenLife: Int64?
 
+    /// Creates the contents with a first key.
     init(_ key: P256.Signing.PrivateKey = .newSigningKey(), at now: Date) {
         privateKey = Secret(key.pemRepresentation)
         keys = [Key(key: JSONWebKey(key.publicKey), createdAt: now.seconds)]
     }
 
+    /// Reads the file's bytes. Throws if they aren't the JSON that `bytes` writes.
     init(_ bytes: [UInt8]) throws {
         let stored = try JSONDecoder().decode(Stored.self, from: Data(bytes))
         privateKey = Secret(stored.privateKey)

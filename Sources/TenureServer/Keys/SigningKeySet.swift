@@ -16,6 +16,7 @@ struct SigningKeySet: Sendable {
     /// How long the key in use may sign, according to the offline root's statement.
     var period: Period
 
+    /// How long the key in use may sign.
     enum Period: Sendable, Hashable {
         /// There is no offline root.
         case unlimited

@@ -28,6 +28,7 @@ struct SigningKeyWatch: Service {
 
 /// Decides what to log: each change once, and each warning once a day.
 struct SigningKeyLog {
+    /// A line to log.
     struct Line: Hashable {
         let level: Logger.Level
         let message: String

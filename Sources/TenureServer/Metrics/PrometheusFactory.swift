@@ -119,6 +119,7 @@ final class PrometheusNumber: CounterHandler, FloatingPointCounterHandler, Meter
 
 /// Durations in seconds, counted in fixed buckets.
 final class PrometheusHistogram: TimerHandler, RecorderHandler {
+    /// The counted values.
     struct Counts: Sendable {
         /// For each bound, the number of values that are at most that large.
         var buckets = [UInt64](repeating: 0, count: PrometheusHistogram.bounds.count)

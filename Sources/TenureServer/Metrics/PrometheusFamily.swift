@@ -2,6 +2,7 @@
 struct PrometheusFamily: Sendable {
     static let mediaType = "text/plain; version=0.0.4; charset=utf-8"
 
+    /// The type of a metric.
     enum Kind: String, Sendable {
         case counter, gauge, histogram
     }

@@ -104,6 +104,7 @@ struct ServiceMetrics: Sendable {
         for code in codes { artifactsRejected[code].increment() }
     }
 
+    /// Counts the decisions of a response, by outcome and deciding reason.
     func decided(_ decisions: [Decision]) {
         for decision in decisions {
             self.decisions[Result(outcome: decision.outcome, reason: decision.leadingReason?.codeValue)].increment()
@@ -134,9 +135,12 @@ struct ServiceMetrics: Sendable {
         Meter(label: MetricName.certificateEnd.rawValue, factory: factory).set(end.timeIntervalSince1970)
     }
 
+    /// Counts a connection that was closed because its client was too slow.
     func closedSlowClient(at phase: SlowClientPhase) { slowClients[phase].increment() }
+    /// Counts a connection that was closed to make room for others.
     func closedForRoom(in phase: ConnectionPhase) { closed[phase].increment() }
 
+    /// Counts a download that begins.
     func beganDownload() {
         downloads.increment()
         downloadsInProgress.increment()

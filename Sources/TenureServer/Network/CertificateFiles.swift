@@ -75,5 +75,6 @@ public struct CertificateFiles: Sendable, Hashable {
 }
 
 extension NIOSSLCertificate {
+    /// The date at which the certificate expires.
     var expiry: Date { Date(timeIntervalSince1970: TimeInterval(notValidAfter)) }
 }

@@ -54,6 +54,7 @@ public struct NetworkAddress: Sendable, Hashable {
         self.isIPv4 = isIPv4
     }
 
+    /// Whether the address is on this machine only.
     var isLoopback: Bool { isIPv4 ? low >> 24 == 127 : high == 0 && low == 1 }
 
     /// The address that identifies the client: for IPv6 the /64, because one client has all addresses of it.

@@ -23,7 +23,7 @@ final class ServerCertificate: Sendable {
 
     private var contents: CertificateFiles.Contents { current.withLock { $0 } }
 
-    /// When the certificate in use expires.
+    /// The date at which the certificate in use expires.
     var expiry: Date? { contents.chain.first?.expiry }
 
     /// Reloads the files for new connections. If they are invalid, the previous certificate stays in use.

@@ -79,6 +79,7 @@ private struct PersonaValues {
         settings[setting.rawValue].flatMap { $0.isEmpty ? nil : $0 }
     }
 
+    /// The date of a setting; nil if it's missing or empty. Throws if it isn't a date.
     func date(_ setting: PersonaSetting) throws(PersonaMistake) -> Date? {
         guard let text = text(setting) else { return nil }
         guard let date = Date(written: text) else {

@@ -11,7 +11,7 @@ struct PolicyChange {
     let era: Era
     /// The first version of the era after it, as the App Store names versions on this platform.
     let version: AppVersion?
-    /// When that era began.
+    /// The date at which the era after the change began; nil if the policy has none.
     let date: Date?
     /// The changeover window around the date, in seconds.
     let window: (from: TimeInterval, until: TimeInterval)?

@@ -32,6 +32,7 @@ struct ActivePolicy: Sendable {
 
     static let defaultStaleness = Swift.Duration.seconds(1)
 
+    /// The policy in effect, as far as this process knows.
     var present: Present { versions.present }
     var current: Policy { present.policy }
     var currentVersion: Int64 { present.version }
@@ -39,6 +40,7 @@ struct ActivePolicy: Sendable {
     /// The SHA-256 of the compiled policy, which identifies it.
     static func digest(of policy: Policy) -> [UInt8] { digest(of: PolicyFile.compile(policy)) }
 
+    /// The SHA-256 of a compiled policy.
     static func digest(of compiled: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: compiled)) }
 
     /// Publishes `policy` if the database has no policy yet. Otherwise, the last published one stays in effect.

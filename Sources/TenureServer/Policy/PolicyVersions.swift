@@ -13,7 +13,7 @@ final class PolicyVersions: Sendable {
         /// The policies by their version.
         var policies: [Int64: Policy]
         var latest: ActivePolicy.Present
-        /// When the database was asked last.
+        /// The time at which the database was asked last.
         var asked: ContinuousClock.Instant
     }
 
@@ -23,7 +23,7 @@ final class PolicyVersions: Sendable {
 
     var present: ActivePolicy.Present { state.withLock { $0.latest } }
 
-    /// When this process last read from the database which version is in effect.
+    /// The time at which this process last asked the database which version is in effect.
     var lastAsked: ContinuousClock.Instant { state.withLock { $0.asked } }
 
     subscript(version: Int64) -> Policy? { state.withLock { $0.policies[version] } }

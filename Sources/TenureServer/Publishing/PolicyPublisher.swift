@@ -26,7 +26,7 @@ struct PolicyPublisher: Sendable {
         let source: [UInt8]
         /// Whether it is published as a new policy or as a rollback.
         let action: StoredPublication.Action
-        /// For a rollback, the publication to which it returns; otherwise nil.
+        /// The publication to which a rollback returns; nil for a new policy.
         let restoringAfter: Int64?
     }
 

@@ -93,7 +93,7 @@ struct PublicationCheck: Sendable {
         return request.giveTo == nil ? .givesRights : .givesMore
     }
 
-    /// Throws a problem if there are errors, and writes the refusal to the audit trail.
+    /// Refuses a policy with errors: writes the refusal to the audit trail, and throws it. Does nothing without errors.
     func refuse(_ errors: [LintFinding], at now: Date) async throws {
         guard let first = errors.first else { return }
         try await audit(

@@ -7,6 +7,7 @@ struct AcceptedRealms: Sendable {
     /// An array, because there are only a few. Searching them is faster than hashing.
     private let realms: [Realm]
 
+    /// Finds the realms of these trust anchors.
     init(_ anchors: [AppStoreEnvironment: TrustAnchors]) {
         var realms: Set<Realm> = []
         for (environment, anchors) in anchors {

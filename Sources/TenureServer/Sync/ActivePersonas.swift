@@ -71,8 +71,10 @@ extension ActivePersonas.Answer {
                 "the persona `\(persona.name)` works only with Sandbox and Xcode artifacts; these are from Production"))
     }
 
+    /// The persona; nil if the client sent none, or it was rejected.
     var persona: StoredPersona? { if case .persona(let persona) = self { persona } else { nil } }
 
+    /// The rejected token of a persona, if there is one.
     var rejected: [RejectedArtifact] { if case .rejected(let artifact) = self { [artifact] } else { [] } }
 }
 

@@ -6,6 +6,7 @@ enum ArtifactPath: Sendable, Hashable, Comparable {
     case renewalInfo(Int)
     case persona
 
+    /// The position as responses name it.
     var name: String {
         switch self {
         case .appTransaction: "appTransaction"

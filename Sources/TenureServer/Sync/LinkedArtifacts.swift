@@ -108,6 +108,7 @@ struct LinkedArtifacts: Sendable {
 
     private static let otherAcquisition = "it belongs to another Apple account's acquisition of the app; send it alone"
 
+    /// Adds the app transaction and its identities.
     private mutating func add(_ artifact: SyncArtifact<AppTransactionPayload>, on device: String?) {
         let proof = artifact.verified.proof
         artifacts.append(artifact.stored)
@@ -188,6 +189,7 @@ private struct ArtifactLinks {
         case transaction(SyncArtifact<TransactionPayload>, Purchase)
         case none
 
+        /// Chooses the leading artifact.
         init(of verified: VerifiedArtifacts) {
             let transactions = verified.transactions
             if let appTransaction = verified.appTransaction {
@@ -263,8 +265,10 @@ private struct ArtifactLinks {
         return true
     }
 
+    /// Whether a linked transaction belongs to this subscription.
     func holds(subscription originalTransactionID: String) -> Bool { transactionIDs.contains(originalTransactionID) }
 
+    /// Whether a linked purchase is the same one, or of the same subscription.
     private func holds(_ purchase: Purchase) -> Bool {
         transactionIDs.contains(purchase.transactionID) || transactionIDs.contains(purchase.originalTransactionID)
     }
@@ -280,6 +284,7 @@ private struct ArtifactLinks {
         return abs(date.timeIntervalSince(originalPurchaseDate)) <= Tolerance.seconds
     }
 
+    /// Adds the IDs of linked purchases, which link further artifacts.
     private mutating func add(_ purchases: [Purchase]) {
         for purchase in purchases {
             transactionIDs.insert(purchase.transactionID)

@@ -25,6 +25,7 @@ struct RejectedArtifact: Sendable, Hashable {
         isRetryable = false
     }
 
+    /// The problem in the response.
     var problem: ArtifactProblem { ArtifactProblem(artifact: path.name, code: code, detail: detail) }
 }
 

@@ -41,6 +41,7 @@ struct TrialState {
         isOpen = ends.map { now < $0 } ?? false
     }
 
+    /// Returns the response about the trial of this entitlement.
     func response(named entitlement: String) -> TrialResponse {
         TrialResponse(entitlement: entitlement, sessions: sessions, sessionsLeft: sessionsLeft, ends: ends)
     }

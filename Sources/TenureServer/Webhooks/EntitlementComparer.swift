@@ -85,6 +85,7 @@ struct EntitlementComparer: Sendable {
         return .reported(messages, after, nextComparison: nextComparisons.min())
     }
 
+    /// Whether an end is so near that `entitlement.expiring` is due.
     private func isNear(_ end: Date?, at now: Date) -> Bool {
         end.map { $0.addingTimeInterval(-notice) <= now } ?? false
     }

@@ -14,6 +14,7 @@ enum PublicAddress {
         }
     }
 
+    /// Whether the address is on this machine only.
     static func isLoopback(_ address: SocketAddress) -> Bool {
         switch address {
         case .v4: bytes(of: address, 4..<8).first == 127
@@ -51,6 +52,7 @@ enum PublicAddress {
     /// A range of addresses: those with the same first `length` bits as `base`.
     private typealias Block = (base: [UInt8], length: Int)
 
+    /// The ranges of IPv4 that aren't public.
     private static let specialIPv4: [Block] = [
         ([0], 8),  // this network
         ([10], 8), ([172, 16], 12), ([192, 168], 16),  // private
@@ -63,12 +65,14 @@ enum PublicAddress {
         ([224], 4), ([240], 4),  // multicast, reserved, broadcast
     ]
 
+    /// The ranges in 2000::/3 that aren't public.
     private static let specialIPv6: [Block] = [
         ([0x20, 0x01, 0x00], 23),  // protocols: Teredo, ORCHID
         ([0x20, 0x01, 0x0D, 0xB8], 32), ([0x3F, 0xFF, 0x00], 20),  // documentation
         ([0x20, 0x02], 16),  // 6to4
     ]
 
+    /// Whether the address is in the range.
     private static func isAddress(_ address: [UInt8], in block: Block) -> Bool {
         for bit in 0..<block.length {
             let mask = UInt8(0x80) >> UInt8(bit % 8)

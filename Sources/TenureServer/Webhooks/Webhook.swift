@@ -39,6 +39,7 @@ public struct Webhook: Sendable, Hashable {
         self.allowsPrivate = allowsPrivate
     }
 
+    /// The minimum length of a secret, in bytes of UTF-8.
     static let minimumSecretLength = 16
 
     /// The endpoint as it is registered in the database, without URL and secrets.

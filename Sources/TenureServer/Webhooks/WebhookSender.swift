@@ -15,6 +15,7 @@ struct WebhookSender: Sendable {
     private let tls: TLSConfiguration
     var timeouts = Timeouts()
 
+    /// The timeouts of one attempt.
     struct Timeouts: Sendable {
         var connection = TimeAmount.seconds(5)
         /// The timeout from the request to the head of the response.
