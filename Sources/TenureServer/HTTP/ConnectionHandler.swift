@@ -73,6 +73,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// How long the connection stays open after an early response, so that the client can read it.
     private static let lingerTime = TimeAmount.seconds(5)
+    /// The longest time between two checks whether the client reads the response.
     private static let maximumResponseCheck = TimeAmount.seconds(5)
 
     /// An event from the client that is passed on later.

@@ -76,14 +76,14 @@ struct PolicyPublisher: Sendable {
     func rehearse(_ candidate: Candidate, by actor: String) async throws -> RehearsalAnswer {
         let present = try await settledPresent()
         let now = now()
-        let findings = try await findings(on: candidate, instead: present, keepingPromises: false, at: now)
+        let findings = try await findings(on: candidate, replacing: present, keepingPromises: false, at: now)
         return try await storeRehearsal(findings, of: candidate, against: present, by: actor, at: now)
     }
 
     /// Publishes a policy, if the request allows what it takes and gives.
     ///
-    /// Throws a problem if it doesn't, if the policy has errors, or if another policy was published meanwhile. A refusal is
-    /// written to the audit trail.
+    /// Throws a problem if it doesn't, if the policy has errors, or if another policy was published meanwhile. The first two
+    /// refusals are also written to the audit trail.
     func publish(
         _ candidate: Candidate, as request: PublishRequest, by actor: String, logger: Logger
     ) async throws -> StoredPublication {
@@ -102,16 +102,16 @@ struct PolicyPublisher: Sendable {
         // A rollback is allowed even if the linter finds errors in the older policy.
         let errors =
             candidate.action == .rollback
-            ? [] : Self.linted(candidate, instead: present, at: now()).filter(\.blocksPublication)
+            ? [] : Self.linted(candidate, replacing: present, at: now()).filter(\.blocksPublication)
         try await check.refuse(errors.filter { !$0.isLossOfRights }, at: now())
 
         // Then evaluates all customers. If more of them lose or gain than the request allows, the refusal refers to this
         // new rehearsal.
         for _ in 0..<3 {
             let now = now()
-            let evaluator = evaluator(of: candidate, instead: present, at: now)
+            let evaluator = evaluator(of: candidate, replacing: present, at: now)
             let findings = try await findings(
-                on: candidate, instead: present, keepingPromises: check.keepsPromises, at: now)
+                on: candidate, replacing: present, keepingPromises: check.keepsPromises, at: now)
             if let refusal = check.refusal(
                 losing: findings.losing(keepingPromises: check.keepsPromises), gaining: findings.tally.gaining)
             {
@@ -197,18 +197,18 @@ struct PolicyPublisher: Sendable {
     // MARK: Shared steps
 
     private func evaluator(
-        of candidate: Candidate, instead present: ActivePolicy.Present, at now: Date
+        of candidate: Candidate, replacing present: ActivePolicy.Present, at now: Date
     ) -> PublicationEvaluator {
-        PublicationEvaluator(of: candidate.policy, instead: present.policy, policies: policies, at: now)
+        PublicationEvaluator(of: candidate.policy, replacing: present.policy, policies: policies, at: now)
     }
 
     /// Evaluates all customers under a policy, compared with the one in effect.
     private func findings(
-        on candidate: Candidate, instead present: ActivePolicy.Present, keepingPromises: Bool, at now: Date
+        on candidate: Candidate, replacing present: ActivePolicy.Present, keepingPromises: Bool, at now: Date
     ) async throws -> PolicyRehearser.Findings {
         try await policies.upToDate {
             try await PolicyRehearser(store: store, policies: policies).rehearse(
-                by: evaluator(of: candidate, instead: present, at: now), restoringAfter: candidate.restoringAfter,
+                by: evaluator(of: candidate, replacing: present, at: now), restoringAfter: candidate.restoringAfter,
                 keepingPromises: keepingPromises)
         }
     }
@@ -219,7 +219,7 @@ struct PolicyPublisher: Sendable {
         by actor: String, at now: Date
     ) async throws -> RehearsalAnswer {
         let answer = RehearsalAnswer(
-            findings, linted: Self.linted(candidate, instead: present, at: now), id: PublicID.rehearsal.random(),
+            findings, linted: Self.linted(candidate, replacing: present, at: now), id: PublicID.rehearsal.random(),
             against: present.version, at: now)
         let rehearsal = StoredRehearsal(
             id: answer.id, base: present.publication, sha256: ActivePolicy.digest(of: candidate.policy), at: now,
@@ -231,7 +231,7 @@ struct PolicyPublisher: Sendable {
 
     /// Returns the linter's findings in a policy, compared with the one in effect.
     private static func linted(
-        _ candidate: Candidate, instead present: ActivePolicy.Present, at now: Date
+        _ candidate: Candidate, replacing present: ActivePolicy.Present, at now: Date
     ) -> [LintFinding] {
         Linter.findings(
             in: PolicyFile.draft(candidate.source, named: "policy"), against: present.policy, at: now)

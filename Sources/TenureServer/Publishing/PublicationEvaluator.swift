@@ -10,7 +10,7 @@ struct PublicationEvaluator: Sendable {
     let policies: ActivePolicy
 
     /// Creates the evaluation of a new policy, compared with the one that it replaces.
-    init(of new: Policy, instead old: Policy, policies: ActivePolicy, at instant: Date) {
+    init(of new: Policy, replacing old: Policy, policies: ActivePolicy, at instant: Date) {
         comparison = Comparison(of: new, against: old, at: instant)
         self.policies = policies
     }

@@ -68,22 +68,7 @@ struct LinkedArtifacts: Sendable {
         for (artifact, _) in transactions {
             reject(artifact.path, .unrelated, Self.detail(of: artifact, links))
         }
-        // Renewal info counts only beside a transaction of its subscription.
-        for (artifact, renewal) in verified.renewals {
-            let theirs = artifact.payload.appTransactionID
-            if let theirs, let ours = links.appTransactionID, theirs != ours {
-                reject(artifact.path, .unrelated, Self.otherAcquisition)
-            } else if links.holds(subscription: renewal.originalTransactionID) {
-                artifacts.append(artifact.stored)
-                renewals.append(renewal)
-                names.add(artifact.payload, renewal)
-                if theirs != nil { accountPurchases.insert(renewal.originalTransactionID) }
-            } else {
-                reject(
-                    artifact.path, .noTransaction,
-                    "no verified transaction has its subscription; send the subscription's transaction too")
-            }
-        }
+        for (artifact, renewal) in verified.renewals { addOrReject(artifact, renewal, links) }
         isComplete =
             verified.listsAllPurchases && !rejected.contains { if case .transaction = $0.path { true } else { false } }
         isBound = links.isOnDevice
@@ -91,6 +76,25 @@ struct LinkedArtifacts: Sendable {
         if identities.isEmpty, let artifact = artifacts.first {
             names.add(Identity(.artifact, artifact.name))
         }
+    }
+
+    /// Adds renewal info beside a linked transaction of its subscription. Otherwise rejects it.
+    private mutating func addOrReject(
+        _ artifact: SyncArtifact<RenewalInfoPayload>, _ renewal: Renewal, _ links: ArtifactLinks
+    ) {
+        let theirs = artifact.payload.appTransactionID
+        if let theirs, let ours = links.appTransactionID, theirs != ours {
+            return reject(artifact.path, .unrelated, Self.otherAcquisition)
+        }
+        guard links.holds(subscription: renewal.originalTransactionID) else {
+            return reject(
+                artifact.path, .noTransaction,
+                "no verified transaction has its subscription; send the subscription's transaction too")
+        }
+        artifacts.append(artifact.stored)
+        renewals.append(renewal)
+        names.add(artifact.payload, renewal)
+        if theirs != nil { accountPurchases.insert(renewal.originalTransactionID) }
     }
 
     /// The identities that find the customer again.
