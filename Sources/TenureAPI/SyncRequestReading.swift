@@ -1,5 +1,6 @@
 package import Foundation
 
+/// Reading the body of a sync in the service, with its limits.
 extension SyncRequest {
     /// The maximum size of a nonce, in bytes of UTF-8.
     private static let maximumNonceLength = 64

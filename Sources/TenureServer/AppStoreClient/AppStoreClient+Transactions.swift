@@ -3,6 +3,7 @@ import TenureAppStore
 import TenureCore
 import TenureStore
 
+/// The calls about the transactions of a customer or an order. Each signed part of a response is verified.
 extension AppStoreClient {
     /// Returns all transactions of a customer, finished consumables too, in the order of their last change.
     ///

@@ -2,6 +2,7 @@ import Logging
 import ServiceLifecycle
 import TenureCore
 
+/// Reloading the configuration of several apps while they run, on SIGHUP or at the owner's request.
 extension RunningApps {
     /// The names of the apps that changed when the configuration was reloaded, and the warnings about it.
     struct Reload: Sendable {

@@ -2,6 +2,7 @@ import HTTPTypes
 import Hummingbird
 import TenureAPI
 
+/// The routes of a service with several apps, apart from those of each running app.
 extension RunningApps {
     /// Returns the routes that belong to no app, and those that reject requests for apps that don't run.
     func routes(for configuration: AppsConfiguration) -> AppRoutes {

@@ -44,7 +44,7 @@ struct AccessMiddleware: RouterMiddleware {
         }
     }
 
-    /// Counts and logs a request that has its response.
+    /// Counts and logs a request that has ended.
     private func end(_ request: Request, _ context: ServiceContext, method: String, status: Int, since start: UInt64) {
         let seconds = Double(DispatchTime.now().uptimeNanoseconds &- start) / 1e9
         // For a path without a route, Hummingbird uses a name without a slash.

@@ -5,7 +5,7 @@ import NIOHTTP1
 /// and the service could use different ones. Also rejects targets that aren't HTTP resources.
 ///
 /// It must see the original headers. So its place in the pipeline is after the decoder, and before the handler that
-/// removes `Host` from the headers.
+/// moves `Host` out of the headers.
 final class HostCheck: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
 

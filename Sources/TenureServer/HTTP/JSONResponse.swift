@@ -3,6 +3,7 @@ import Hummingbird
 import TenureAPI
 import TenureJSON
 
+/// The responses that routes return, with their headers.
 extension Response {
     /// A response that no cache may store, because it belongs to one customer and changes.
     static func json(

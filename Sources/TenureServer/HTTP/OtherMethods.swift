@@ -2,6 +2,7 @@ import HTTPTypes
 import Hummingbird
 import TenureAPI
 
+/// Routers that also respond to HEAD, and to methods that a path doesn't support.
 extension Router<ServiceContext> {
     /// A new router without routes. Each GET route that is added also answers HEAD.
     static var empty: Router { Router(context: ServiceContext.self, options: .autoGenerateHeadEndpoints) }

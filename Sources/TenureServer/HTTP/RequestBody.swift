@@ -7,6 +7,7 @@ import TenureAppStore
 import TenureCore
 import TenureJSON
 
+/// Reading the body of a request, with limits on its size and on the memory of all bodies.
 extension Request {
     /// Reads a JSON body of at most `limit` bytes: UTF-8, without duplicate names or NULs.
     ///

@@ -3,6 +3,7 @@ import Foundation
 import TenureAPI
 import TenureCore
 
+/// The changes to the file of signing keys: rotation, revocation, and what the offline root signed.
 extension SigningKeyFile {
     /// Replaces the key in use. The old key signs a statement that vouches for the new one; then its private key is
     /// deleted.

@@ -7,8 +7,8 @@ import TenurePolicyLint
 import TenureRehearsal
 import TenureStore
 
-/// Rehearses policies, publishes them, and rolls back. After the first start, no other code changes the policy in
-/// effect.
+/// Rehearses policies (a dry run over all customers), publishes them, and rolls back. After the first start, no other code
+/// changes the policy in effect.
 ///
 /// If a publication takes something from customers or gives something to them, the request must say how many they may be.
 /// Only a rollback may give to any number. So a publication first evaluates all customers, and then again those who change

@@ -6,6 +6,7 @@ import TenurePolicyFile
 import TenurePolicyLint
 import TenureRehearsal
 
+/// The report of a rehearsal, made from what it found.
 extension RehearsalAnswer {
     /// The maximum number of examples for each kind of change. The tally has more.
     private static let maximumExamples = 10

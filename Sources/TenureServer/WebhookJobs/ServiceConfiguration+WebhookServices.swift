@@ -3,6 +3,7 @@ import Logging
 import TenureCore
 import TenureStore
 
+/// The webhooks of a running service: registered in the database, and delivered by services.
 extension ServiceConfiguration {
     /// Stores the webhook endpoints in the database. The service does this before it writes anything else, so that all
     /// later changes queue messages for them. Removes no endpoint: another process may serve it, and this one may still
