@@ -11,6 +11,7 @@ package func withService<Result: Sendable>(
     configuration: ServiceConfiguration, store: Store? = nil, logger: Logger,
     _ body: @escaping @Sendable (_ port: Int) async throws -> Result
 ) async throws -> Result {
+    // The service reports its port through this stream when clients can connect.
     let (ports, started) = AsyncStream.makeStream(of: Int.self)
     let application = try await buildApplication(configuration: configuration, store: store, logger: logger) {
         started.yield($0)

@@ -123,6 +123,7 @@ struct TenureService: Sendable {
 
     /// Creates all routes of one app, with their handlers and middleware.
     func router() throws(ServiceError) -> Router<ServiceContext> {
+        // The handlers.
         let sync = try syncService()
         let syncRoute = SyncRoute(service: sync, limits: configuration.limits, now: configuration.now, metrics: metrics)
         let access = CustomerAccess(
@@ -150,6 +151,7 @@ struct TenureService: Sendable {
         let metricsRoute = metricsRoute(of: [metricsSource(of: nil)])
         let description = try OpenAPIDocument.json()
 
+        // The middleware, from the outermost to the innermost.
         let router = Router<ServiceContext>.empty
         router.add(
             middleware: AccessMiddleware(proxies: configuration.proxies, metrics: metrics, bodies: configuration.bodies)
@@ -157,6 +159,7 @@ struct TenureService: Sendable {
         router.add(middleware: ProblemMiddleware())
         router.add(middleware: RateLimitMiddleware(configuration))
         router.add(middleware: PathSpelling())
+
         router.post("v1/sync", use: syncRoute.respond)
         router.get("v1/customer", use: customerRoute.respond)
         router.get("v1/products", use: products.respond)

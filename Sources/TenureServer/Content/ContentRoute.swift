@@ -18,6 +18,7 @@ struct ContentRoute: Sendable {
     static let path = "/v1/content"
 
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
+        // Who asks, and whether there is content.
         let now = now()
         let token = try access.token(of: request, now: now)
         guard let known = try await rights.store.lookUp(token.customer), known.realm == token.realm else {
@@ -30,6 +31,7 @@ struct ContentRoute: Sendable {
         guard let signed = delivery.folder.catalog else {
             throw Problem(.notFound, "no content is published yet; publish it with `tenure content publish`")
         }
+        // Links to the packs that the customer may use: to the bucket, or to the download route of this service.
         let allowed = try await rights.allowed(
             Set(signed.catalog.packs.map(\.unlock)), for: known, as: persona, at: now)
         // Whole seconds, as in the links.

@@ -85,6 +85,7 @@ package struct DatabaseCheck: Sendable {
         private mutating func check(
             _ number: Int64, _ publicID: String, isLiving: Bool, _ derivation: DatabaseDerivation
         ) throws(StoreError) {
+            // Can the customer's row be read?
             do {
                 try snapshot.readRow(of: number)
             } catch {
@@ -92,6 +93,7 @@ package struct DatabaseCheck: Sendable {
                 return report(DatabaseFinding(detail, of: publicID, isLiving ? .rebuild : .restore))
             }
             guard isLiving else { return }
+            // Can all rows about the customer be read?
             let rows: CustomerRows
             do {
                 guard let there = try snapshot.rows(of: number) else { return }
@@ -100,6 +102,7 @@ package struct DatabaseCheck: Sendable {
                 guard case .damaged(let detail) = error else { throw error }
                 return report(DatabaseFinding(detail, of: publicID, .restore))
             }
+            // Are the artifacts those that were stored?
             outcome.artifacts += rows.artifacts.count
             for (index, entry) in rows.artifacts.enumerated() where !entry.artifact.hasItsDigest {
                 report(
@@ -107,6 +110,7 @@ package struct DatabaseCheck: Sendable {
                         "artifact \(index + 1) (\(entry.artifact.kind)) was changed after it was stored",
                         of: publicID, .restore))
             }
+            // Do the artifacts prove the stored facts?
             do {
                 let differences = try derivation.facts(of: rows).differences(from: rows.customer.facts)
                 if !differences.isEmpty {

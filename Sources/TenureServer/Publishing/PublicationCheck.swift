@@ -46,6 +46,7 @@ struct PublicationCheck: Sendable {
     /// exist, was of another policy or against one that isn't in effect, or counted more customers than `takeFrom` and
     /// `giveTo` allow. Also throws if the request names only the rehearsal, or only the numbers.
     func checkRehearsal(of sha256: [UInt8], against present: ActivePolicy.Present) async throws {
+        // The numbers and the rehearsal are sent together, or neither of them.
         let numbers = [request.takeFrom, request.giveTo].compactMap(\.self)
         guard !numbers.isEmpty || request.rehearsal != nil else { return }
         guard !numbers.isEmpty, let id = request.rehearsal, numbers.allSatisfy({ $0 >= 0 }) else {
@@ -70,6 +71,7 @@ struct PublicationCheck: Sendable {
                 """,
                 reason: Refusal.otherRehearsal.rawValue)
         }
+        // The numbers must not be smaller than those in the rehearsal.
         let losing = keepsPromises ? rehearsal.losingWithPromises : rehearsal.losing
         let limits = [
             ("takeFrom", request.takeFrom, losing, "lose"), ("giveTo", request.giveTo, rehearsal.gaining, "gain"),
