@@ -4,12 +4,12 @@ import TenureJSON
 public struct ArtifactProblem: Sendable, Hashable, Decodable {
     /// The position in the request: `appTransaction`, `receipt`, `transactions[3]`, `renewalInfos[0]` or `persona`.
     public let artifact: String
-    /// A stable code: that of a rejection, or of `Relation`.
+    /// A stable code: the verifier's code for a rejection, or one of `Relation`.
     public let code: String
     /// A message for people. It contains no part of the artifact.
     public let detail: String
 
-    /// Creates the report on one artifact of a request.
+    /// Creates the problem of one artifact of a request.
     public init(artifact: String, code: String, detail: String) {
         self.artifact = artifact
         self.code = code
@@ -38,6 +38,7 @@ public struct ArtifactProblem: Sendable, Hashable, Decodable {
 }
 
 extension JSONWriter {
+    /// Writes the problem of an artifact, as a response contains it.
     package mutating func value(_ problem: ArtifactProblem) {
         beginObject()
         field(ArtifactProblem.CodingKeys.artifact, problem.artifact)

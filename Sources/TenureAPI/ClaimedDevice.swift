@@ -9,6 +9,7 @@ package struct ClaimedDevice: Sendable {
     /// The device ID in the receipt's hash: `identifierForVendor`, or the MAC address on macOS.
     package let identifier: [UInt8]?
 
+    /// Reads the IDs in a request. Throws `malformedRequest` if one is invalid.
     package init(of request: SyncRequest) throws(Problem) {
         verificationID = try request.deviceVerificationID.map { text throws(Problem) in
             guard let id = UUID(digits: text) else {
@@ -26,6 +27,7 @@ package struct ClaimedDevice: Sendable {
         }
     }
 
+    /// The bytes of a UUID, or of a MAC address with or without separators; nil for any other text.
     private static func bytes(ofIdentifier text: String) -> [UInt8]? {
         if let id = UUID(digits: text) { return withUnsafeBytes(of: id.uuid) { Array($0) } }
         let digits = text.utf8.filter { $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: "-") }

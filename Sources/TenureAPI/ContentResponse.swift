@@ -12,6 +12,7 @@ public struct ContentResponse: Sendable, Hashable, Decodable {
         /// The time at which both links expire.
         public let expiresAt: Date
 
+        /// Creates the links of one version.
         public init(manifest: String, archive: String, expiresAt: Date) {
             self.manifest = manifest
             self.archive = archive
@@ -35,6 +36,7 @@ public struct ContentResponse: Sendable, Hashable, Decodable {
     /// The links by pack name: each pack that the customer may use, in the version for the requesting app.
     public let packs: [String: Links]
 
+    /// Creates a response.
     public init(catalog: String, packs: [String: Links]) {
         self.catalog = catalog
         self.packs = packs
@@ -42,6 +44,7 @@ public struct ContentResponse: Sendable, Hashable, Decodable {
 }
 
 extension JSONWriter {
+    /// Writes the response, with the packs sorted by name.
     package mutating func value(_ content: ContentResponse) {
         object { json in
             json.field("catalog", content.catalog)

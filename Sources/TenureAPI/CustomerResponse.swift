@@ -10,7 +10,7 @@ public struct CustomerResponse: Sendable, Hashable, Decodable {
     public let bound: Bool
     /// The environment that signed the artifacts. Customers of different environments are never mixed.
     public let environment: AppStoreEnvironment
-    /// Whether a test authority signed the artifacts instead of Apple.
+    /// Whether a test authority signed the artifacts, and not Apple.
     public let isTest: Bool
     /// The name of the persona that replaced the customer in a test environment. Such a response proves nothing in
     /// production.
@@ -21,7 +21,8 @@ public struct CustomerResponse: Sendable, Hashable, Decodable {
     public let purchases: [PurchaseResponse]
     /// Whether `purchases` contains all of the customer's purchases.
     public let purchasesAreComplete: Bool
-    /// The entitlement token, a compact JWS. Only in the response to a sync with proof that is bound to the device.
+    /// The entitlement token, a compact JWS. Only the response to a sync with an app transaction that is bound to the device
+    /// can have it.
     public let entitlementToken: String?
     /// The statements that vouch for the key that signed the token.
     public let signingKey: SigningKeyResponse?
@@ -55,11 +56,12 @@ public struct CustomerResponse: Sendable, Hashable, Decodable {
 
 /// A token for `Authorization: Bearer …`. It gives access to the service's API, and proves nothing to other parties.
 public struct AccessTokenResponse: Sendable, Hashable, Decodable {
-    /// An opaque string.
+    /// The token, an opaque string.
     public let value: String
-    /// The app gets a new token with its next sync.
+    /// The end of the token. The app gets a new one with its next sync.
     public let expiresAt: Date
 
+    /// Creates a token for a response.
     public init(value: String, expiresAt: Date) {
         self.value = value
         self.expiresAt = expiresAt
@@ -76,13 +78,14 @@ public struct AccessTokenResponse: Sendable, Hashable, Decodable {
     }
 }
 
-/// The service's response about a customer.
+/// The service's response about a customer, before it is written. Clients read it as `CustomerResponse`, which explains
+/// the fields.
 package struct CustomerAnswer {
     package let id: String
     let bound: Bool
     let environment: AppStoreEnvironment
     package let isTest: Bool
-    /// The name of the persona that replaced the customer.
+    /// The name of the persona that replaced the customer; nil without one.
     let persona: String?
     package let decisions: [Decision]
     package let purchases: [Purchase]
@@ -110,15 +113,14 @@ package struct CustomerAnswer {
 }
 
 extension JSONWriter {
+    /// Writes the response that `CustomerResponse` reads.
     package mutating func value(_ customer: CustomerAnswer) {
         typealias Key = CustomerResponse.CodingKeys
         beginObject()
         field(Key.id, customer.id)
         field(Key.bound, customer.bound)
         field(Key.environment, customer.environment.rawValue)
-        if customer.isTest {
-            field(Key.isTest, true)
-        }
+        if customer.isTest { field(Key.isTest, true) }
         field(Key.persona, ifPresent: customer.persona)
         key(Key.entitlements)
         beginObject()
@@ -141,9 +143,7 @@ extension JSONWriter {
             key(Key.accessToken)
             value(token)
         }
-        if !customer.problems.isEmpty {
-            field(Key.problems, customer.problems) { $0.value($1) }
-        }
+        if !customer.problems.isEmpty { field(Key.problems, customer.problems) { $0.value($1) } }
         endObject()
     }
 

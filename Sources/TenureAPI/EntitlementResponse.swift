@@ -4,13 +4,13 @@ import TenureJSON
 
 /// The decision for one entitlement.
 public struct EntitlementResponse: Sendable, Hashable, Decodable {
-    /// Outcomes that this version doesn't know are read as `undetermined`.
+    /// Whether the entitlement is granted. Outcomes that this version doesn't know are read as `undetermined`.
     public let outcome: Decision.Outcome
     /// The end of a granted right; nil if it is permanent.
     public let until: Date?
-    /// The deciding reason first.
+    /// The reasons for the outcome, the deciding one first.
     public let reasons: [ReasonResponse]
-    /// A sentence for people.
+    /// A sentence that explains the outcome to people.
     public let sentence: String
     /// What would resolve an undetermined decision. Names that this version doesn't know are left out.
     public let nextSteps: [NextStep]
@@ -41,6 +41,7 @@ public struct ReasonResponse: Sendable, Hashable, Decodable {
     public enum Fact: Sendable, Hashable {
         /// A name, a version, or an instant as in RFC 3339.
         case text(String)
+        /// Several names, such as those of eras.
         case names([String])
     }
 
@@ -87,14 +88,13 @@ extension JSONWriter {
         value(decision, namesEntitlement: namesEntitlement, in: languages, written: &written)
     }
 
+    /// Writes a decision. Copies the bytes of reasons that are already `written`.
     mutating func value(
         _ decision: Decision, namesEntitlement: Bool, in languages: [String], written: inout WrittenReasons
     ) {
         typealias Key = EntitlementResponse.CodingKeys
         beginObject()
-        if namesEntitlement {
-            field(Key.entitlement, decision.entitlement)
-        }
+        if namesEntitlement { field(Key.entitlement, decision.entitlement) }
         field(Key.outcome, decision.outcome.rawValue)
         field(Key.until, decision.until)
         key(Key.reasons)
@@ -110,6 +110,7 @@ extension JSONWriter {
         endObject()
     }
 
+    /// Writes a reason, or copies its bytes from an earlier place. Only compact JSON has the same bytes everywhere.
     private mutating func value(_ reason: Reason, _ written: inout WrittenReasons) {
         guard layout == .compact else { return value(reason) }
         if let place = written.place(of: reason) {
@@ -119,6 +120,7 @@ extension JSONWriter {
         }
     }
 
+    /// Writes a reason with its facts.
     package mutating func value(_ reason: Reason) {
         beginObject()
         field(ReasonResponse.codeKey, reason.code)
@@ -140,8 +142,10 @@ struct WrittenReasons {
 
     init() { places.reserveCapacity(8) }
 
+    /// The position of an equal reason that was written; nil if none was.
     func place(of reason: Reason) -> Range<Int>? { places.first { $0.reason.isSame(as: reason) }?.place }
 
+    /// Remembers where a reason was written.
     mutating func add(_ reason: Reason, at place: Range<Int>) {
         // The search is linear, so the list stays short.
         if places.count < 16 { places.append((reason, place)) }

@@ -53,6 +53,7 @@ public struct Problem: Error, Sendable, Hashable, Decodable {
 }
 
 extension JSONWriter {
+    /// Writes the body of a response with a problem.
     package mutating func value(_ problem: Problem) {
         typealias Key = Problem.CodingKeys
         beginObject()
@@ -61,9 +62,7 @@ extension JSONWriter {
         field(Key.code, problem.code.rawValue)
         field(Key.detail, problem.detail)
         field(Key.reason, ifPresent: problem.reason)
-        if !problem.problems.isEmpty {
-            field(Key.problems, problem.problems) { $0.value($1) }
-        }
+        if !problem.problems.isEmpty { field(Key.problems, problem.problems) { $0.value($1) } }
         if let trial = problem.trial {
             key(Key.trial)
             value(trial)

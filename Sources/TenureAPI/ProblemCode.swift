@@ -27,6 +27,7 @@ extension Problem {
         /// The kind of problem in a few words, the same for each response with the code.
         public var title: String { row.title }
 
+        /// The table of statuses and titles.
         private var row: (status: Int, title: String) {
             switch self {
             case .malformedRequest: (400, "The request is invalid")

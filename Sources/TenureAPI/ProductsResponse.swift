@@ -48,6 +48,7 @@ public struct ProductsResponse: Sendable, Hashable, Decodable {
     /// The entitlements, in the order of the policy.
     public let entitlements: [Entitlement]
 
+    /// Lists the products and entitlements of a policy.
     package init(_ policy: Policy) {
         var ids: [String] = []
         var grants: [String: [Grant]] = [:]
@@ -72,6 +73,7 @@ public struct ProductsResponse: Sendable, Hashable, Decodable {
 }
 
 extension JSONWriter {
+    /// Writes the response.
     package mutating func value(_ answer: ProductsResponse) {
         object { json in
             json.field("products", answer.products) { json, product in

@@ -4,7 +4,7 @@ import TenureJSON
 
 /// One purchase, with Apple's field names.
 public struct PurchaseResponse: Sendable, Hashable, Decodable {
-    /// Unique in the environment. A restored purchase can have a new one.
+    /// The ID of the transaction, unique in the environment. A restored purchase can have a new one.
     public let transactionID: String
     /// The ID of the first purchase: all periods of a subscription have the same one.
     public let originalTransactionID: String
@@ -50,7 +50,7 @@ public struct PurchaseResponse: Sendable, Hashable, Decodable {
 }
 
 extension JSONWriter {
-    /// Fields that don't apply are left out, as in Apple's payloads.
+    /// Writes a purchase. Fields that don't apply are left out, as in Apple's payloads.
     package mutating func value(_ purchase: Purchase) {
         typealias Key = PurchaseResponse.CodingKeys
         beginObject()

@@ -1,7 +1,9 @@
 import TenureJSON
 
-/// The `typ` of each kind of compact JWS, so that one kind isn't accepted as another.
+/// The `typ` in the header of each kind of compact JWS that a signing key or an offline root signs. So one kind isn't
+/// accepted as another.
 package enum SignedType {
+    /// An entitlement token.
     package static let entitlementToken = "tenure-entitlement+jwt"
     /// A statement by which a signing key vouches for the next one.
     package static let keyStatement = "tenure-key+jwt"
@@ -33,22 +35,22 @@ public struct SigningKeyResponse: Sendable, Hashable, Codable {
     /// The offline root's newest list of revoked keys.
     public var revocations: String?
 
-    /// Creates a response with the statements that there are.
+    /// Creates a response with the statements that exist.
     public init(chain: [String]? = nil, root: String? = nil, revocations: String? = nil) {
         self.chain = chain
         self.root = root
         self.revocations = revocations
     }
 
+    /// Whether there are no statements, because apps must have pinned the key itself.
     package var isEmpty: Bool { chain == nil && root == nil && revocations == nil }
 }
 
 extension JSONWriter {
+    /// Writes the statements that exist.
     package mutating func value(_ keys: SigningKeyResponse) {
         object { json in
-            if let chain = keys.chain {
-                json.field("chain", chain)
-            }
+            if let chain = keys.chain { json.field("chain", chain) }
             json.field("root", ifPresent: keys.root)
             json.field("revocations", ifPresent: keys.revocations)
         }

@@ -1,5 +1,6 @@
 package import Foundation
 
+/// Reading the body of a sync in the service, with its limits.
 extension SyncRequest {
     /// The maximum size of a nonce, in bytes of UTF-8.
     private static let maximumNonceLength = 64
@@ -47,7 +48,7 @@ extension Problem {
 }
 
 extension [any CodingKey] {
-    /// `transactions[3]`.
+    /// The path as messages name it, such as `transactions[3]`.
     package var text: String {
         let text = reduce(into: "") { text, key in
             if let index = key.intValue {

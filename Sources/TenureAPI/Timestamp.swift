@@ -2,8 +2,9 @@ package import Foundation
 import TenureCore
 import TenureJSON
 
-/// Reads instants from JSON, written as in RFC 3339.
+/// Reads dates from JSON. Tenure's API writes them as in RFC 3339, such as `2026-11-20T12:00:00Z`.
 extension KeyedDecodingContainer {
+    /// Reads a date. Throws if the field is missing or has another format.
     func instant(_ key: Key) throws -> Date {
         let text = try decode(String.self, forKey: key)
         guard let date = Date(rfc3339: text) else {
@@ -13,6 +14,7 @@ extension KeyedDecodingContainer {
         return date
     }
 
+    /// Reads a date; nil if the field is missing or null.
     package func instantIfPresent(_ key: Key) throws -> Date? {
         guard contains(key), try !decodeNil(forKey: key) else { return nil }
         return try instant(key)

@@ -51,6 +51,7 @@ public struct TrialRequest: Sendable, Hashable, Codable {
 }
 
 extension JSONWriter {
+    /// Writes the response.
     package mutating func value(_ trial: TrialResponse) {
         typealias Key = TrialResponse.CodingKeys
         beginObject()
@@ -58,9 +59,7 @@ extension JSONWriter {
         field(Key.isOwner, trial.isOwner)
         field(Key.sessions, ifPresent: trial.sessions)
         field(Key.sessionsLeft, ifPresent: trial.sessionsLeft)
-        if let ends = trial.ends {
-            field(Key.ends, ends)
-        }
+        if let ends = trial.ends { field(Key.ends, ends) }
         endObject()
     }
 }

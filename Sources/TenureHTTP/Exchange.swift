@@ -5,8 +5,12 @@ import TenureCore
     import FoundationNetworking
 #endif
 
-/// One request and the received part of its response. It ends once. Anything that is received later is ignored.
+/// One request and the received part of its response.
+///
+/// `URLSessionTransport` starts it, `ExchangeDelegate` passes it what URLSession receives, and the caller waits for the
+/// outcome or takes the body in pieces. It ends once. Anything that is received later is ignored.
 final class Exchange: Sendable {
+    /// The response, or the failure of the request.
     typealias Outcome = Result<TransportResponse, TransportFailure>
 
     /// The results of `next()`, for a caller that takes the body in pieces.
@@ -16,15 +20,20 @@ final class Exchange: Sendable {
     }
 
     private struct State: Sendable {
+        /// The received part of the body, if it is collected.
         var body = Data()
-        /// Pieces of the body that the caller hasn't taken yet.
+        /// Pieces of the body that the caller hasn't taken yet, if it takes them.
         var pieces: [Data] = []
-        /// The number of bytes in all pieces so far.
+        /// The number of bytes of the body so far.
         var received = 0
+        /// The time at which the last byte was received.
         var lastByte = SuspendingClock.now
-        var taker: CheckedContinuation<Void, Never>?
+        /// The caller of `next()`, while it waits.
+        var waiter: CheckedContinuation<Void, Never>?
         var task: URLSessionTask?
+        /// The outcome; nil until the exchange ends.
         var outcome: Outcome?
+        /// What to call when the exchange ends.
         var completion: (@Sendable (Outcome) -> Void)?
     }
 
@@ -34,11 +43,13 @@ final class Exchange: Sendable {
     private let accept: (@Sendable (TransportResponse) -> Bool)?
     private let state = Locked(State())
 
+    /// Creates an exchange that hasn't started.
     init(_ request: TransportRequest, accept: (@Sendable (TransportResponse) -> Bool)? = nil) {
         self.request = request
         self.accept = accept
     }
 
+    /// Whether the exchange has ended.
     var isOver: Bool { state.withLock { $0.outcome != nil } }
 
     /// The task of URLSession while it is running.
@@ -56,20 +67,21 @@ final class Exchange: Sendable {
         if let outcome { completion(outcome) }
     }
 
+    /// Ends the exchange, unless it has ended.
     func end(_ outcome: Outcome) {
-        let (completion, taker) = state.withLock { state in
+        let (completion, waiter) = state.withLock { state in
             guard state.outcome == nil else {
                 return (nil as (@Sendable (Outcome) -> Void)?, nil as CheckedContinuation<Void, Never>?)
             }
             state.outcome = outcome
             state.body = Data()
-            defer { (state.completion, state.taker) = (nil, nil) }
-            return (state.completion, state.taker)
+            defer { (state.completion, state.waiter) = (nil, nil) }
+            return (state.completion, state.waiter)
         }
-        // Call this without the lock: a completion resumes a task, and a thread that cancels the same task may be
-        // waiting for the lock.
+        // Called without the lock: a completion resumes a task, and a thread that cancels the same task may be waiting for
+        // the lock.
         completion?(outcome)
-        taker?.resume()
+        waiter?.resume()
     }
 
     /// Ends the exchange with a response and the body that was received.
@@ -100,7 +112,7 @@ final class Exchange: Sendable {
     /// Receives a part of the body. Returns false if the body is longer than the request allows.
     func receive(_ data: Data) -> Bool {
         let isStreamed = accept != nil
-        let (fits, taker) = state.withLock { state in
+        let (fits, waiter) = state.withLock { state in
             guard state.outcome == nil else { return (true, nil as CheckedContinuation<Void, Never>?) }
             guard data.count <= request.bodyLimit - state.received else { return (false, nil) }
             state.received += data.count
@@ -110,10 +122,10 @@ final class Exchange: Sendable {
                 return (true, nil)
             }
             state.pieces.append(data)
-            defer { state.taker = nil }
-            return (true, state.taker)
+            defer { state.waiter = nil }
+            return (true, state.waiter)
         }
-        taker?.resume()
+        waiter?.resume()
         return fits
     }
 
@@ -129,12 +141,13 @@ final class Exchange: Sendable {
             }
             if let incoming { return incoming }
             await withCheckedContinuation { continuation in
-                let isHere = state.withLock { state in
+                // Something may have been received since the check above.
+                let hasArrived = state.withLock { state in
                     guard state.pieces.isEmpty, state.outcome == nil else { return true }
-                    state.taker = continuation
+                    state.waiter = continuation
                     return false
                 }
-                if isHere { continuation.resume() }
+                if hasArrived { continuation.resume() }
             }
         }
     }
@@ -150,7 +163,7 @@ final class Exchange: Sendable {
 }
 
 extension TransportResponse {
-    /// The status and the header fields.
+    /// Creates a response with the status and the header fields, and without a body. Nil if it isn't an HTTP response.
     fileprivate init?(head response: URLResponse?) {
         guard let response = response as? HTTPURLResponse else { return nil }
         var headers: [String: String] = [:]

@@ -10,11 +10,13 @@ final class ExchangeDelegate: NSObject, URLSessionDataDelegate, Sendable {
     /// The current exchanges by the identifiers of their tasks.
     private let exchanges = Locked<[Int: Exchange]>([:])
 
+    /// Adds an exchange before its task starts.
     func add(_ exchange: Exchange, _ task: URLSessionTask) {
         exchange.task = task
         exchanges.withLock { $0[task.taskIdentifier] = exchange }
     }
 
+    /// Cancels the task of an exchange, which gets no more events.
     func cancel(_ exchange: Exchange) {
         guard let task = exchange.task else { return }
         _ = remove(task)
@@ -37,7 +39,7 @@ final class ExchangeDelegate: NSObject, URLSessionDataDelegate, Sendable {
     ) {
         let exchange = exchange(of: dataTask)
         guard let exchange, exchange.receive(response) else {
-            // FoundationNetworking ignores the disposition, so cancel the task to stop the body.
+            // FoundationNetworking ignores `.cancel`, so the task is canceled, which stops the body.
             if let exchange { cancel(exchange) }
             return completionHandler(.cancel)
         }

@@ -17,10 +17,10 @@ package protocol Transport: Sendable {
     /// canceled.
     ///
     /// - Parameters:
-    ///   - accept: called once with the status and the header fields, before the body. If it returns false, the
+    ///   - accept: Called once with the status and the header fields, before the body. If it returns false, the
     ///     connection is closed, and no body is delivered.
-    ///   - body: called with each piece. If it throws, the connection is closed.
-    /// - Returns: the status and the header fields, without the body.
+    ///   - body: Called with each piece. If it throws, the connection is closed.
+    /// - Returns: The status and the header fields, without the body.
     /// - Throws: `TransportFailure`, or the error of `body`.
     func receive(
         _ request: TransportRequest, accept: @escaping @Sendable (TransportResponse) -> Bool,

@@ -17,14 +17,15 @@ package struct TransportRequest: Sendable, Hashable {
     /// Whether the request may use networks in Low Data Mode.
     package var allowsConstrainedNetwork = true
 
+    /// Creates a GET request.
     package init(_ url: URL, timeout: Double, bodyLimit: Int) {
         self.url = url
         self.timeout = timeout
         self.bodyLimit = bodyLimit
     }
 
-    /// Requests a range of the file at the URL. It also requests no compression, because the range would otherwise be
-    /// one of the compressed bytes.
+    /// Requests a range of the file at the URL. It also requests no compression, because the range would otherwise count
+    /// compressed bytes.
     package mutating func ask(for range: Range<Int64>) {
         headers["Range"] = "bytes=\(range.lowerBound)-\(range.upperBound - 1)"
         headers["Accept-Encoding"] = "identity"

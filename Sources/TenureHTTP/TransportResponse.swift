@@ -7,6 +7,7 @@ package struct TransportResponse: Sendable, Hashable {
     private let headers: [String: String]
     package var body: Data
 
+    /// Creates a response. The case of header names doesn't matter.
     package init(status: Int, headers: [String: String] = [:], body: Data) {
         self.status = status
         self.headers = Dictionary(headers.map { ($0.lowercased(), $1) }) { first, _ in first }

@@ -20,6 +20,7 @@ package final class URLSessionTransport: Transport {
 
     private let session: URLSession
     private let delegate: ExchangeDelegate
+    /// The serial queue on which tasks start, are canceled and call back.
     private let queue: OperationQueue
 
     private init() {
@@ -32,7 +33,7 @@ package final class URLSessionTransport: Transport {
         // A long poll occupies a connection. With the default of six connections to a host, six long polls would block
         // all other requests.
         configuration.httpMaximumConnectionsPerHost = 128
-        // Disable URLSession's timeouts, because exchanges have their own.
+        // URLSession's timeouts are disabled, because exchanges have their own.
         configuration.timeoutIntervalForRequest = Self.never
         configuration.timeoutIntervalForResource = Self.never
         queue = OperationQueue()
@@ -41,9 +42,11 @@ package final class URLSessionTransport: Transport {
         session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: queue)
     }
 
+    /// The longest timeout in seconds, longer than any request takes.
     private static let never: TimeInterval = 7 * 86_400
 
     package func send(_ request: TransportRequest) async throws(TransportFailure) -> TransportResponse {
+        // The request and its timeout run at the same time. What ends first is the outcome.
         let outcome = await withTaskGroup(of: Exchange.Outcome.self) { group in
             group.addTask { await self.outcome(of: Exchange(request)) }
             group.addTask {
@@ -65,7 +68,7 @@ package final class URLSessionTransport: Transport {
         body: (Data) throws -> Void
     ) async throws -> TransportResponse {
         let exchange = Exchange(request, accept: accept)
-        // If `body` threw, the rest of the response is still being received, so stop the exchange.
+        // If `body` throws, the rest of the response would still be received, so the exchange is stopped.
         defer { stop(exchange, .canceled) }
         let watch = Task { await endAfterSilence(exchange) }
         defer { watch.cancel() }
@@ -119,6 +122,7 @@ package final class URLSessionTransport: Transport {
         }
     }
 
+    /// Starts an exchange and waits for its end. Cancellation ends it.
     private func outcome(of exchange: Exchange) async -> Exchange.Outcome {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -130,6 +134,7 @@ package final class URLSessionTransport: Transport {
         }
     }
 
+    /// Starts an exchange on the queue, unless it has ended.
     private func start(_ exchange: Exchange) {
         queue.addOperation { [session, delegate] in
             guard !exchange.isOver else { return }

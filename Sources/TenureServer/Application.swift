@@ -42,14 +42,14 @@ package func serve(
     onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
 ) async throws(ServiceError) {
     OpenFiles.raiseLimit()
-    CertificateReloading.beginIgnoring()
+    CertificateReloading.ignoreSignalUntilRunning()
     let application = try await buildApplication(
         configuration: configuration, store: store, logger: logger, onServerRunning: onServerRunning)
     try await run(application, configuration, logger: logger)
 }
 
-/// Runs several apps in one service, with the address of the first app; see `AppConfiguration`. The first app's admin key
-/// also opens the routes about all apps.
+/// Runs several apps in one service; see `AppConfiguration`. The service listens at the address of the first app. The
+/// first app's admin key also opens the routes about all apps.
 public func serve(
     apps: [AppConfiguration], logger: Logger = Logger(label: "tenure"),
     onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
@@ -57,18 +57,19 @@ public func serve(
     try await serve(AppsConfiguration(apps), reread: nil, logger: logger, onServerRunning: onServerRunning)
 }
 
-/// Runs several apps. On SIGHUP and on the owner's request, `reread` reads their configuration again.
+/// Runs several apps. On SIGHUP, and when the owner calls the reload route, `reread` reads their configuration again.
 package func serve(
     _ apps: AppsConfiguration, reread: AppsReading.Reader?, logger: Logger,
     onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
 ) async throws(ServiceError) {
     OpenFiles.raiseLimit()
-    CertificateReloading.beginIgnoring()
+    CertificateReloading.ignoreSignalUntilRunning()
     let application = try await buildApplication(
         apps, reread: reread, logger: logger, onServerRunning: onServerRunning)
     try await run(application, apps.common, logger: logger)
 }
 
+/// Runs an application until SIGINT or SIGTERM, and at most the shutdown timeout longer.
 private func run(
     _ application: some ApplicationProtocol, _ configuration: ServiceConfiguration, logger: Logger
 ) async throws(ServiceError) {
@@ -85,6 +86,7 @@ private func run(
     }
 }
 
+/// Creates the service with several apps, where the first app's configuration is also the shared one.
 func buildApplication(
     apps: [AppConfiguration], logger: Logger = Logger(label: "tenure"),
     onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
@@ -92,8 +94,8 @@ func buildApplication(
     try await buildApplication(AppsConfiguration(apps), logger: logger, onServerRunning: onServerRunning)
 }
 
-/// Creates the service with several apps. Each is wired as if it were the only one; one responder passes requests to
-/// them. Apps that can't start yet are started later.
+/// Creates the service with several apps. Each is wired as if it were the only one, and `AppsResponder` passes it the
+/// requests below its path. Apps that can't start yet are started later, but at least one must start now.
 func buildApplication(
     _ apps: AppsConfiguration, reread: AppsReading.Reader? = nil, logger: Logger = Logger(label: "tenure"),
     onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
@@ -117,6 +119,9 @@ func buildApplication(
 }
 
 extension TenureService {
+    /// Returns the application of a service with one app: the server, and what runs beside it.
+    ///
+    /// - Parameter router: The routes; nil for those of `router()`.
     func application(
         logger: Logger, router: Router<ServiceContext>? = nil,
         onServerRunning: @escaping @Sendable (_ port: Int) async -> Void
@@ -144,16 +149,17 @@ extension TenureService {
         ]
     }
 
-    /// The services that depend on the configuration.
+    /// Returns the services that depend on the configuration: webhooks, content, signing keys and the App Store. Logs
+    /// warnings about the configuration.
     func configuredServices(logger: Logger) throws(ServiceError) -> [any Service] {
-        warn(logger)
+        logWarnings(logger)
         var services: [any Service] = [
             EndpointRegistry(configuration: configuration, store: store, logger: logger),
             SigningKeyWatch(keys: signingKeys, agreement: keyAgreement, now: configuration.now, logger: logger),
         ]
         if let content { services.append(ContentWatch(folder: content.folder, logger: logger)) }
         if let webhooks = try configuration.webhookServices(
-            webhookScheduler, store: store, metrics: metrics, logger: logger)
+            entitlementComparer, store: store, metrics: metrics, logger: logger)
         {
             services += [webhooks.entitlementChanges, webhooks.deliveries]
         }
@@ -161,7 +167,7 @@ extension TenureService {
     }
 
     /// Warns if the policy file isn't the policy in effect, and if there is a copy of a replaced database.
-    private func warn(_ logger: Logger) {
+    private func logWarnings(_ logger: Logger) {
         if let database = configuration.databaseFile, let copy = SQLiteDatabase.savedCopy(of: database) {
             logger.warning(
                 """
@@ -181,7 +187,7 @@ extension TenureService {
 }
 
 extension ServiceConfiguration {
-    /// Nil without TLS.
+    /// Reads the TLS certificate from its files; nil if none are configured, so the service uses plain HTTP.
     fileprivate func serverCertificate() throws(ServiceError) -> ServerCertificate? {
         try certificateFiles.map { files throws(ServiceError) in try ServerCertificate(files, now: now) }
     }
@@ -192,6 +198,7 @@ extension ServiceConfiguration {
         services: [any Service], logger: Logger,
         onServerRunning: @escaping @Sendable (_ port: Int) async -> Void
     ) throws(ServiceError) -> Application<Responder> where Responder.Context == ServiceContext {
+        // Each connection gets a handler that checks its `Host` headers, and one that enforces timeouts and limits.
         let (timeouts, limits) = (timeouts, limits)
         let connections = Connections(
             limit: connectionLimit, limitPerAddress: limits.connectionsPerAddress,
@@ -201,7 +208,7 @@ extension ServiceConfiguration {
             configuration: .init(
                 additionalChannelHandlers: [
                     HostCheckInstaller(),
-                    ConnectionClock(timeouts, bodyRate: limits.bodyRate, connections: connections) {
+                    ConnectionHandler(timeouts, bodyRate: limits.bodyRate, connections: connections) {
                         metrics.closedSlowClient(at: $0)
                     },
                 ],
@@ -229,12 +236,12 @@ extension ServiceConfiguration {
     }
 }
 
-/// The event loops of the process, half as many as cores. Responses are made on other threads, as many as cores. With
-/// more event loops, the threads compete for cores: on two cores, one loop served 15 % more customers per second than
-/// two. They live as long as the process, so no code has to end them.
+/// The event loops of the process, half as many as cores. Responses are made on Swift's own threads, as many as cores.
+/// With more event loops, the threads compete for cores: on two cores, one loop served 15 % more customers per second
+/// than two. They live as long as the process, so no code has to end them.
 private let eventLoops = MultiThreadedEventLoopGroup(numberOfThreads: max(1, System.coreCount / 2))
 
-/// Closes the database when the service ends.
+/// Closes the database when the service ends. Logs how many requests were aborted by the shutdown timeout.
 private struct DatabaseClosing: Service {
     let store: Store
     let metrics: ServiceMetrics
@@ -263,6 +270,7 @@ private struct DatabaseClosing: Service {
 }
 
 extension ServiceError {
+    /// Explains an error of the running server, such as a port that is in use.
     fileprivate init(listening error: any Error, _ configuration: ServiceConfiguration) {
         let (host, port) = (configuration.host, configuration.port)
         switch error {

@@ -5,11 +5,13 @@ package import TenureStore
 
 /// Runs the service until `body` returns; then the service completes accepted requests.
 ///
-/// `body` gets the port. Throws the error of `body`, or a `ServiceError` if the service doesn't start or fails.
+/// `body` gets the port, and is called when clients can connect. Commands and tests use this to run a service only for
+/// as long as they need it. Throws the error of `body`, or a `ServiceError` if the service doesn't start or fails.
 package func withService<Result: Sendable>(
     configuration: ServiceConfiguration, store: Store? = nil, logger: Logger,
     _ body: @escaping @Sendable (_ port: Int) async throws -> Result
 ) async throws -> Result {
+    // The service reports its port through this stream when clients can connect.
     let (ports, started) = AsyncStream.makeStream(of: Int.self)
     let application = try await buildApplication(configuration: configuration, store: store, logger: logger) {
         started.yield($0)
@@ -41,6 +43,7 @@ package func withService<Result: Sendable>(
             }
             throw ServiceError.failed("it ended before clients could connect; the reason is in its log")
         }
+        // One task returns the result, and the other returns nil when the service has ended.
         var result: Result?
         while let ended = try await tasks.next() { result = ended ?? result }
         guard let result else {

@@ -8,16 +8,16 @@ import TenureAppStore
 import TenureCore
 import TenureStore
 
-/// The wired parts of one running service.
+/// The parts of the service for one app, and how they are connected: keys, policy, database, routes and jobs.
 struct TenureService: Sendable {
     let store: Store
     let policies: ActivePolicy
     let accessTokenKey: AccessTokenKey
     let signingKeys: SigningKeys
     let keyAgreement: KeyAgreement
-    /// The comparisons for webhooks; nil without webhooks.
-    let webhookScheduler: WebhookScheduler?
-    /// Nil if the service delivers no content.
+    /// Compares entitlements before and after a change, to find the messages for webhooks; nil without webhooks.
+    let entitlementComparer: EntitlementComparer?
+    /// The asset packs and links to their files; nil if the service delivers no content.
     let content: ContentDelivery?
     let configuration: ServiceConfiguration
     let metrics: ServiceMetrics
@@ -41,8 +41,8 @@ struct TenureService: Sendable {
         if registeringWebhooks { try await configuration.registerWebhooks(in: database) }
         policies = try await ActivePolicy(
             configuration.policy, in: database, at: configuration.now(), staleness: configuration.policyStaleness)
-        webhookScheduler =
-            configuration.webhooks.isEmpty ? nil : WebhookScheduler(policies, configuration.webhookSettings)
+        entitlementComparer =
+            configuration.webhooks.isEmpty ? nil : EntitlementComparer(policies, configuration.webhookSettings)
         (signingKeys, accessTokenKey, keyAgreement) = try await KeyAgreement.keys(
             in: configuration.folderOfKeys, database, tokenLife: configuration.tokenLifetimes.entitlementToken,
             staleness: configuration.signingKeyStaleness, at: configuration.now())
@@ -50,6 +50,7 @@ struct TenureService: Sendable {
             configuration, databaseID: database.databaseID, downloads: downloads ?? configuration.downloads)
     }
 
+    /// Opens the SQLite file that the configuration names.
     static func openStore(_ configuration: ServiceConfiguration) throws(ServiceError) -> Store {
         if let finding = configuration.findingOfDatabase { throw finding }
         do {
@@ -60,32 +61,34 @@ struct TenureService: Sendable {
         }
     }
 
+    /// Creates the service that answers syncs.
     func syncService() throws(ServiceError) -> SyncService {
         SyncService(
             verifier: try configuration.verifier(), store: store, policies: policies, signingKeys: signingKeys,
             accessTokenKey: accessTokenKey, lifetimes: configuration.tokenLifetimes,
             bundleID: configuration.policy.app.bundleID,
-            webhookScheduler: webhookScheduler, deviceLimit: configuration.deviceLimit,
+            entitlementComparer: entitlementComparer, deviceLimit: configuration.deviceLimit,
             asksAppStore: configuration.appStore != nil, personas: personas)
     }
 
+    /// Finds the personas of this service.
     var personas: ActivePersonas {
         ActivePersonas(store: store, keys: signingKeys, bundleID: configuration.policy.app.bundleID)
     }
 
-    /// The services that use the App Store Server API; empty without a key. The first is the transport, which ends
-    /// last.
+    /// The services that use the App Store Server API; none without a key for it. The first is the transport. Services
+    /// end in reverse order, so it ends last.
     func appStoreServices(logger: Logger) throws(ServiceError) -> [any Service] {
         guard let jobs = try appStoreJobs(logger: logger) else { return [] }
         return [http, jobs.histories, jobs.notifications]
     }
 
-    /// Makes the jobs for the App Store; nil without a key.
+    /// Makes the jobs for the App Store; nil without a key for the App Store Server API.
     func appStoreJobs(logger: Logger) throws(ServiceError) -> AppStoreJobs? {
         guard let client = try appStoreClient(logger: logger) else { return nil }
         let histories = HistoryBackfill(client: client, store: store, policies: policies, now: configuration.now)
         let receiver = NotificationService(
-            verifier: client.verifier, store: store, policies: policies, webhookScheduler: webhookScheduler,
+            verifier: client.verifier, store: store, policies: policies, entitlementComparer: entitlementComparer,
             metrics: metrics)
         return AppStoreJobs(
             histories: histories.runner(idle: configuration.appStoreIdle, logger: logger),
@@ -93,7 +96,7 @@ struct TenureService: Sendable {
                 client: client, store: store, notifications: receiver, logger: logger, now: configuration.now))
     }
 
-    /// Makes the client of the App Store; nil without a key.
+    /// Makes the client of the App Store Server API; nil without a key for it.
     private func appStoreClient(logger: Logger) throws(ServiceError) -> AppStoreClient? {
         guard let settings = configuration.appStore else { return nil }
         var time = AppStoreTime.system
@@ -103,6 +106,9 @@ struct TenureService: Sendable {
             share: configuration.appStoreRateShare, logger: logger)
     }
 
+    /// Returns what `/metrics` reports about this app.
+    ///
+    /// - Parameter app: The label of the app's metrics; nil in a service with one app, which needs none.
     func metricsSource(of app: String?) -> MetricsSource {
         MetricsSource(
             app: app, metrics: metrics, store: store, database: configuration.databaseFile,
@@ -115,7 +121,9 @@ struct TenureService: Sendable {
         MetricsRoute(sources: sources, access: configuration.metrics, adminKey: AdminKey(configuration.adminKey))
     }
 
+    /// Creates all routes of one app, with their handlers and middleware.
     func router() throws(ServiceError) -> Router<ServiceContext> {
+        // The handlers.
         let sync = try syncService()
         let syncRoute = SyncRoute(service: sync, limits: configuration.limits, now: configuration.now, metrics: metrics)
         let access = CustomerAccess(
@@ -125,7 +133,7 @@ struct TenureService: Sendable {
             metrics: metrics, lookUp: store.database.lookUpNow)
         let notifications = NotificationRoute(
             service: NotificationService(
-                verifier: sync.verifier, store: store, policies: policies, webhookScheduler: webhookScheduler,
+                verifier: sync.verifier, store: store, policies: policies, entitlementComparer: entitlementComparer,
                 metrics: metrics),
             now: configuration.now)
         let trials = TrialRoute(
@@ -143,6 +151,7 @@ struct TenureService: Sendable {
         let metricsRoute = metricsRoute(of: [metricsSource(of: nil)])
         let description = try OpenAPIDocument.json()
 
+        // The middleware, from the outermost to the innermost.
         let router = Router<ServiceContext>.empty
         router.add(
             middleware: AccessMiddleware(proxies: configuration.proxies, metrics: metrics, bodies: configuration.bodies)
@@ -150,6 +159,7 @@ struct TenureService: Sendable {
         router.add(middleware: ProblemMiddleware())
         router.add(middleware: RateLimitMiddleware(configuration))
         router.add(middleware: PathSpelling())
+
         router.post("v1/sync", use: syncRoute.respond)
         router.get("v1/customer", use: customerRoute.respond)
         router.get("v1/products", use: products.respond)
@@ -160,10 +170,11 @@ struct TenureService: Sendable {
         router.get(SigningKeysRoute.path, use: keys.respond)
         router.get("v1/openapi.json") { _, _ in Response.json(description) }
         router.get("metrics", use: metricsRoute.respond)
-        // The response contains the failure of such a call, so the log doesn't.
+        // When the admin API calls the App Store, the response contains a failure of the call, so the log needn't.
         let silent = Logger(label: "tenure") { _ in SwiftLogNoOpLogHandler() }
         let appStore = try appStoreClient(logger: silent)
         addAdminRoutes(to: router, verifier: sync.verifier, appStore: appStore)
+        // These routes exist only in a service with several apps; this handler says so.
         router.get(AppsHandlers.listPath, use: AppsHandlers.refuse)
         router.post(AppsHandlers.reloadPath, use: AppsHandlers.refuse)
         router.get(HealthRoutes.livePath, use: health.live)

@@ -2,6 +2,7 @@ import Foundation
 import TenureCore
 package import TenureStore
 
+// What can be wrong with a configuration and the files that it names. `tenure serve` prints it, with or without `--check`.
 extension ServiceConfiguration {
     /// All mistakes, including those in the files that the configuration names. Finding them creates and changes nothing.
     package var findings: [ServiceError] { findingsBesideKeys + findingsOfKeys }
@@ -68,7 +69,7 @@ extension ServiceConfiguration {
             """)
     }
 
-    /// What opening a database on a server may do.
+    /// Returns whether opening a database on a server may create it, and whether it must be new.
     package func openingOfServer(isOneOfSeveral: Bool) -> DatabaseOpening {
         DatabaseOpening(
             bundleID: policy.app.bundleID, creates: createsDatabase || !hasSigningKey,
@@ -107,7 +108,7 @@ extension ServiceConfiguration {
         return findings
     }
 
-    /// The mistakes of one of several apps. Its folder of keys is created if it doesn't exist.
+    /// The mistakes of one of several apps. A missing folder of keys isn't a mistake here, because it will be created.
     package var findingsOfApp: [ServiceError] {
         guard let keysFolder, !FileManager.default.fileExists(atPath: keysFolder) else { return findings }
         var alone = self
@@ -115,6 +116,7 @@ extension ServiceConfiguration {
         return alone.findingsBesideKeys.filter { $0 != .noKeysFolder }
     }
 
+    /// The mistake if the folder of a file is missing or not writable; otherwise none.
     private static func folderFinding(_ folder: String, for file: String) -> [ServiceError] {
         let folder = folder.isEmpty ? "." : folder
         var isFolder: ObjCBool = false

@@ -89,7 +89,7 @@ import Testing
                 budget: ChainCache.Budget(burst: 0, perSecond: 0))
             let service = NotificationService(
                 verifier: AppStoreVerifier(app: testBed.service.configuration.app, cache: cache),
-                store: testBed.service.store, policies: testBed.service.policies, webhookScheduler: nil,
+                store: testBed.service.store, policies: testBed.service.policies, entitlementComparer: nil,
                 metrics: ServiceMetrics())
             let problem = await #expect(throws: Problem.self) {
                 try await service.receive(sound, now: Calculator.now, logger: Calculator.logger)

@@ -28,7 +28,12 @@ package struct AdminKeyCheck: Sendable {
         self.now = now
     }
 
-    /// Throws `notAuthenticated`, `tooManyRequests`, or `forbidden`, which leaves a line in the audit trail.
+    /// Returns the holder of the request's admin key, after checking that it has a right.
+    ///
+    /// Throws `notAuthenticated` for a missing or wrong key, and `tooManyRequests` after many wrong keys. Throws `forbidden`
+    /// if the key lacks the right, and writes that to the audit trail.
+    ///
+    /// - Parameter customer: The public ID of the customer whom the request is about, for the audit trail.
     func holder(
         of request: Request, _ context: ServiceContext, needing right: Right, on customer: String? = nil
     ) async throws -> KeyHolder {
@@ -57,6 +62,7 @@ package struct AdminKeyCheck: Sendable {
         return holder
     }
 
+    /// Returns the holder of a key: the configured one or one in the database; nil for a wrong key.
     private func holder(of secret: KeySecret) async throws(StoreError) -> KeyHolder? {
         if let configured, configured.opens(secret) { return KeyHolder(name: Self.configuredName, scope: .admin) }
         return try await store.read { try $0.key(withSecret: secret.hash) }.map {

@@ -8,7 +8,7 @@ enum AdminParameter {
     private static let maximumIDLength = 256
     private static let maximumReasonLength = 1000
 
-    /// IDs have no control characters. PostgreSQL also rejects text with a NUL.
+    /// Whether the text can be an ID: 1 to 256 bytes without control characters. PostgreSQL rejects text with a NUL.
     static func isID(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.count <= maximumIDLength
             && text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
@@ -50,7 +50,7 @@ extension ServiceContext {
 }
 
 extension Request {
-    /// The query parameter `reason`, for requests without a body.
+    /// The query parameter `reason`, for requests without a body; nil if it's missing.
     func reason() throws(Problem) -> String? {
         guard let text = uri.queryParameters["reason"] else { return nil }
         return try AdminParameter.reason(String(text))
@@ -65,7 +65,8 @@ extension Request {
         return number
     }
 
-    /// A query parameter with the position from which a list continues: what the previous page has in `field`.
+    /// The position from which a list continues; nil for its start. The query parameter `name` contains what the previous
+    /// page has in `field`.
     func position(_ name: String, from field: String) throws(Problem) -> Int64? {
         guard let text = uri.queryParameters[Substring(name)] else { return nil }
         guard let number = Int64(text), number > 0 else {
@@ -74,7 +75,7 @@ extension Request {
         return number
     }
 
-    /// The header `Idempotency-Key`.
+    /// The header `Idempotency-Key`, with which a repeated request is performed only once; nil if it's missing.
     func idempotencyKey() throws(Problem) -> String? {
         guard let name = HTTPField.Name("Idempotency-Key"), let text = headers[name] else { return nil }
         return try AdminParameter.id(text, "Idempotency-Key")

@@ -6,9 +6,10 @@ import TenureCore
 import TenureJSON
 import TenureStore
 
-/// Performs the changes that admin keys request.
+/// Performs the changes to customers that requests to the admin API ask for, such as grants, links and merges.
 struct CustomerChanges: Sendable {
     let customers: CustomerReader
+    /// Derives customers again from their artifacts, which is needed to separate merged ones.
     let derivation: Derivation
 
     /// Performs the change. Throws the problem of a refused one, with the refusal as its `reason`.
@@ -69,9 +70,10 @@ extension Problem {
     fileprivate init(_ refusal: ChangeOutcome.Refusal) {
         let (code, detail): (Code, String) =
             switch refusal {
-            case .noSuchCustomer: (.notFound, "there is no such customer")
-            case .noSuchOther: (.notFound, "there is no such other customer")
-            case .otherEnvironment: (.conflict, "the customers are in different environments, which never mix")
+            case .noSuchCustomer: (.notFound, "there is no customer with this ID; check the ID")
+            case .noSuchOther: (.notFound, "there is no customer with the ID in `other`; check the ID")
+            case .otherEnvironment:
+                (.conflict, "the customers are in different environments; merge only customers of the same one")
             case .unboundProof:
                 (
                     .conflict,
@@ -88,10 +90,11 @@ extension Problem {
                     ask support
                     """
                 )
-            case .separated: (.conflict, "a merge of these customers was undone; only another merge joins them again")
-            case .notLinked: (.notFound, "this user isn't linked to this customer")
-            case .notMerged: (.notFound, "the other customer isn't merged into this one")
-            case .alreadyMerged: (.conflict, "the customers are already merged")
+            case .separated:
+                (.conflict, "a merge of these customers was undone; to join them again, merge them in the admin API")
+            case .notLinked: (.notFound, "this user isn't linked to this customer; check both IDs")
+            case .notMerged: (.notFound, "the other customer isn't merged into this one; check both IDs")
+            case .alreadyMerged: (.conflict, "the customers are already merged; there is nothing to do")
             case .tooManyMerged:
                 (.conflict, "too many customers would be merged; undo merges of different people first")
             case .requestReused: (.conflict, "this `Idempotency-Key` belongs to another change; use a new one")

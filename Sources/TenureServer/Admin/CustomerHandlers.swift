@@ -5,7 +5,7 @@ import TenureCore
 import TenureJSON
 import TenureStore
 
-/// One customer: what is stored, its timeline, its export and its erasure.
+/// The routes about one customer: their decisions, timeline, export and erasure.
 struct CustomerHandlers: Sendable {
     let keys: AdminKeyCheck
     let customers: CustomerReader
@@ -90,6 +90,7 @@ struct CustomerHandlers: Sendable {
 }
 
 extension JSONWriter {
+    /// Writes everything that is stored about a customer, for an export.
     fileprivate mutating func value(_ details: CustomerDetails) {
         object { json in
             json.field("mergedCustomers", details.members) { $0.value($1) }

@@ -4,8 +4,8 @@ import TenureAPI
 import TenureCore
 import TenureStore
 
-/// Reads a customer for the admin API. Customers of an environment or a signer that the service doesn't accept count as
-/// not found.
+/// Reads customers for the admin API. Those with artifacts from an environment or a signer that the service doesn't accept
+/// count as not found.
 struct CustomerReader: Sendable {
     let store: Store
     let policies: ActivePolicy
@@ -29,7 +29,7 @@ struct CustomerReader: Sendable {
 
     /// Returns the customer's decisions, freshly evaluated, with titles in the languages that the request accepts.
     func answer(for customer: Customer, to request: Request) async throws -> CustomerAnswer {
-        guard let customer = try await store.answered(customer) else { throw Self.notFound }
+        guard let customer = try await store.customerForResponse(customer) else { throw Self.notFound }
         let (evidence, now) = (customer.evidence, now())
         let decisions = try await policies.upToDate { try policies.decide(customer.facts, evidence, at: now) }
         var answer = CustomerAnswer(customer, evidence: evidence, decisions: decisions)

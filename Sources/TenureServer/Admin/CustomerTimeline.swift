@@ -3,14 +3,15 @@ import TenureCore
 import TenureJSON
 import TenureStore
 
-/// Something that happened to a customer.
+/// Something that happened to a customer, as support sees it.
 struct TimelineEntry: Sendable {
     let at: Date
+    /// What happened, such as `acquired`, `purchase` or `refund`.
     let kind: String
     /// Names and values in the order of the response. Dates are in RFC 3339.
     let fields: [(name: String, value: String)]
 
-    /// Leaves out fields without a value.
+    /// Creates an entry. Fields without a value are left out.
     init(at: Date, _ kind: String, _ fields: [(String, String?)] = []) {
         self.at = at
         self.kind = kind
@@ -23,9 +24,7 @@ extension JSONWriter {
         object { json in
             json.field("at", entry.at)
             json.field("kind", entry.kind)
-            for field in entry.fields {
-                json.field(field.name, field.value)
-            }
+            for field in entry.fields { json.field(field.name, field.value) }
         }
     }
 }

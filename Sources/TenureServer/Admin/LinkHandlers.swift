@@ -5,7 +5,7 @@ import TenureCore
 import TenureJSON
 import TenureStore
 
-/// Links between customers and the users of the app's server.
+/// The routes that link customers with the users of the app's server.
 struct LinkHandlers: Sendable {
     let keys: AdminKeyCheck
     let customers: CustomerReader
@@ -14,7 +14,7 @@ struct LinkHandlers: Sendable {
     let transfer: Transfer
     let bodySize: Int
 
-    /// `POST /v1/admin/customers/{id}/links`
+    /// `POST /v1/admin/customers/{id}/links`: support links a user to a customer.
     @Sendable func link(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let id = try context.pathID()
         let holder = try await keys.holder(of: request, context, needing: .link, on: id)
@@ -22,7 +22,7 @@ struct LinkHandlers: Sendable {
         return try await link(body.userID, to: .publicID(id), by: holder, request, context)
     }
 
-    /// `DELETE /v1/admin/customers/{id}/links/{userID}`
+    /// `DELETE /v1/admin/customers/{id}/links/{userID}`: unlinks a user.
     @Sendable func unlink(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let id = try context.pathID()
         let holder = try await keys.holder(of: request, context, needing: .link, on: id)
@@ -54,7 +54,8 @@ struct LinkHandlers: Sendable {
         return try response(to: outcome, user: user, isLinked: true)
     }
 
-    /// Returns a response with only the public ID from the database, because a key for links may not read customers.
+    /// Returns the response to a link. Of the customer, it has only the public ID, because a key for links may not read
+    /// customers.
     private func response(to outcome: ChangeOutcome, user: String, isLinked: Bool) throws -> Response {
         guard case .done(let customer, let isNew) = outcome else { throw Problem.noOutcome }
         return .jsonObject { json in

@@ -2,13 +2,13 @@ import Hummingbird
 import TenureAPI
 import TenureStore
 
-/// Merges of customers who are the same person.
+/// The routes that merge customers who are the same person, and undo such merges.
 struct MergeHandlers: Sendable {
     let keys: AdminKeyCheck
     let changes: CustomerChanges
     let bodySize: Int
 
-    /// `POST /v1/admin/customers/{id}/merges`
+    /// `POST /v1/admin/customers/{id}/merges`: merges another customer into this one.
     @Sendable func merge(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let id = try context.pathID()
         let holder = try await keys.holder(of: request, context, needing: .merge, on: id)

@@ -6,14 +6,14 @@ import TenureCore
 import TenureJSON
 import TenureStore
 
-/// Looks up order IDs in the App Store.
+/// The route that looks up an order ID in the App Store, for support.
 struct OrderHandler: Sendable {
     let keys: AdminKeyCheck
     let store: Store
-    /// Nil if the service has no key for the App Store Server API.
+    /// The App Store Server API; nil if the service has no key for it.
     let appStore: AppStoreClient?
 
-    /// The seconds until the response: a person waits for it.
+    /// The timeout of the call in seconds. It is short, because a person waits for the response.
     private static let timeout: TimeInterval = 20
 
     /// `GET /v1/admin/orders/{order}`: asks the App Store which purchases belong to an order ID from one of its email
@@ -67,7 +67,8 @@ struct OrderHandler: Sendable {
 }
 
 extension CustomerFacts {
-    /// Whether signed evidence contains this ID. An app may give its users the same number as their ID.
+    /// Whether signed evidence contains this ID. Customers are also found by the app's user IDs, which may be the same
+    /// number by chance.
     fileprivate func prove(_ identity: Identity) -> Bool {
         switch identity.kind {
         case .appTransactionID: proofs.contains { $0.id == .appTransaction(identity.value) }
@@ -80,7 +81,8 @@ extension CustomerFacts {
 }
 
 extension Problem {
-    /// Tells the client what to change, or that the operator has to correct the configuration.
+    /// Creates the response to a failed call. It says what the client must change, or that the operator has to correct the
+    /// configuration.
     fileprivate init(_ failure: AppStoreFailure) {
         switch failure {
         case .invalidID:
@@ -110,8 +112,10 @@ package struct OrderResponse: Sendable, Hashable, Decodable {
     package let purchases: [PurchaseResponse]
     /// The artifacts that can't be verified.
     package let problems: [ArtifactProblem]
+    /// The customers with these purchases.
     package let customers: [Customer]
 
+    /// A customer with one of the order's purchases.
     package struct Customer: Sendable, Hashable, Decodable {
         package let id: String
         package let environment: String

@@ -4,8 +4,11 @@ import TenureAppStore
 import TenureCore
 import TenureJSON
 
-/// An artifact that someone pasted to find its customer: whether it can be verified, and the IDs in it.
+/// An artifact that support pasted to find its customer: whether it can be verified, and the IDs in it.
+///
+/// The IDs are read even if it can't be verified. They only find customers, and grant nothing.
 struct PastedArtifact {
+    /// Whether the artifact can be verified.
     enum Verdict {
         case accepted(VerificationStatus)
         case rejected(Rejection)
@@ -13,15 +16,16 @@ struct PastedArtifact {
         case unsigned
     }
 
+    /// The name of the artifact's kind; nil for a JWS of an unknown kind.
     let kind: String?
     let verdict: Verdict
     /// The App Store's IDs in the artifact, strongest first.
     let ids: [String]
 
-    /// No customer has as many IDs.
-    private static let most = 100
+    /// The maximum number of IDs. More would be too many look-ups.
+    private static let maximumIDs = 100
 
-    /// Throws `malformedRequest` for text that can't be read as an artifact.
+    /// Reads and verifies an artifact. Throws `malformedRequest` for text that can't be read as one.
     init(_ text: String, by verifier: AppStoreVerifier, now: Date) throws(Problem) {
         do throws(Rejection) {
             let artifact = try AppStoreArtifact(recognizing: Array(text.utf8))
@@ -44,7 +48,7 @@ struct PastedArtifact {
             var seen: Set<String> = []
             self.ids = Array(
                 ids.compactMap { $0 }.filter { AdminParameter.isID($0) }.filter { seen.insert($0).inserted }.prefix(
-                    Self.most))
+                    Self.maximumIDs))
         } catch {
             throw Problem(
                 .malformedRequest, "`artifact` must be a JWS, a receipt or a response of verifyReceipt: \(error.detail)"
@@ -52,6 +56,7 @@ struct PastedArtifact {
         }
     }
 
+    /// Verifies an artifact, as if the App Store's server had sent it.
     private static func verdict(
         on artifact: AppStoreArtifact, by verifier: AppStoreVerifier, now: Date
     ) -> Verdict {
@@ -87,6 +92,7 @@ extension JSONWriter {
 }
 
 extension JSONObject {
+    /// The IDs in the payload of a JWS or in a response of verifyReceipt.
     fileprivate var ids: [String?] {
         ["appTransactionId", "originalTransactionId", "transactionId", "appAccountToken"].map { name in
             if case .string(let text)? = self[name] { text } else { nil }
@@ -95,6 +101,7 @@ extension JSONObject {
 }
 
 extension ReceiptPayload {
+    /// The IDs in a receipt. Receipts from test environments have the download ID 0.
     fileprivate var ids: [String?] {
         [downloadID.flatMap { $0 == 0 ? nil : String($0) }]
             + inAppPurchases.flatMap { [$0.originalTransactionID, $0.transactionID] }

@@ -5,7 +5,7 @@ import TenureCore
 import TenureJSON
 import TenureStore
 
-/// Personas: test customers for sandbox builds.
+/// The routes that list, create and revoke personas: test customers for sandbox builds.
 struct PersonaHandlers: Sendable {
     let keys: AdminKeyCheck
     let personas: ActivePersonas
@@ -24,7 +24,7 @@ struct PersonaHandlers: Sendable {
             PersonasAnswer(personas: try await personas.store.read { try $0.personas() }.map { answer(for: $0) }))
     }
 
-    /// `POST /v1/admin/personas`
+    /// `POST /v1/admin/personas`: creates a persona with the settings in the request, and responds with its token.
     @Sendable func create(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let holder = try await keys.holder(of: request, context, needing: .persona)
         let body = try await request.decoded(PersonaRequest.self, upTo: bodySize, in: context)
@@ -81,6 +81,7 @@ struct PersonaHandlers: Sendable {
         return respond(PersonasAnswer(personas: [answer(for: persona)]))
     }
 
+    /// Stores personas and signs their tokens. Throws a problem, and stores none, if one of the names is taken.
     private func create(
         _ personas: [(name: String, proof: AppProof, what: String?)], expiring: Date?, replacing: Bool,
         by holder: KeyHolder
@@ -113,6 +114,7 @@ struct PersonaHandlers: Sendable {
         }
     }
 
+    /// Returns the persona for a response, with what the current policy decides for it.
     private func answer(
         for recorded: StoredPersona, what: String? = nil, token: String? = nil
     ) -> PersonaAnswer {
@@ -132,6 +134,7 @@ struct PersonaHandlers: Sendable {
             what: what, token: token)
     }
 
+    /// Returns the response with these personas.
     private func respond(_ personas: PersonasAnswer) -> Response {
         .json(capacity: 4096) { $0.value(personas) }
     }

@@ -8,7 +8,7 @@ struct PersonaRequest: AdminRequest {
     let name: String
     /// The fields of the persona's app transaction, with Apple's names: `originalPlatform`, `originalAppVersion` …
     let set: [String: String]?
-    /// When the persona expires; nil for 30 days from now.
+    /// The date at which the persona expires; nil for 30 days from now.
     let expires: Date?
     /// Whether to replace an active persona with this name.
     let replace: Bool?
@@ -22,7 +22,9 @@ struct PersonaRequest: AdminRequest {
 struct ReadyMadePersonasRequest: AdminRequest {
     /// The platform on which the personas got the app; nil for iOS, or the policy's platform.
     let platform: String?
+    /// The date at which the personas expire; nil for 30 days from now.
     let expires: Date?
+    /// Whether to replace active personas with these names.
     let replace: Bool?
 
     enum CodingKeys: String, CodingKey, CaseIterable {
@@ -32,12 +34,14 @@ struct ReadyMadePersonasRequest: AdminRequest {
 
 /// A persona in responses of the admin API.
 package struct PersonaAnswer: Sendable, Hashable, Decodable {
+    /// Whether the service accepts the persona's token.
     package enum State: String, Sendable, Hashable, Codable {
         case valid, expired, revoked
     }
 
     package let name: String
     package let state: State
+    /// The fields of the persona's app transaction, with Apple's names.
     package let set: [String: String]
     /// The date in RFC 3339, like the two below.
     let createdAt: String
@@ -68,6 +72,7 @@ package struct PersonaAnswer: Sendable, Hashable, Decodable {
 
 /// Personas in responses of the admin API.
 package struct PersonasAnswer: Sendable, Hashable, Decodable {
+    /// A ready-made persona that wasn't created.
     package struct Omitted: Sendable, Hashable, Decodable {
         package let name: String
         package let why: String

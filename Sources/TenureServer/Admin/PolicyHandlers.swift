@@ -6,7 +6,7 @@ import TenureCore
 import TenureJSON
 import TenureStore
 
-/// The policy: its versions, rehearsals, publications and rollbacks.
+/// The routes about the policy: its versions, rehearsals, publications and rollbacks.
 struct PolicyHandlers: Sendable {
     let keys: AdminKeyCheck
     let publisher: PolicyPublisher
@@ -28,7 +28,7 @@ struct PolicyHandlers: Sendable {
                 publications: try await store.read { try $0.publications() }.map(PublicationAnswer.init)))
     }
 
-    /// `GET /v1/admin/policies/{version}`: with the policy itself.
+    /// `GET /v1/admin/policies/{version}`: one version, with the policy itself.
     @Sendable func show(_ request: Request, _ context: ServiceContext) async throws -> Response {
         _ = try await keys.holder(of: request, context, needing: .policies)
         let text = try context.pathID("version")
@@ -70,7 +70,7 @@ struct PolicyHandlers: Sendable {
         return .json(rehearsal.report)
     }
 
-    /// `POST /v1/admin/policies`
+    /// `POST /v1/admin/policies`: publishes a policy.
     @Sendable func publish(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let holder = try await keys.holder(of: request, context, needing: .publish)
         let body = try await publishRequest(request, context)
@@ -94,6 +94,7 @@ struct PolicyHandlers: Sendable {
             try await publisher.candidate(returningTo: body.version), body, by: holder, context)
     }
 
+    /// Reads the body of a publication or rollback, and checks its reason and author.
     private func publishRequest(_ request: Request, _ context: ServiceContext) async throws -> PublishRequest {
         var body = try await request.decoded(PublishRequest.self, upTo: bodySize, in: context)
         body.reason = try AdminParameter.reason(body.reason)
@@ -101,6 +102,7 @@ struct PolicyHandlers: Sendable {
         return body
     }
 
+    /// Publishes a policy or a rollback, logs that, and responds with the publication.
     private func publish(
         _ candidate: PolicyPublisher.Candidate, _ body: PublishRequest, by holder: KeyHolder, _ context: ServiceContext
     ) async throws -> Response {

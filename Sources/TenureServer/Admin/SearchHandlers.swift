@@ -6,7 +6,7 @@ import TenureCore
 import TenureJSON
 import TenureStore
 
-/// The search for customers.
+/// The routes that find customers, by an ID or by an artifact.
 struct SearchHandlers: Sendable {
     let keys: AdminKeyCheck
     let customers: CustomerReader
@@ -60,6 +60,7 @@ struct FindRequest: AdminRequest {
 }
 
 extension JSONWriter {
+    /// Writes a customer as a list of found customers shows them.
     mutating func value(summaryOf customer: Customer) {
         object { json in
             json.field("id", customer.publicID)

@@ -4,14 +4,14 @@ import TenureAPI
 import TenureCore
 import TenureStore
 
-/// Grants and revocations by support.
+/// The routes with which support grants and revokes entitlements.
 struct SupportHandlers: Sendable {
     let keys: AdminKeyCheck
     let customers: CustomerReader
     let changes: CustomerChanges
     let bodySize: Int
 
-    /// `POST /v1/admin/customers/{id}/grants`
+    /// `POST /v1/admin/customers/{id}/grants`: grants an entitlement.
     @Sendable func grant(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let id = try context.pathID()
         let holder = try await keys.holder(of: request, context, needing: .support, on: id)
@@ -26,7 +26,7 @@ struct SupportHandlers: Sendable {
             by: holder, reason: reason)
     }
 
-    /// `POST /v1/admin/customers/{id}/revocations`
+    /// `POST /v1/admin/customers/{id}/revocations`: revokes an entitlement, whatever else would give it.
     @Sendable func revoke(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let id = try context.pathID()
         let holder = try await keys.holder(of: request, context, needing: .support, on: id)
@@ -38,8 +38,8 @@ struct SupportHandlers: Sendable {
             reason: reason)
     }
 
-    /// Throws `malformedRequest` for an entitlement that is neither in the policy nor promised to this customer. A
-    /// promise may be older than the entitlement's current name.
+    /// Checks the name of an entitlement. Throws `malformedRequest` if it is neither in the policy nor promised to this
+    /// customer. A promise may have an older name of the entitlement.
     private func check(entitlement: String, of id: String) async throws {
         let policies = customers.policies
         try await policies.refresh()

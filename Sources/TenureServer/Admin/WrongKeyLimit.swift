@@ -7,6 +7,7 @@ import TenureCore
 final class WrongKeyLimit: Sendable {
     private let windows = Locked<[String: Window]>([:])
 
+    /// The wrong keys of one address within a minute.
     private struct Window {
         let end: Date
         var count: Int
@@ -15,14 +16,17 @@ final class WrongKeyLimit: Sendable {
         func holds(_ now: Date) -> Bool { now < end && end.timeIntervalSince(now) <= 2 * WrongKeyLimit.length }
     }
 
+    /// The number of wrong keys in a window, after which the address must wait until the window ends.
     static let limit = 10
+    /// The length of a window in seconds.
     static let length: TimeInterval = 60
     /// The most addresses to remember.
     static let capacity = 4096
 
+    /// The name by which a client's wrong keys are counted: its address, or its /64 of IPv6.
     static func name(of peer: Peer?) -> String { peer?.address?.ofClient.description ?? "unknown" }
 
-    /// Throws `tooManyRequests` if the address must wait.
+    /// Checks that the address may try a key now. Throws `tooManyRequests` if it must wait.
     func check(_ address: String, now: Date) throws(Problem) {
         guard let seconds = wait(for: address, now: now) else { return }
         throw Problem(
@@ -60,7 +64,7 @@ final class WrongKeyLimit: Sendable {
         windows.withLock { windows in
             if windows[address] == nil, windows.count >= Self.capacity {
                 windows = windows.filter { $0.value.holds(now) }
-                // Counting can't stop a client with so many addresses.
+                // Counting can't stop a client with so many addresses, so it starts again with an empty table.
                 if windows.count >= Self.capacity { windows = [:] }
             }
             var window = windows[address] ?? Window(end: now.addingTimeInterval(Self.length), count: 0)

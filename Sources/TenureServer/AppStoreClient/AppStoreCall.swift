@@ -9,9 +9,11 @@ struct AppStoreCall: Sendable, Hashable {
     let endpoint: AppStoreEndpoint
     /// The path and query, percent-encoded.
     let target: String
-    /// JSON.
+    /// The JSON of the request's body; nil for a GET request.
     let body: [UInt8]?
 
+    /// Asks for all transactions of a customer.
+    ///
     /// Version 2 of the endpoint also lists finished consumables. Only in ascending order does the response contain a
     /// revision from which a later call continues.
     static func transactionHistory(of id: AppStoreCustomerID, after revision: String?) throws(AppStoreFailure) -> Self {
@@ -19,46 +21,51 @@ struct AppStoreCall: Sendable, Hashable {
             .transactionHistory, "/inApps/v2/history/", id.text, query: [("sort", "ASCENDING"), ("revision", revision)])
     }
 
+    /// Asks for the last transaction and renewal info of each subscription.
     static func subscriptionStatuses(of id: AppStoreCustomerID) throws(AppStoreFailure) -> Self {
         try Self(.subscriptionStatuses, "/inApps/v1/subscriptions/", id.text)
     }
 
+    /// Asks for the customer's app transaction.
     static func appTransactionInfo(of id: AppStoreCustomerID) throws(AppStoreFailure) -> Self {
         try Self(.appTransactionInfo, "/inApps/v1/transactions/appTransactions/", id.text)
     }
 
+    /// Asks for the customer's refunded transactions.
     static func refundHistory(of id: AppStoreCustomerID, after revision: String?) throws(AppStoreFailure) -> Self {
         try Self(.refundHistory, "/inApps/v2/refund/lookup/", id.text, query: [("revision", revision)])
     }
 
+    /// Asks for the transactions of an order ID from an email receipt.
     static func orderLookup(_ orderID: String) throws(AppStoreFailure) -> Self {
         try Self(.orderLookup, "/inApps/v1/lookup/", orderID)
     }
 
+    /// Asks for the notifications that the App Store sent between two dates.
     static func notificationHistory(
         from start: Date, to end: Date, onlyFailures: Bool, after paginationToken: String?
     ) throws(AppStoreFailure) -> Self {
         let body = JSONWriter.object { json in
             json.field("startDate", start.millisecondsSince1970)
             json.field("endDate", end.millisecondsSince1970)
-            if onlyFailures {
-                json.field("onlyFailures", true)
-            }
+            if onlyFailures { json.field("onlyFailures", true) }
         }
         return try Self(
             .notificationHistory, "/inApps/v1/notifications/history", query: [("paginationToken", paginationToken)],
             body: body)
     }
 
+    /// Asks the App Store to send a test notification.
     static func requestTestNotification() throws(AppStoreFailure) -> Self {
         try Self(.requestTestNotification, "/inApps/v1/notifications/test")
     }
 
+    /// Asks what became of a test notification.
     static func testNotificationStatus(_ token: String) throws(AppStoreFailure) -> Self {
         try Self(.testNotificationStatus, "/inApps/v1/notifications/test/", token)
     }
 
-    /// Appends the ID to the path. Throws `invalidID` if it can't be part of a path.
+    /// Creates a call. The ID is appended to the path. Throws `invalidID` if it can't be part of a path.
     private init(
         _ endpoint: AppStoreEndpoint, _ path: String, _ id: String? = nil, query: [(String, String?)] = [],
         body: [UInt8]? = nil
@@ -75,7 +82,7 @@ struct AppStoreCall: Sendable, Hashable {
         self.body = body
     }
 
-    /// The limit in bytes. Transaction IDs have up to 18, tokens of test notifications about 60.
+    /// The longest ID in bytes. Transaction IDs have up to 18, tokens of test notifications about 60.
     private static let maximumIDLength = 256
 }
 
@@ -103,6 +110,7 @@ enum AppStoreEndpoint: String, Sendable, Hashable, CaseIterable {
         }
     }
 
+    /// The HTTP method.
     var method: String {
         switch self {
         case .notificationHistory, .requestTestNotification: "POST"
@@ -126,6 +134,7 @@ enum AppStoreCustomerID: Sendable, Hashable {
         self = strongest.kind == .appTransactionID ? .appTransaction(strongest.value) : .transaction(strongest.value)
     }
 
+    /// The ID as it is in the path of a request.
     var text: String {
         switch self {
         case .transaction(let id), .appTransaction(let id): id

@@ -2,11 +2,12 @@ import Foundation
 import TenureAppStore
 import TenureCore
 
+/// The calls about notifications: those that the App Store sent, and test notifications.
 extension AppStoreClient {
     /// Returns one page of the notifications that the App Store sent between two dates. The App Store keeps those of
     /// the last 180 days in production, and of 30 days in the sandbox.
     ///
-    /// - Parameter onlyFailures: returns only notifications that the service didn't receive.
+    /// - Parameter onlyFailures: Whether to return only notifications that the service didn't receive.
     func notificationHistory(
         from start: Date, to end: Date, onlyFailures: Bool = false, after paginationToken: String? = nil,
         in environment: AppStoreEnvironment
@@ -22,7 +23,8 @@ extension AppStoreClient {
             hasMore: try reply.flag("hasMore"))
     }
 
-    /// Requests a `TEST` notification to the URL in App Store Connect. Returns the token to ask for its status.
+    /// Asks the App Store to send a `TEST` notification to the URL in App Store Connect. Returns the token with which to
+    /// ask for its status.
     func requestTestNotification(in environment: AppStoreEnvironment) async throws(AppStoreFailure) -> String {
         try await answer(to: .requestTestNotification(), in: environment).text("testNotificationToken")
     }
@@ -32,7 +34,7 @@ extension AppStoreClient {
         -> (notification: VerifiedNotification, attempts: [SentNotification.Attempt])
     {
         let sent = try SentNotification(try await answer(to: .testNotificationStatus(token), in: environment))
-        let verified = try trusting { () throws(Rejection) in
+        let verified = try verifying { () throws(Rejection) in
             let verified = try verifier.verifyNotification(sent.signedPayload, now: time.now())
             try verified.notification.checkSigned(in: environment)
             return verified
@@ -54,12 +56,14 @@ struct SentNotification: Sendable {
     let signedPayload: [UInt8]
     let attempts: [Attempt]
 
+    /// One attempt of the App Store to send a notification.
     struct Attempt: Sendable, Hashable {
         let date: Date?
         /// `SUCCESS`, or Apple's code of the failure.
         let result: String?
     }
 
+    /// Reads a notification in a response. Throws `unreadable` if it doesn't have the documented form.
     init(_ reply: AppStoreReply) throws(AppStoreFailure) {
         signedPayload = Array(try reply.text("signedPayload").utf8)
         attempts = try reply.objects("sendAttempts").map { attempt throws(AppStoreFailure) in

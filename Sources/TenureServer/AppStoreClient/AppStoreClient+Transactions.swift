@@ -3,10 +3,13 @@ import TenureAppStore
 import TenureCore
 import TenureStore
 
+/// The calls about the transactions of a customer or an order. Each signed part of a response is verified.
 extension AppStoreClient {
     /// Returns all transactions of a customer, finished consumables too, in the order of their last change.
     ///
-    /// - Parameter revision: returns only changes since the list with this revision.
+    /// - Parameters:
+    ///   - revision: The revision of an earlier list; only changes since then are returned. Nil for all transactions.
+    ///   - end: The uptime at which to stop.
     func transactionHistory(
         of id: AppStoreCustomerID, after revision: String? = nil, in environment: AppStoreEnvironment,
         before end: TimeInterval = .infinity
@@ -16,7 +19,7 @@ extension AppStoreClient {
         }
     }
 
-    /// Returns a customer's refunded and revoked transactions.
+    /// Returns a customer's refunded and revoked transactions, with the same parameters.
     func refundHistory(
         of id: AppStoreCustomerID, after revision: String? = nil, in environment: AppStoreEnvironment,
         before end: TimeInterval = .infinity
@@ -26,6 +29,9 @@ extension AppStoreClient {
         }
     }
 
+    /// Reads all pages of a list of transactions.
+    ///
+    /// - Parameter call: Makes the call for the page after a revision.
     private func transactions(
         after revision: String?, in environment: AppStoreEnvironment, before end: TimeInterval,
         _ call: (_ revision: String?) throws(AppStoreFailure) -> AppStoreCall
@@ -50,7 +56,7 @@ extension AppStoreClient {
     ) async throws(AppStoreFailure) -> SyncArtifact<AppTransactionPayload> {
         let reply = try await answer(to: .appTransactionInfo(of: id), in: environment, before: end)
         let bytes = Array(try reply.text("signedAppTransactionInfo").utf8)
-        return try trusting { () throws(Rejection) in
+        return try verifying { () throws(Rejection) in
             let verified = try verifier.verifyAppTransaction(bytes, from: .appStoreServer, now: time.now())
             try verified.checkSigned(in: environment)
             if case .appTransaction(let wanted) = id, verified.payload.appTransactionID != wanted {
@@ -60,8 +66,8 @@ extension AppStoreClient {
         }
     }
 
-    /// Returns what `verify` returns. Throws `untrusted` for a rejection.
-    func trusting<Result>(_ verify: () throws(Rejection) -> Result) throws(AppStoreFailure) -> Result {
+    /// Returns what `verify` returns. If it rejects an artifact, throws that as the failure `untrusted`.
+    func verifying<Result>(_ verify: () throws(Rejection) -> Result) throws(AppStoreFailure) -> Result {
         do {
             return try verify()
         } catch {
@@ -87,8 +93,9 @@ extension AppStoreClient {
 }
 
 extension AppStoreVerifier {
-    /// Verifies a transaction from the server of an environment. Rejects those signed in another one.
-    func answered(
+    /// Verifies a transaction in a response of the App Store. Rejects it if it was signed in another environment than the
+    /// one that was asked.
+    func verified(
         transaction jws: String, at path: ArtifactPath, in environment: AppStoreEnvironment, now: Date
     ) throws(Rejection) -> (artifact: SyncArtifact<TransactionPayload>, purchase: Purchase) {
         let bytes = Array(jws.utf8)
@@ -97,8 +104,9 @@ extension AppStoreVerifier {
         return (SyncArtifact(verified, .transaction, bytes, at: path, isOnDevice: false), try verified.purchase)
     }
 
-    /// Verifies a renewal info from the server of an environment. Rejects those signed in another one.
-    func answered(
+    /// Verifies a renewal info in a response of the App Store. Rejects it if it was signed in another environment than the
+    /// one that was asked.
+    func verified(
         renewalInfo jws: String, at path: ArtifactPath, in environment: AppStoreEnvironment, now: Date
     ) throws(Rejection) -> (artifact: SyncArtifact<RenewalInfoPayload>, renewal: Renewal) {
         let bytes = Array(jws.utf8)
@@ -109,7 +117,8 @@ extension AppStoreVerifier {
 }
 
 extension Verified {
-    /// Rejects data from another environment. A local App Store has one server for both.
+    /// Rejects data that was signed in another environment than the one that was asked. This may happen with a local App
+    /// Store, which has one server for both.
     func checkSigned(in wanted: AppStoreEnvironment) throws(Rejection) {
         guard environment == wanted else {
             throw Rejection(

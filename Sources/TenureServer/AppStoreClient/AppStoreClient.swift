@@ -33,7 +33,7 @@ struct AppStoreClient: Sendable {
         limiter = RateLimiter(time: time, share: share)
     }
 
-    /// Reads the key. Throws `appStore` or `keyFile`.
+    /// Creates a client with the key that the settings name. Throws `appStore` or `keyFile` if it can't be read.
     init(
         _ settings: AppStoreSettings, verifier: AppStoreVerifier, transport: AppStoreTransport,
         time: AppStoreTime = .system, share: Double = 1, logger: Logger
@@ -51,9 +51,9 @@ struct AppStoreClient: Sendable {
         [.production, .sandbox].filter(verifier.trust.environments.contains)
     }
 
-    /// Repeats the call until it succeeds, fails in a way that repeating doesn't help, or `retryPolicy` ends it.
+    /// Makes a call, and repeats it until it succeeds, fails in a way that repeating doesn't help, or `retryPolicy` ends it.
     ///
-    /// - Parameter end: the uptime at which to stop, if that is before the policy's deadline.
+    /// - Parameter end: The uptime at which to stop, if that is before the policy's deadline.
     func answer(
         to call: AppStoreCall, in environment: AppStoreEnvironment, before end: TimeInterval = .infinity
     ) async throws(AppStoreFailure) -> AppStoreReply {
@@ -64,6 +64,7 @@ struct AppStoreClient: Sendable {
         var failures = 0
         var (hasRenewedToken, renewals) = (false, 0)
         while true {
+            // Waits until Apple's rate limit allows the call.
             try await sleep(try await limiter.take(call.endpoint, in: environment, before: end))
             let asked = time.now()
             let token = try await tokens.token(at: asked)
@@ -72,13 +73,15 @@ struct AppStoreClient: Sendable {
             } catch {
                 log(error, of: call, in: environment)
                 if case .notAuthorized = error, !hasRenewedToken {
-                    // A token may expire on its way if someone changes the clock. That isn't the key's fault.
+                    // Tries again at once with a new token; a second rejection is final. A token may also expire while the
+                    // request is on its way. That isn't the key's fault, so it doesn't count as the first rejection.
                     let hasExpired = time.now().timeIntervalSince(asked) >= AppStoreCredentials.lifetime
                     renewals += 1
                     hasRenewedToken = !hasExpired || renewals >= retryPolicy.attempts
                     await tokens.discard(token)
                     continue
                 }
+                // If the App Store says how long to wait, all calls of the endpoint wait.
                 if case .refused(let refusal) = error, refusal.isRateLimit, let instant = refusal.retryAt {
                     await limiter.hold(
                         call.endpoint, in: environment, for: max(0, instant.timeIntervalSince(time.now())))
@@ -111,6 +114,7 @@ struct AppStoreClient: Sendable {
         throw unknown ?? .notServed(environment ?? .production)
     }
 
+    /// Sends one request, and returns the JSON of a response with status 2xx.
     private func exchange(
         _ call: AppStoreCall, at host: String, in environment: AppStoreEnvironment, _ token: String
     ) async throws(AppStoreFailure) -> AppStoreReply {
@@ -134,7 +138,7 @@ struct AppStoreClient: Sendable {
         }
     }
 
-    /// Logs neither IDs nor tokens.
+    /// Logs a failed request, without IDs and tokens.
     private func log(_ failure: AppStoreFailure, of call: AppStoreCall, in environment: AppStoreEnvironment) {
         logger.debug(
             "a request to the App Store failed",

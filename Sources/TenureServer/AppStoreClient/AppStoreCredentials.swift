@@ -18,7 +18,7 @@ struct AppStoreCredentials: Sendable {
         self.key = Secret(key)
     }
 
-    /// Reads the key. Throws `appStore` or `keyFile`.
+    /// Reads the key that the settings name. Throws `appStore` or `keyFile` if it can't be read.
     init(_ settings: AppStoreSettings, bundleID: String) throws(ServiceError) {
         if let mistake = settings.mistake { throw mistake }
         self.init(
@@ -43,19 +43,20 @@ struct AppStoreCredentials: Sendable {
     }
 }
 
-/// The current token. It is used for many requests, and replaced shortly before it expires or after it was rejected.
+/// The token that authorizes requests to the App Store. It is used for many requests, and replaced shortly before it
+/// expires or after it was rejected.
 actor AppStoreTokens {
     private let credentials: AppStoreCredentials
     private var current: (text: String, issued: Date)?
 
-    /// The seconds before its expiration in which a token is no longer used: a request may wait, and clocks differ.
+    /// How many seconds before its expiration a token is no longer used, because a request may wait, and clocks differ.
     private static let margin: TimeInterval = 60
 
     init(_ credentials: AppStoreCredentials) {
         self.credentials = credentials
     }
 
-    /// Throws `cannotSign`.
+    /// Returns the current token, or signs a new one. Throws `cannotSign` if that fails.
     func token(at now: Date) throws(AppStoreFailure) -> String {
         // Reuse the token unless it is about to expire, or was issued in the future because the clock was set back
         // since: the App Store rejects such tokens.
@@ -82,10 +83,10 @@ actor AppStoreTokens {
 struct AppStoreKeyFile {
     let path: String
 
-    /// The limit in bytes. Apple's key files have fewer than 300.
+    /// The largest file in bytes. Apple's key files have fewer than 300.
     private static let largest = 16 * 1024
 
-    /// Throws `keyFile`. Its message has nothing of the file's contents.
+    /// Reads the key. Throws `keyFile` if that fails, with a message that contains nothing of the file's contents.
     func key() throws(ServiceError) -> P256.Signing.PrivateKey {
         guard FileManager.default.fileExists(atPath: path) else {
             throw mistake(
@@ -109,6 +110,7 @@ struct AppStoreKeyFile {
             "it has \(content(ofPEM: text)); the App Store needs a P-256 key in PKCS#8, so use the .p8 file unchanged")
     }
 
+    /// What a file contains in place of the right key, for the error message.
     private func content(ofPEM text: String) -> String {
         if (try? P384.Signing.PrivateKey(pemRepresentation: text)) != nil { return "a key of the curve P-384" }
         if (try? P521.Signing.PrivateKey(pemRepresentation: text)) != nil { return "a key of the curve P-521" }

@@ -8,6 +8,7 @@ enum AppStoreFailure: Error, Sendable, Hashable {
     case refused(AppStoreRefusal)
     /// The App Store rejected the key twice, the second time with a new token.
     case notAuthorized(AppStoreEnvironment)
+    /// There is no connection, for this reason.
     case unreachable(String)
     /// The App Store didn't answer within this many seconds.
     case timedOut(TimeInterval)
@@ -23,7 +24,9 @@ enum AppStoreFailure: Error, Sendable, Hashable {
     case invalidID
     /// The environment has no server, or the service doesn't accept it.
     case notServed(AppStoreEnvironment)
+    /// The token for the request can't be signed with the key.
     case cannotSign
+    /// The task of the request was canceled, because the service ends.
     case cancelled
 
     /// What may help after a failure.
@@ -36,6 +39,7 @@ enum AppStoreFailure: Error, Sendable, Hashable {
         case none
     }
 
+    /// What may help after this failure.
     var remedy: Remedy {
         switch self {
         case .refused(let refusal):
@@ -45,13 +49,14 @@ enum AppStoreFailure: Error, Sendable, Hashable {
             return code.isBadRequest ? .none : .later
         case .unreachable, .timedOut, .held: return .retry
         case .untrusted(let rejection): return rejection.isRetryable ? .retry : .later
-        // The service stopped it. The request itself didn't fail.
+        // The service ended during the request. It may succeed when the service runs again.
         case .cancelled: return .later
         case .notAuthorized, .tooLarge, .unreadable, .cannotSign: return .later
         case .invalidID, .notServed: return .none
         }
     }
 
+    /// Whether repeating the request a moment later may help.
     var isRetryable: Bool { remedy == .retry }
 
     /// Whether the key is the problem, and not the request.
@@ -62,7 +67,7 @@ enum AppStoreFailure: Error, Sendable, Hashable {
         }
     }
 
-    /// The earliest time to repeat the request; nil if the App Store named none.
+    /// The earliest time to repeat the request; nil if neither the App Store nor the rate limit sets one.
     var retryAt: Date? {
         switch self {
         case .refused(let refusal): refusal.retryAt
@@ -118,6 +123,7 @@ struct AppStoreRefusal: Sendable, Hashable {
 }
 
 extension AppStoreRefusal {
+    /// Reads a response with a status other than 2xx.
     init(
         _ answer: AppStoreTransport.Answer, to endpoint: AppStoreEndpoint, in environment: AppStoreEnvironment,
         now: Date
@@ -130,9 +136,10 @@ extension AppStoreRefusal {
             retryAt: answer.retryAfter.flatMap { Self.instant(ofRetryAfter: $0, now: now) })
     }
 
+    /// Whether the App Store received too many requests.
     var isRateLimit: Bool { status == 429 || code == .rateLimitExceeded }
 
-    /// Apple's retryable error codes, rate limits, and every 5xx status.
+    /// Whether repeating the request may help: for Apple's retryable error codes, rate limits, and every 5xx status.
     var isRetryable: Bool { code?.isRetryable == true || isRateLimit || (500...599).contains(status) }
 
     /// The longest wait that a server can ask for, in seconds.
@@ -153,6 +160,7 @@ extension AppStoreRefusal {
         return now.addingTimeInterval(min(max(wait, 0), maximumRetryAfter))
     }
 
+    /// Reduces a message to 200 characters of ASCII, because it is logged.
     private static func plain(_ text: String) -> String {
         String(decoding: text.utf8.filter { (0x20..<0x7F).contains($0) }.prefix(200), as: UTF8.self)
     }
@@ -181,7 +189,7 @@ struct AppStoreErrorCode: RawRepresentable, Sendable, Hashable {
         }
     }
 
-    /// Whether the first three digits, which are the status, are 400.
+    /// Whether the request is invalid: the code's first three digits, which are the status, are 400.
     var isBadRequest: Bool { (4_000_000..<4_010_000).contains(rawValue) }
 
     /// Whether the environment doesn't know the ID. Another one may, or the same one a minute later.

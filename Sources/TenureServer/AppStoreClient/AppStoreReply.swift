@@ -1,13 +1,16 @@
 import TenureAppStore
 import TenureJSON
 
-/// The JSON object of a response. Only the signed data in it can be trusted.
+/// A JSON object in a response of the App Store. Only the signed data in it can be trusted.
+///
+/// Each method reads the field with this name. It throws `unreadable` if the field is missing, unless it's optional or a
+/// list, or if it has another type.
 struct AppStoreReply: Sendable {
     private let object: JSONObject
     /// The path of the object in the response, for messages; empty for the whole response.
     private let path: String
 
-    /// Throws `unreadable` if the body isn't a JSON object.
+    /// Reads the body of a response. Throws `unreadable` if it isn't a JSON object.
     init(_ body: [UInt8]) throws(AppStoreFailure) {
         let value: JSONValue
         do {

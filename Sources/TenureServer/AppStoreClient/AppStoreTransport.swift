@@ -1,16 +1,18 @@
 import TenureCore
 
-/// Sends one request to a host of the App Store Server API.
+/// Sends one request to a host of the App Store Server API. The service uses `HTTPTransport`; tests replace it.
 struct AppStoreTransport: Sendable {
+    /// A request to send.
     struct Request: Sendable {
         let method: String
         let url: String
         /// The token for `Authorization: Bearer`. Never logged.
         let token: Secret<String>
-        /// JSON.
+        /// The JSON of the body; nil for a request without one.
         let body: [UInt8]?
     }
 
+    /// A response, with any status.
     struct Answer: Sendable {
         let status: Int
         /// The header `Retry-After`, unchanged.
@@ -18,6 +20,6 @@ struct AppStoreTransport: Sendable {
         let body: [UInt8]
     }
 
-    /// Throws `unreachable`, `timedOut`, `tooLarge` or `cancelled`. Returns an answer for every status.
+    /// Sends the request. Returns an answer for every status. Throws `unreachable`, `timedOut`, `tooLarge` or `cancelled`.
     var send: @Sendable (Request) async throws(AppStoreFailure) -> Answer
 }

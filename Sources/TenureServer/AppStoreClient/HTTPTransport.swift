@@ -5,11 +5,12 @@ import NIOHTTP1
 import ServiceLifecycle
 import TenureCore
 
-/// Sends requests over HTTP, with limits on the time and size of responses.
+/// Sends requests to the App Store over HTTP, with limits on the time and size of responses.
 ///
 /// Call `close` after the last request. If it runs in a service group, it closes itself at the shutdown, after the
 /// services that started later.
 struct HTTPTransport: Service {
+    /// The limits of each request and its response.
     struct Limits: Sendable, Hashable {
         /// The seconds until the connection is open.
         var connect: TimeInterval = 10
@@ -49,10 +50,12 @@ struct HTTPTransport: Service {
     /// Cancels all requests. Nothing can be sent afterwards.
     func close() async throws { try await client.close() }
 
+    /// The function that clients of the App Store call.
     var transport: AppStoreTransport {
         AppStoreTransport { request async throws(AppStoreFailure) in try await send(request) }
     }
 
+    /// Sends a request, and gives up after `Limits.exchange` even if the HTTP client doesn't.
     private func send(_ request: AppStoreTransport.Request) async throws(AppStoreFailure) -> AppStoreTransport.Answer {
         do {
             return try await withThrowingTaskGroup(of: AppStoreTransport.Answer?.self) { group in
@@ -86,13 +89,14 @@ struct HTTPTransport: Service {
         }
         let response = try await client.open().execute(outgoing, timeout: .milliseconds(Int64(limits.exchange * 1000)))
         let body = try await response.body.collect(upTo: limits.answerSize)
-        // Cancellation cuts off the body.
+        // If this task was canceled, the body may be incomplete.
         try Task.checkCancellation()
         return AppStoreTransport.Answer(
             status: Int(response.status.code), retryAfter: response.headers.first(name: "Retry-After"),
             body: Array(body.readableBytesView))
     }
 
+    /// Turns an error of the HTTP client into a failure.
     private func failure(_ error: any Error) -> AppStoreFailure {
         if Task.isCancelled || error is CancellationError { return .cancelled }
         if error is NIOTooManyBytesError { return .tooLarge(limit: limits.answerSize) }
@@ -119,6 +123,7 @@ private final class LazyClient: Sendable {
         self.configuration = configuration
     }
 
+    /// Returns the client, and creates it if this is the first request. Throws after `close`.
     func open() throws -> HTTPClient {
         try state.withLock { state in
             switch state {

@@ -3,8 +3,8 @@ import TenureCore
 
 /// Keeps the requests to each endpoint below Apple's documented rate, for one app and one process.
 ///
-/// A token bucket, stored as the time at which it is full again (the generic cell rate algorithm). A burst is the
-/// requests of one second; the rest are spaced evenly.
+/// Each endpoint has a token bucket, stored as the time at which it is full again (the generic cell rate algorithm). The
+/// requests of one second may be sent at once, as a burst; further ones are spaced evenly.
 actor RateLimiter {
     private struct Key: Hashable {
         let endpoint: AppStoreEndpoint
@@ -33,7 +33,7 @@ actor RateLimiter {
         let now = time.uptime()
         let full = max(fullAt[key] ?? now, now)
         let exact = full - Self.burst(rate) - now
-        // A rounding error isn't a wait.
+        // A wait this short is a rounding error.
         let wait = exact < 1e-6 ? 0 : exact
         guard now + wait <= deadline else { throw .held(until: time.now().addingTimeInterval(wait)) }
         fullAt[key] = full + 1 / rate

@@ -12,6 +12,8 @@ struct RetryPolicy: Sendable, Hashable {
 
     /// Returns the wait after `failures` failed attempts: a random part of the doubled wait, which is at most
     /// `maximumWait`. So processes that failed together don't repeat together.
+    ///
+    /// - Parameter random: A random number from 0 up to 1.
     func wait(after failures: Int, random: Double) -> TimeInterval {
         let exponent = Double(min(max(failures - 1, 0), 30))
         return min(maximumWait, firstWait * pow(2, exponent)) * random
@@ -29,6 +31,7 @@ struct AppStoreTime: Sendable {
     /// A random number from 0 up to 1, which spreads retries.
     var random: @Sendable () -> Double
 
+    /// The system's clocks and random numbers.
     static let system: AppStoreTime = {
         let start = ContinuousClock.now
         return AppStoreTime(

@@ -6,12 +6,14 @@ import TenureStore
 
 /// The verified last transaction and renewal info of each of a customer's subscriptions.
 struct SubscriptionStatuses: Sendable {
+    /// One subscription of the customer.
     struct Subscription: Sendable {
         /// The unsigned status from the response, for display only.
         let status: Open<SubscriptionStatus>?
-        /// Nil if it can't be verified.
+        /// The last transaction; nil if it can't be verified.
         fileprivate(set) var transaction: (artifact: SyncArtifact<TransactionPayload>, purchase: Purchase)?
-        /// Nil if it's missing, can't be verified, or belongs to another subscription than `transaction`.
+        /// The renewal info; nil if it's missing, can't be verified, or belongs to another subscription than
+        /// `transaction`.
         fileprivate(set) var renewal: (artifact: SyncArtifact<RenewalInfoPayload>, renewal: Renewal)?
     }
 
@@ -38,19 +40,20 @@ extension AppStoreClient {
 }
 
 extension SubscriptionStatuses {
+    /// Verifies and adds one subscription of the response.
     fileprivate mutating func add(
         _ last: AppStoreReply, by verifier: AppStoreVerifier, now: Date
     ) throws(AppStoreFailure) {
         let (index, environment) = (subscriptions.count, environment)
         var subscription = Subscription(status: try last.optionalInteger("status").map(Open.init))
         let transaction = try last.text("signedTransactionInfo")
-        subscription.transaction = try counting(.transaction(index)) { () throws(Rejection) in
-            try verifier.answered(transaction: transaction, at: .transaction(index), in: environment, now: now)
+        subscription.transaction = try verifiedUnlessRejected(.transaction(index)) { () throws(Rejection) in
+            try verifier.verified(transaction: transaction, at: .transaction(index), in: environment, now: now)
         }
         if let renewalInfo = try last.optionalText("signedRenewalInfo") {
             let path = ArtifactPath.renewalInfo(index)
-            let renewal = try counting(path) { () throws(Rejection) in
-                try verifier.answered(renewalInfo: renewalInfo, at: path, in: environment, now: now)
+            let renewal = try verifiedUnlessRejected(path) { () throws(Rejection) in
+                try verifier.verified(renewalInfo: renewalInfo, at: path, in: environment, now: now)
             }
             let wanted = subscription.transaction?.purchase.originalTransactionID
             if let renewal, renewal.renewal.originalTransactionID == wanted {
@@ -63,9 +66,9 @@ extension SubscriptionStatuses {
         subscriptions.append(subscription)
     }
 
-    /// Returns nil and adds to `rejected` for an artifact that is rejected. Throws `untrusted` if verifying it later
-    /// may succeed.
-    private mutating func counting<Answered>(
+    /// Verifies an artifact. If it is rejected, adds it to `rejected` and returns nil. Throws `untrusted` if verifying it
+    /// later may succeed.
+    private mutating func verifiedUnlessRejected<Answered>(
         _ path: ArtifactPath, _ verify: () throws(Rejection) -> Answered
     ) throws(AppStoreFailure) -> Answered? {
         do {

@@ -11,7 +11,7 @@ struct TransactionList: Sendable {
     private(set) var rejected: [RejectedArtifact] = []
     /// The revision with which to ask for later changes; nil if the last page has none.
     var revision: String?
-    /// Nil while there are more pages.
+    /// Why no further page is read; nil while there are more pages.
     var ending: PageTrail.Ending?
     /// The number of transactions, rejected ones too, and their bytes.
     private var count = 0
@@ -29,14 +29,14 @@ struct TransactionList: Sendable {
         self.environment = environment
     }
 
-    /// Throws `untrusted` if verifying a transaction later may succeed.
+    /// Verifies and adds the transactions of a page. Throws `untrusted` if verifying one of them later may succeed.
     mutating func add(_ page: [String], by verifier: AppStoreVerifier, now: Date) throws(AppStoreFailure) {
         for jws in page {
             size += jws.utf8.count
             guard size <= Self.maximumBytes else { throw .tooLarge(limit: Self.maximumBytes) }
             do throws(Rejection) {
                 transactions.append(
-                    try verifier.answered(transaction: jws, at: .transaction(count), in: environment, now: now))
+                    try verifier.verified(transaction: jws, at: .transaction(count), in: environment, now: now))
             } catch {
                 if error.isRetryable { throw .untrusted(error) }
                 rejected.append(RejectedArtifact(.transaction(count), error))
@@ -63,8 +63,8 @@ struct PageTrail: Sendable {
     private var count = 0
 
     /// - Parameters:
-    ///   - token: the token of the first page; nil if it has none.
-    ///   - most: the most pages to read.
+    ///   - token: The token of the first page; nil if it has none.
+    ///   - most: The most pages to read.
     init(from token: String? = nil, most: Int) {
         self.most = most
         if let token { seen.insert(token) }

@@ -10,24 +10,36 @@ import TenureStore
 /// together because they are in the same response. Those with an `appTransactionId` must all have the same one.
 struct CustomerHistory: Sendable {
     let environment: AppStoreEnvironment
+    /// The realm of the first artifact; nil before it is added. All others must have the same.
     private(set) var realm: Realm?
     private(set) var artifacts: [Artifact] = []
     private(set) var proofs: [AppProof] = []
     private(set) var purchases: [Purchase] = []
     private(set) var renewals: [Renewal] = []
+    /// The identities in the artifacts.
     private var names = NamedIdentities()
     /// The rejected artifacts, with the reasons.
     private(set) var rejected: [RejectedArtifact] = []
     /// Whether these are all of the customer's purchases: all pages were read, and no artifact was rejected.
     private(set) var isComplete: Bool
-    /// Why the last page was the last; nil if there is no history.
+    /// Why no further page was read; nil if the App Store has no history of the customer.
     let ending: PageTrail.Ending?
     /// The revision with which to ask for later changes.
     let revision: String?
 
+    /// The app transaction ID of the account: the requested one, or a signed one. Artifacts with another one are rejected.
     private var appTransactionID: String?
+    /// The original transaction IDs of the purchases.
     private var subscriptionIDs: Set<String> = []
 
+    /// Combines the parts of the history that the App Store returned.
+    ///
+    /// - Parameters:
+    ///   - id: The ID that was asked for.
+    ///   - list: The customer's transactions; nil if the App Store has none.
+    ///   - statuses: The status of each subscription; nil if there are no subscriptions or the request failed.
+    ///   - appTransaction: The app transaction; nil if the request for it failed.
+    ///   - refunds: The refunded transactions, if `list` isn't complete.
     init(
         of id: AppStoreCustomerID, _ list: TransactionList?, _ statuses: SubscriptionStatuses?,
         _ appTransaction: SyncArtifact<AppTransactionPayload>?, refunds: TransactionList? = nil,
@@ -52,12 +64,12 @@ struct CustomerHistory: Sendable {
     /// The identities that find the customer, strongest first.
     var identities: [Identity] { names.identities }
 
-    /// The number of artifacts, purchases and renewals.
+    /// The number of artifacts, purchases and renewals to save.
     var size: Int { artifacts.count + purchases.count + renewals.count }
 
     /// Adds the history to an update of a customer.
     ///
-    /// - Parameter known: the customer to update; nil for a new one.
+    /// - Parameter known: The customer to update; nil for a new one.
     func add(to update: inout CustomerUpdate, of known: Customer?) {
         update.add(artifacts, proving: proofs, purchases: purchases, renewals: renewals)
         update.identify(by: identities + names.searchableIdentities(beyond: known))
@@ -67,6 +79,7 @@ struct CustomerHistory: Sendable {
     /// Marks the history as incomplete, because a request for a part of it failed.
     mutating func markIncomplete() { isComplete = false }
 
+    /// Adds an artifact that was rejected before it could become part of the history.
     mutating func reject(_ artifact: RejectedArtifact) {
         rejected.append(artifact)
         isComplete = false
@@ -118,10 +131,11 @@ struct CustomerHistory: Sendable {
         names.add(artifact.payload, renewal)
     }
 
-    /// Rejects an artifact with another account's ID, or from another realm than the rest.
+    /// Whether an artifact belongs to the history. Rejects it if it has another account's ID, or is from another realm than
+    /// the rest.
     private mutating func belongs(_ id: String?, _ realm: Realm, at path: ArtifactPath) -> Bool {
         if let id, let appTransactionID, id != appTransactionID {
-            rejected.append(RejectedArtifact(path, .unrelated, "it belongs to another acquisition of the app"))
+            rejected.append(RejectedArtifact(path, .unrelated, "it belongs to another Apple account than the rest"))
             return false
         }
         guard self.realm == nil || self.realm == realm else {

@@ -9,11 +9,13 @@ struct CustomerHistoryReader: Sendable {
     /// The seconds for all requests together.
     var deadline: TimeInterval = 600
 
-    /// Returns the history. Throws if the transactions can't be fetched; the failure's `remedy` tells whether to try
-    /// again later. Other parts that fail permanently are left out. A history without a subscription's status is
-    /// incomplete.
+    /// Returns the history.
     ///
-    /// - Parameter environment: the environment that signed the ID. If it's nil, production is asked first.
+    /// Throws if the transactions can't be fetched. The failure's `remedy` tells whether to try again later. Another part
+    /// is left out if the App Store refuses it or its signature is invalid, and a retry wouldn't help. Without the statuses
+    /// of subscriptions, the history counts as incomplete.
+    ///
+    /// - Parameter environment: The environment that signed the ID. If it's nil, production is asked first.
     func history(
         of id: AppStoreCustomerID, in environment: AppStoreEnvironment? = nil
     ) async throws(AppStoreFailure) -> CustomerHistory {
@@ -28,19 +30,18 @@ struct CustomerHistoryReader: Sendable {
             guard error.isUnknownID, case .appTransaction = id else { throw error }
             return try await appTransactionAlone(of: id, in: environment, before: end)
         }
-        let appTransaction = try await leavingOut(.appTransaction) { () throws(AppStoreFailure) in
+        let appTransaction = try await optionalPart(.appTransaction) { () throws(AppStoreFailure) in
             try await client.appTransaction(of: id, in: list.environment, before: end)
         }
         // An incomplete history may lack refunds, so they are fetched from their own list.
-        let refunds = try await leavingOut(nil) { () throws(AppStoreFailure) in
+        let refunds = try await optionalPart(nil) { () throws(AppStoreFailure) in
             guard list.ending != .lastPage, let known = list.transactions.first else { return TransactionList?.none }
             return try await client.refundHistory(
                 of: .transaction(known.purchase.transactionID), in: list.environment, before: end)
         }
-        // For auto-renewable subscriptions, the history's transactions aren't enough: their statuses are requested,
-        // too.
+        // Of auto-renewable subscriptions, the history has no renewal info, so their statuses are requested too.
         let hasSubscriptions = list.transactions.contains { $0.purchase.type == .autoRenewable }
-        let statuses = try await leavingOut(nil) { () throws(AppStoreFailure) in
+        let statuses = try await optionalPart(nil) { () throws(AppStoreFailure) in
             hasSubscriptions
                 ? try await client.subscriptionStatuses(of: id, in: list.environment, before: end) : nil
         }
@@ -52,6 +53,7 @@ struct CustomerHistoryReader: Sendable {
         return history
     }
 
+    /// Returns a history that has only the app transaction.
     private func appTransactionAlone(
         of id: AppStoreCustomerID, in environment: AppStoreEnvironment?, before end: TimeInterval
     ) async throws(AppStoreFailure) -> CustomerHistory {
@@ -61,8 +63,11 @@ struct CustomerHistoryReader: Sendable {
         }
     }
 
-    /// Returns nil for a failure that a retry doesn't change, with the rejected artifact if one can't be verified.
-    private func leavingOut<Answer: Sendable>(
+    /// Asks for a part of the history that may be left out. If the App Store refuses the request or the response can't be
+    /// verified, and a retry wouldn't help, the answer is nil.
+    ///
+    /// - Parameter path: The path under which an artifact that can't be verified is listed; nil if it isn't listed.
+    private func optionalPart<Answer: Sendable>(
         _ path: ArtifactPath?, _ ask: () async throws(AppStoreFailure) -> Answer
     ) async throws(AppStoreFailure) -> (answer: Answer?, rejected: RejectedArtifact?) {
         do {

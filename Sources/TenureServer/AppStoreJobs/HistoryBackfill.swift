@@ -38,9 +38,10 @@ struct HistoryBackfill: Sendable {
             idle: idle, time: client.time, logger: logger)
     }
 
+    /// Fetches the history of the job's customer, and saves it.
     private func complete(_ job: StoredJob) async throws {
         guard let id = AppStoreCustomerID(job.identities) else { return }
-        // Apple's App Store doesn't know the customers of test authorities.
+        // Only a local App Store knows customers with artifacts from a test authority.
         guard !job.customer.realm.isTest || client.hosts != AppStoreHosts() else { return }
         let environment = job.customer.realm.environment
         let history = try await CustomerHistoryReader(client: client).history(of: id, in: environment)
@@ -48,7 +49,7 @@ struct HistoryBackfill: Sendable {
         guard history.realm == job.customer.realm, !history.identities.isEmpty else { return }
         let now = now()
         try await policies.upToDate {
-            // Returns nil if the customer was erased meanwhile, who must not be created again.
+            // `updated` is nil if the customer was erased meanwhile. They must not be created again.
             let updated = try await store.update(job.customer, by: history.identities, at: now, adding: history.size) {
                 known -> (CustomerUpdate, Result<Void, Problem>) in
                 var update = CustomerUpdate(of: known)

@@ -27,14 +27,14 @@ struct JobRunner<Job: Sendable>: Service {
         // Cancellation is the normal end.
         try? await cancelWhenGracefulShutdown {
             try await withThrowingTaskGroup(of: Void.self) { group in
-                for _ in 0..<max(1, width) { group.addTask { try await lane() } }
+                for _ in 0..<max(1, width) { group.addTask { try await performJobs() } }
                 try await group.waitForAll()
             }
         }
     }
 
-    /// Throws `CancellationError` only.
-    private func lane() async throws {
+    /// Performs one job after the other until it is canceled.
+    private func performJobs() async throws {
         while true {
             try Task.checkCancellation()
             if await step() { continue }
@@ -63,6 +63,7 @@ struct JobRunner<Job: Sendable>: Service {
         }
     }
 
+    /// Logs a failed job, and postpones or removes it.
     private func report(_ error: any Error, of job: Job, tries: Int) async throws {
         let until = schedule.nextTry(after: error, tries: tries, now: time.now(), random: time.random())
         logger.log(
@@ -74,18 +75,18 @@ struct JobRunner<Job: Sendable>: Service {
     }
 }
 
-/// When failed jobs are tried again. Times are in seconds.
+/// The rules for trying failed jobs again. Times are in seconds.
 struct JobSchedule: Sendable, Hashable {
     /// The longest wait before the second try. It doubles with each further try.
     var firstWait: TimeInterval = 60
     var maximumWait: TimeInterval = 6 * 3600
-    /// The tries until a job with a failure that only time can remedy is removed: an ID that is unknown for days is
-    /// wrong. Jobs wait without a limit for the operator to correct a rejected key.
+    /// The number of tries after which a job is removed if only time can remedy its failure: an ID that is unknown for days
+    /// is wrong. There is no limit while the App Store rejects the key, because the operator has to correct that.
     var maximumDelayedTries = 12
 
     /// Returns the date of the next try; nil if the job can't succeed. Errors of the database are retried.
     ///
-    /// - Parameter tries: the number of tries, this one included.
+    /// - Parameter tries: The number of tries, this one included.
     func nextTry(after error: any Error, tries: Int, now: Date, random: Double) -> Date? {
         let failure = error as? AppStoreFailure
         switch failure?.remedy ?? .retry {

@@ -32,7 +32,8 @@ struct MissedNotifications: Service {
         }
     }
 
-    /// The row of `progress` with the instant up to which no notification is missing, in seconds since 1970.
+    /// The name of the row in the table `progress` that has the instant up to which no notification is missing, in seconds
+    /// since 1970.
     static func progressName(for environment: AppStoreEnvironment) -> String { "notifications \(environment.rawValue)" }
 
     /// Returns the seconds until the next search.
@@ -44,7 +45,7 @@ struct MissedNotifications: Service {
         return next.map { max($0.timeIntervalSince(time.now()), 1) } ?? Self.pause
     }
 
-    /// Fetches the missed notifications of an environment. Returns the error of a failure.
+    /// Fetches the missed notifications of an environment. Returns the error if that fails; otherwise nil.
     @discardableResult func fetch(in environment: AppStoreEnvironment) async -> (any Error)? {
         let name = Self.progressName(for: environment)
         do {
@@ -54,7 +55,7 @@ struct MissedNotifications: Service {
                 try await setProgress(name, to: now())
                 return nil
             }
-            // Clocks differ, and a notification may have been under way.
+            // Begins five minutes earlier, because clocks differ, and a notification may have been under way.
             let start = Date(timeIntervalSince1970: reached).addingTimeInterval(-300)
             // If the service is misconfigured, it can't accept some notifications. It accepts the others, and keeps the
             // stored instant, so that all are fetched again.

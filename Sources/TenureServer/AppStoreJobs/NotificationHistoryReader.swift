@@ -14,10 +14,12 @@ struct NotificationHistoryReader: Sendable {
     /// The most pages of one second: a million notifications. A price increase notifies all subscribers at once.
     var maximumPagesOfASecond = 50_000
 
+    /// What was fetched.
     struct Summary: Sendable, Hashable {
-        /// Later than requested if the App Store no longer keeps older notifications.
+        /// The start of the period. It is later than requested if the App Store no longer keeps older notifications.
         let from: Date
         let to: Date
+        /// The number of delivered notifications.
         fileprivate(set) var delivered = 0
     }
 
@@ -26,9 +28,11 @@ struct NotificationHistoryReader: Sendable {
     /// Throws an `AppStoreFailure`, or the error of a closure.
     ///
     /// - Parameters:
-    ///   - deliver: receives each `signedPayload`, unverified. It throws only to stop, for example if the database
+    ///   - start: The earliest date of a notification.
+    ///   - onlyFailures: Whether to fetch only notifications that the service didn't receive.
+    ///   - deliver: Receives each `signedPayload`, unverified. It throws only to stop, for example if the database
     ///     fails.
-    ///   - reached: receives a date after all notifications before it were delivered. A later run can start there.
+    ///   - reached: Receives a date after all notifications before it were delivered. A later run can start there.
     func run(
         since start: Date, onlyFailures: Bool = false,
         deliver: (_ jws: [UInt8]) async throws -> Void,
@@ -41,7 +45,8 @@ struct NotificationHistoryReader: Sendable {
         var length = window
         while position < now {
             let end = min(position.addingTimeInterval(length), now)
-            // Also checks the length of the window, because the difference of two dates is rounded.
+            // The shortest window can't be halved, so it may have many pages. Both lengths are compared, because the
+            // difference of two dates is rounded.
             let isShortest = length <= Self.minimumWindow || end.timeIntervalSince(position) <= Self.minimumWindow
             var pages = Pages(
                 from: position, to: end, onlyFailures, most: isShortest ? maximumPagesOfASecond : maximumPages)
@@ -56,6 +61,7 @@ struct NotificationHistoryReader: Sendable {
                     summary.delivered += 1
                 }
             } while !pages.areOver
+            // Too many pages: tries again with half of the window. Nothing of it was delivered.
             guard isWhole else {
                 length = max(end.timeIntervalSince(position) / 2, Self.minimumWindow)
                 continue

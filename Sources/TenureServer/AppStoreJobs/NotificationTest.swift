@@ -3,9 +3,10 @@ package import Logging
 import TenureAppStore
 package import TenureCore
 
-/// Requests a `TEST` notification to the URL in App Store Connect, and asks the App Store for the result.
+/// Asks the App Store to send a `TEST` notification to the URL in App Store Connect, and then for the result.
 package struct NotificationTest: Sendable {
     private let client: AppStoreClient
+    /// The transport to close after the test; nil if the caller closes it.
     private let transport: HTTPTransport?
     /// The seconds between two requests for the result, and their number. Apple takes a moment to send it.
     private static let pause: TimeInterval = 2
@@ -18,7 +19,8 @@ package struct NotificationTest: Sendable {
         package let result: String
     }
 
-    /// Throws if the configuration has no key, or the key can't be read.
+    /// Creates a test with its own connections. Throws if the configuration has no key for the App Store Server API, or the
+    /// key can't be read.
     package init(_ configuration: ServiceConfiguration, logger: Logger) throws(ServiceError) {
         guard let settings = configuration.appStore else {
             throw .appStore(

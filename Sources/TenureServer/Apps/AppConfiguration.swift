@@ -7,7 +7,8 @@ public struct AppConfiguration: Sendable {
     public var name: String
     /// The app's settings. Host, port, TLS and proxies are those of the first app.
     public var configuration: ServiceConfiguration
-    /// Opens the database; nil, or no store, for the SQLite file in the configuration. Called again if it fails.
+    /// Opens the app's database, each time that the app starts. If this is nil or returns nil, the SQLite file in the
+    /// configuration is opened.
     package var open: (@Sendable (ServiceConfiguration) async throws -> Store?)?
 
     /// Creates the configuration of one app. `mistake(in:)` checks its name.
@@ -21,14 +22,17 @@ public struct AppConfiguration: Sendable {
         guard !apps.isEmpty else { return .apps("there is no app; add one below `apps`") }
         for app in apps {
             guard (1...64).contains(app.name.utf8.count), app.name.utf8.allSatisfy(isAllowed) else {
-                return .apps("`\(app.name)` can't be part of a path; use lowercase letters, digits, `-` and `_`")
+                return .apps(
+                    "the name `\(app.name)` can't be part of a path; use up to 64 lowercase letters, digits, `-`, `_`")
             }
             if let error = ServiceError(app.configuration.mistakes) { return .app(name: app.name, error.description) }
         }
-        if let twice = repeated(apps, \.name) { return .apps("two apps have the name `\(twice)`; use different names") }
-        if let twice = repeated(apps, { place($0.configuration.databasePath) }) {
+        if let duplicate = firstDuplicate(apps, \.name) {
+            return .apps("two apps have the name `\(duplicate)`; use different names")
+        }
+        if let duplicate = firstDuplicate(apps, { resolvedPath($0.configuration.databasePath) }) {
             // A URL may contain a password.
-            let name = twice.contains("://") ? "the same database URL" : "the database `\(twice)`"
+            let name = duplicate.contains("://") ? "the same database URL" : "the database `\(duplicate)`"
             return .apps("two apps have \(name); use different databases")
         }
         for (index, app) in apps.enumerated() {
@@ -37,12 +41,13 @@ public struct AppConfiguration: Sendable {
             guard let other = others.first(where: { SQLiteDatabase.areSame($0, path) }) else { continue }
             return .apps("`\(other)` and `\(path)` are one file (a hard link); use different databases")
         }
-        if let twice = repeated(apps, { place($0.configuration.folderOfKeys) }) {
-            return .apps("two apps have their keys in `\(twice)`; set `keys` to different folders")
+        if let duplicate = firstDuplicate(apps, { resolvedPath($0.configuration.folderOfKeys) }) {
+            return .apps("two apps have their keys in `\(duplicate)`; set `keys` to different folders")
         }
         return nil
     }
 
+    /// Whether an app's name may contain the byte.
     private static func isAllowed(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),
@@ -52,11 +57,13 @@ public struct AppConfiguration: Sendable {
         }
     }
 
-    private static func place(_ path: String) -> String {
+    /// The path with all links resolved, so that two spellings of it are equal. A URL stays as it is.
+    private static func resolvedPath(_ path: String) -> String {
         path.contains("://") ? path : URL(fileURLWithPath: path).resolvingSymlinksInPath().standardized.path
     }
 
-    private static func repeated(_ apps: [AppConfiguration], _ value: (AppConfiguration) -> String) -> String? {
+    /// The first value that two apps have.
+    private static func firstDuplicate(_ apps: [AppConfiguration], _ value: (AppConfiguration) -> String) -> String? {
         var seen: Set<String> = []
         return apps.map(value).first { !seen.insert($0).inserted }
     }

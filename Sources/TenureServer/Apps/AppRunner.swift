@@ -1,7 +1,7 @@
 import Logging
 import ServiceLifecycle
 
-/// Runs the services of one app. If the app can't start or fails, tries again every few seconds.
+/// Runs the services of one of several apps. If the app can't start or fails, tries again every few seconds.
 struct AppRunner: Service {
     let name: String
     let apps: RunningApps
@@ -23,6 +23,7 @@ struct AppRunner: Service {
     func run() async throws {
         var reported: ServiceError?
         if let error { report(error, &reported) }
+        // An app that started with the process needs no pause. One that didn't is tried again after the pause.
         var isFirst = error == nil
         while !Task.isShuttingDownGracefully, !Task.isCancelled {
             if !isFirst {

@@ -2,9 +2,11 @@ import Logging
 import ServiceLifecycle
 import TenureCore
 
-/// Runs all apps. Apps can be added and ended while it runs.
+/// Runs the services of all apps. Apps can be added and ended while it runs.
 final class AppRunners: Service {
+    /// The group in which the group of each app runs.
     private let host: ServiceGroup
+    /// The group of each app, by the app's name, until it has ended.
     private let groups = Locked<[String: ServiceGroup]>([:])
     private let logger: Logger
     /// The seconds to complete the requests of an app that ends.
@@ -19,7 +21,7 @@ final class AppRunners: Service {
 
     func run() async throws { try await host.run() }
 
-    /// Adds an app, which runs now or, if `error` kept it from starting, is started later.
+    /// Adds an app. If `error` kept it from starting, starting is tried again later.
     func add(_ name: String, of apps: RunningApps, error: ServiceError?) async {
         let runner = AppRunner(name, apps, error: error, logger: logger)
         var configuration = ServiceGroupConfiguration(
@@ -31,7 +33,8 @@ final class AppRunners: Service {
         await host.addServiceUnlessShutdown(.init(service: ending, successTerminationBehavior: .ignore))
     }
 
-    /// Completes the requests of an app that is no longer configured, and closes its database.
+    /// Waits until the requests of an app that is no longer configured are complete, but not longer than the shutdown
+    /// timeout. Then closes the app's database.
     func end(_ name: String, _ metrics: ServiceMetrics) async {
         guard let group = groups.withLock({ $0[name] }) else { return }
         let limit = ContinuousClock.now + .seconds(shutdown)
@@ -46,6 +49,7 @@ final class AppRunners: Service {
         func run() async throws { try await gracefulShutdown() }
     }
 
+    /// Runs the group of one app, and calls `ended` when it has ended.
     private struct Ending: Service {
         let group: ServiceGroup
         let ended: @Sendable () -> Void

@@ -3,7 +3,7 @@ import TenureCore
 /// Several apps behind one address.
 package struct AppsConfiguration: Sendable {
     package var apps: [AppConfiguration]
-    /// The app that also answers the routes without `/apps/NAME`; nil if a single app does.
+    /// The configured name of the app that also answers the routes without `/apps/NAME`. See `unprefixedApp`.
     package var defaultApp: String?
     /// The settings that all apps share: address, TLS, proxies, connections, and the owner's admin key.
     package var common: ServiceConfiguration
@@ -20,7 +20,7 @@ package struct AppsConfiguration: Sendable {
 
     subscript(name: String) -> AppConfiguration? { apps.first { $0.name == name } }
 
-    /// The name of the app that also answers the routes without `/apps/NAME`.
+    /// The name of the app that also answers the routes without `/apps/NAME`: the configured one, or the only app.
     var unprefixedApp: String? { defaultApp ?? (apps.count == 1 ? apps.first?.name : nil) }
 
     /// The first mistake in apps that run together, or nil.
@@ -36,7 +36,9 @@ package struct AppsConfiguration: Sendable {
         apps.flatMap { app in app.configuration.findingsOfApp.map { .app(name: app.name, $0.description) } }
     }
 
-    /// Returns why a running service with this configuration can't use `fresh` without a restart.
+    /// Returns the reasons why a running service with this configuration can't use `fresh` without a restart.
+    ///
+    /// - Parameter running: The names of the apps that run. The database of another app may change.
     func mistakes(in fresh: AppsConfiguration, running: Set<String>) -> [ServiceError] {
         var mistakes: [ServiceError] = Set(fixed.keys).union(fresh.fixed.keys).sorted().compactMap { name in
             guard fixed[name] != fresh.fixed[name] else { return nil }

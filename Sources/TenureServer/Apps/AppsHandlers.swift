@@ -4,7 +4,7 @@ import TenureAPI
 import TenureCore
 import TenureJSON
 
-/// The owner's routes about all apps of the process. They take the admin key beside `apps`.
+/// The routes about all apps of the process, for its owner. They need the admin key that is set outside of `apps`.
 struct AppsHandlers: Sendable {
     let apps: RunningApps
     let key: AdminKey?
@@ -48,7 +48,7 @@ struct AppsHandlers: Sendable {
         throw Problem(.notFound, "this route exists only if `apps` is configured; call it without `/apps/NAME`")
     }
 
-    /// The apps in the order of the configuration, after the fields that `body` writes.
+    /// The response: the fields that `body` writes, then the default app and all apps in the order of the configuration.
     private func answer(_ body: (inout JSONWriter) -> Void) async -> [UInt8] {
         let states = await AppsHealth(apps: apps).states()
         let configuration = apps.configuration

@@ -7,7 +7,8 @@ import TenureStore
 struct AppsHealth: Sendable {
     let apps: RunningApps
 
-    /// The problem of an app that doesn't run. The owner's list says why.
+    /// The response to requests for an app that doesn't run. `GET /v1/admin/apps` shows the failure itself, which others
+    /// mustn't see.
     static func notRunning(_ failure: ServiceError?) -> Problem {
         if case .otherKeys? = failure {
             return Problem(
@@ -40,7 +41,7 @@ struct AppsHealth: Sendable {
         }
     }
 
-    /// Returns the apps in the order of the configuration.
+    /// Checks all apps at the same time. Returns them in the order of the configuration.
     func states() async -> [AppState] {
         let configurations = apps.configuration.apps
         let reasons = await withTaskGroup(of: (String, String?).self) { group in
@@ -66,6 +67,7 @@ struct AppState: Sendable {
 }
 
 extension JSONWriter {
+    /// Writes the fields that describe whether an app can write to its database.
     mutating func write(_ state: AppState) {
         field("status", state.reason == nil ? "ok" : "failing")
         field("reason", ifPresent: state.reason)

@@ -1,8 +1,9 @@
 /// The reloaded configuration of several apps, or the mistakes in it.
 package struct AppsReading: Sendable {
+    /// Reads the configuration again.
     package typealias Reader = @Sendable () async -> AppsReading
 
-    /// Nil if the configuration has mistakes.
+    /// The new configuration; nil if it can't be used because of the mistakes.
     let configuration: AppsConfiguration?
     let mistakes: [String]
     let warnings: [String]

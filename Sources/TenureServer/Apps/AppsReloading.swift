@@ -9,6 +9,7 @@ struct AppsReloading: Service {
 
     func run() async throws {
         apps.reportCertificate()
+        // At a terminal, SIGHUP means that the terminal was closed, so it ends the process as usual.
         if apps.certificate == nil, CertificateReloading.hasTerminal { return try await gracefulShutdown() }
         for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
             do {

@@ -36,8 +36,8 @@ struct AppsResponder: HTTPResponder {
             context.pathPrefix = Self.prefix + name
             return try await responder.respond(to: Request(head: head, body: request.body), context: context)
         }
+        // The path belongs to the whole process, to the default app, or to no app.
         switch request.uri.path {
-        // These routes are about the whole process.
         case HealthRoutes.livePath.description, HealthRoutes.readyPath.description, "/metrics",
             AppsHandlers.listPath.description, AppsHandlers.reloadPath.description:
             return try await routes.shared.respond(to: request, context: context)

@@ -2,8 +2,9 @@ import Logging
 import ServiceLifecycle
 import TenureCore
 
+/// Reloading the configuration of several apps while they run, on SIGHUP or at the owner's request.
 extension RunningApps {
-    /// The changes after reloading the configuration.
+    /// The names of the apps that changed when the configuration was reloaded, and the warnings about it.
     struct Reload: Sendable {
         var added: [String] = []
         var removed: [String] = []
@@ -17,8 +18,9 @@ extension RunningApps {
     }
 
     /// Reloads the configuration and the files that it names. If there is a mistake, only the TLS certificate changes.
-    /// Running apps continue with the new settings and open databases.
+    /// Running apps continue with the new settings and open databases. Throws `ReloadRefusal` if there are mistakes.
     func reload() async throws -> Reload {
+        // Only one reload at a time.
         while isReloading.exchange(true) { try await Task.sleep(for: .milliseconds(20)) }
         defer { isReloading.withLock { $0 = false } }
         reloadCertificate()
@@ -27,27 +29,33 @@ extension RunningApps {
         guard reading.mistakes.isEmpty, let fresh = reading.configuration else {
             throw ReloadRefusal(mistakes: reading.mistakes)
         }
+
+        // Finds all mistakes before anything changes.
         let running = old.apps.compactMap { app in self[app.name].map { (name: app.name, app: $0) } }
         var mistakes = fresh.mistake.map { [$0] } ?? []
         mistakes += old.mistakes(in: fresh, running: Set(running.map(\.name))) + fresh.findings
         guard mistakes.isEmpty else { throw ReloadRefusal(mistakes: mistakes.map(\.description)) }
 
+        // Wires the running apps again, with their new settings.
         var replacements: [(name: String, old: RunningApp, RunningApp)] = []
         do throws(ServiceError) {
             for (name, app) in running {
                 guard let configuration = fresh[name] else { continue }
-                replacements.append((name, app, try await renewed(configuration, app)))
+                replacements.append((name, app, try await replacement(of: app, configuredAs: configuration)))
             }
-            // Registered only if no app has a mistake, because messages are queued for registered endpoints.
+            // Webhooks are registered only now that no app has a mistake, because from then on messages are queued for them.
             for (_, _, app) in replacements {
                 try await app.service.configuration.registerWebhooks(in: app.service.store)
             }
         } catch {
             throw ReloadRefusal(mistakes: [error.description])
         }
-        // Nothing fails from here on.
+
+        // Nothing fails from here on. The new configuration applies, and the services of the old one end.
         let replaced = adopt(fresh, routes: routes(for: fresh), replacements: replacements)
         for group in replaced { await group.triggerGracefulShutdown() }
+
+        // Ends the apps that are no longer configured, and starts the new ones.
         let removed = old.apps.map(\.name).filter { fresh[$0] == nil }
         for name in removed {
             await runners.end(name, metrics(of: name))

@@ -2,8 +2,9 @@ import HTTPTypes
 import Hummingbird
 import TenureAPI
 
+/// The routes of a service with several apps, apart from those of each running app.
 extension RunningApps {
-    /// The routes that the apps of a configuration have in common, and those of apps that don't run.
+    /// Returns the routes that belong to no app, and those that reject requests for apps that don't run.
     func routes(for configuration: AppsConfiguration) -> AppRoutes {
         AppRoutes(
             shared: sharedRouter(for: configuration).responder(),
@@ -39,6 +40,7 @@ extension RunningApps {
         return router
     }
 
+    /// Returns a router with the middleware that every router of the service has, and without routes.
     private func router(
         for configuration: ServiceConfiguration, _ metrics: ServiceMetrics, notFoundMessage: String? = nil
     ) -> Router<ServiceContext> {
@@ -52,6 +54,7 @@ extension RunningApps {
         return router
     }
 
+    /// What `/metrics` reports: the metrics that belong to no app, then those of each app.
     private var sources: [MetricsSource] {
         let shared = MetricsSource(app: nil, metrics: sharedMetrics)
         return [shared]

@@ -11,17 +11,19 @@ final class RunningApps: Sendable {
     /// An app with an open database.
     struct RunningApp: Sendable {
         let service: TenureService
+        /// Answers the requests for this app.
         let responder: RouterResponder<ServiceContext>
-        /// Differs for each configuration with which it ran.
+        /// A new ID for each start and each reloaded configuration.
         fileprivate let id = UUID()
-        /// Runs its services; nil until they start.
+        /// The group that runs its services; nil until they start.
         fileprivate var group: ServiceGroup?
     }
 
     private struct State {
         var configuration: AppsConfiguration
-        /// Grows with each new configuration.
+        /// The number of the configuration. It grows with each reload.
         var generation = 0
+        /// The routes that belong to no running app; nil until `makeRoutes`.
         var routes: AppRoutes?
         var running: [String: RunningApp] = [:]
         /// The metrics of each app, even while it isn't running.
@@ -31,16 +33,17 @@ final class RunningApps: Sendable {
     }
 
     private let state: Locked<State>
-    /// All apps share the connections.
+    /// The downloads in progress of all apps. They share one limit, because they share the process's connections.
     private let downloads: Downloads
     /// The wrong admin keys that were sent to routes of no app.
     let wrongKeys = WrongKeyLimit()
     /// The metrics that belong to no app: connections, the certificate, and requests to shared routes.
     let sharedMetrics = ServiceMetrics()
     let certificate: ServerCertificate?
-    /// Reloads the configuration; nil if it isn't in a file.
+    /// Reads the configuration again; nil if it isn't in a file.
     let reread: AppsReading.Reader?
     let isReloading = Locked(false)
+    /// Runs the services of each app.
     let runners: AppRunners
     let logger: Logger
 
@@ -56,13 +59,17 @@ final class RunningApps: Sendable {
         runners = AppRunners(logger: logger, shutdown: configuration.common.timeouts.shutdown)
     }
 
+    /// The configuration in use.
     var configuration: AppsConfiguration { state.withLock { $0.configuration } }
+    /// The routes of the configuration in use; nil until `makeRoutes`.
     var routes: AppRoutes? { state.withLock { $0.routes } }
 
     subscript(name: String) -> RunningApp? { state.withLock { $0.running[name] } }
 
+    /// Why the app isn't running; nil if it is, or wasn't started yet.
     func failure(of name: String) -> ServiceError? { state.withLock { $0.failures[name] } }
 
+    /// Stores why an app isn't running; nil if it is, or isn't configured anymore.
     func record(failure: ServiceError?, of name: String) { state.withLock { $0.failures[name] = failure } }
 
     /// Sets the metric of the date on which the certificate expires.
@@ -70,6 +77,7 @@ final class RunningApps: Sendable {
         if let end = certificate?.expiry { sharedMetrics.usesCertificate(until: end) }
     }
 
+    /// Returns the metrics of an app. They are created when first asked for, and kept if the app starts again.
     func metrics(of name: String) -> ServiceMetrics {
         state.withLock { state in
             if let metrics = state.metrics[name] { return metrics }
@@ -155,7 +163,7 @@ final class RunningApps: Sendable {
     /// Uses a new configuration for all requests from now on.
     ///
     /// - Parameter replacements: For each running app, the present one and its replacement under the new configuration.
-    /// - Returns: the services of the replaced apps, for the caller to end.
+    /// - Returns: The services of the replaced apps, for the caller to end.
     func adopt(
         _ configuration: AppsConfiguration, routes: AppRoutes,
         replacements: [(name: String, old: RunningApp, RunningApp)]
@@ -165,7 +173,7 @@ final class RunningApps: Sendable {
             state.generation += 1
             state.routes = routes
             return replacements.compactMap { name, old, new in
-                // If it failed meanwhile, its database is closed, and it starts again under the new configuration.
+                // If the app failed meanwhile, its database is closed, and it starts again under the new configuration.
                 guard let present = state.running[name], present.id == old.id else { return nil }
                 state.running[name] = new
                 return present.group
@@ -173,11 +181,15 @@ final class RunningApps: Sendable {
         }
     }
 
-    /// An app under another configuration, with the database that is open already. Changes nothing.
-    func renewed(_ app: AppConfiguration, _ running: RunningApp) async throws(ServiceError) -> RunningApp {
-        try await wired(app, running.service.store, registeringWebhooks: false)
+    /// Wires a running app under another configuration, with the database that is open already. The app keeps running as
+    /// it is until `adopt` uses the result.
+    func replacement(
+        of running: RunningApp, configuredAs app: AppConfiguration
+    ) async throws(ServiceError) -> RunningApp {
+        try await makeApp(app, running.service.store, registeringWebhooks: false)
     }
 
+    /// Opens the database of an app and wires the app. Closes the database if that fails.
     private func open(_ app: AppConfiguration) async throws(ServiceError) -> RunningApp {
         let store: Store
         do {
@@ -186,7 +198,7 @@ final class RunningApps: Sendable {
             throw ServiceError(opening: error)
         }
         do throws(ServiceError) {
-            return try await wired(app, store, registeringWebhooks: true)
+            return try await makeApp(app, store, registeringWebhooks: true)
         } catch {
             // An app that doesn't start must not keep its database open.
             try? await store.close()
@@ -194,7 +206,8 @@ final class RunningApps: Sendable {
         }
     }
 
-    private func wired(
+    /// Wires the service and the routes of an app with its open database.
+    private func makeApp(
         _ app: AppConfiguration, _ store: Store, registeringWebhooks: Bool
     ) async throws(ServiceError) -> RunningApp {
         BodyBudget.process.allow(bodies: app.configuration.limits.bodySize)
@@ -204,7 +217,10 @@ final class RunningApps: Sendable {
         return RunningApp(service: service, responder: try service.router().responder())
     }
 
-    /// - Parameter generation: That of the configuration with which the app was opened.
+    /// Adds an app to the running ones. Closes its database and throws if another app uses that database, or if the
+    /// configuration changed meanwhile.
+    ///
+    /// - Parameter generation: The number of the configuration with which the app was opened.
     private func register(
         _ app: RunningApp, as name: String, under generation: Int
     ) async throws(ServiceError) {
@@ -215,7 +231,7 @@ final class RunningApps: Sendable {
             if other == nil {
                 state.running[name] = app
                 state.failures[name] = nil
-                // It exists now, also if the app starts again.
+                // The database exists now. If the app starts again, it must not be created.
                 for index in state.configuration.apps.indices where state.configuration.apps[index].name == name {
                     state.configuration.apps[index].configuration.createsDatabase = false
                 }
@@ -229,6 +245,7 @@ final class RunningApps: Sendable {
 }
 
 extension ServiceError {
+    /// Explains why a database can't be opened.
     fileprivate init(opening error: any Error) {
         switch error {
         case let error as ServiceError: self = error

@@ -52,7 +52,7 @@ public struct AppStoreHosts: Sendable, Hashable {
         return nil
     }
 
-    /// Returns nil for Xcode, which has no server.
+    /// Returns the URL for an environment, without a slash at its end; nil for Xcode, which has no server.
     func url(of environment: AppStoreEnvironment) -> String? {
         switch environment {
         case .production: Self.withoutSlash(production)
@@ -61,6 +61,7 @@ public struct AppStoreHosts: Sendable, Hashable {
         }
     }
 
+    /// What is wrong with a URL; nil if it is valid. Messages append it to the URL.
     private static func mistake(in text: String) -> String? {
         guard let parts = URLComponents(string: text), let host = parts.host, !host.isEmpty else {
             return "isn't a URL; write it as https://api.storekit.apple.com"

@@ -1,7 +1,7 @@
-/// The options of a PostgreSQL database in one text, such as `host=db.example.com user=ada password=…`. Tenure takes a
-/// URL instead.
+/// Recognizes a list of PostgreSQL options in one text, such as `host=db.example.com user=ada password=…`. Tenure takes a
+/// URL instead, and would take the list for the path of a file.
 package enum ConnectionString {
-    /// Doesn't repeat the text, which may contain a password.
+    /// The error message for such a list. It doesn't repeat the text, which may contain a password.
     package static let objection =
         "the database is a list of options; write a URL such as `postgresql://…`"
 
@@ -19,7 +19,7 @@ package enum ConnectionString {
             part.split { $0.isWhitespace || $0 == "/" }.last.map(String.init) ?? ""
         }
         if names.contains("password") { return true }
-        // A folder may be named `user=1`.
+        // The path of a file may begin like that too, because a folder may be named `user=1`.
         guard let first = names.first, options.contains(first) else { return false }
         return !parts[1].contains("/") || parts[1].contains(where: \.isWhitespace)
     }

@@ -2,7 +2,7 @@ public import Foundation
 import TenureCore
 import TenureJSON
 
-/// The current time of a rehearsal: an instant in a file, which the owner of the clock writes.
+/// A clock for tests and rehearsals, which replaces the system's: an instant in a file, which another process changes.
 ///
 /// It is a file so that services in other processes can use it, and so that a time written before a request applies to
 /// the request.
@@ -11,7 +11,7 @@ public final class RehearsalClock: Sendable {
     /// The path of the file.
     public let path: String
 
-    /// Throws `ServiceError.clock` if the file has no instant.
+    /// Creates a clock that reads this file. Throws `ServiceError.clock` if the file has no instant.
     public init(path: String) throws(ServiceError) {
         self.path = path
         guard let now = Self.read(path) else {

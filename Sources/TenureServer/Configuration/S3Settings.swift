@@ -10,7 +10,7 @@ public struct S3Settings: Sendable, Hashable {
         case virtualHost = "virtual-host"
     }
 
-    /// `https://host`, with a port if necessary. Empty for the endpoint of AWS in the region.
+    /// The URL of the service, `https://host`, with a port if necessary. Empty for the endpoint of AWS in the region.
     public var endpoint = ""
     /// The region for signatures, such as `eu-central-1`.
     public var region: String
@@ -38,7 +38,7 @@ public struct S3Settings: Sendable, Hashable {
         self.secretAccessKeyFile = secretAccessKeyFile
     }
 
-    /// Scheme, host and port.
+    /// The scheme, host and port of the service; nil if `endpoint` or `region` makes no valid URL.
     var endpointURL: URL? {
         let text = endpoint.isEmpty ? "https://s3.\(region).amazonaws.com" : endpoint
         guard let url = URL(string: text), let host = url.host, !host.isEmpty, url.user == nil, url.query == nil,
@@ -47,6 +47,7 @@ public struct S3Settings: Sendable, Hashable {
         return url.scheme == "https" || url.scheme == "http" && ServiceConfiguration.isLoopback(host) ? url : nil
     }
 
+    /// The mistakes that can be found without reading a file.
     var mistakes: [String] {
         let needed = [
             ("region", region, "the bucket's region, such as `eu-central-1`"),

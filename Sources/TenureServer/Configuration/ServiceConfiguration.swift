@@ -3,7 +3,8 @@ public import TenureAppStore
 public import TenureCore
 package import TenureStore
 
-/// The complete configuration of the service. It reads no environment variables and no globals.
+/// The complete configuration of the service for one app. It reads no environment variables and no globals: the command
+/// `tenure serve` reads settings from files, the environment and options, and sets these properties.
 public struct ServiceConfiguration: Sendable {
     /// The address to listen on. Beyond loopback the service needs an admin key, and TLS or a declared proxy.
     public var host = "127.0.0.1"
@@ -46,14 +47,14 @@ public struct ServiceConfiguration: Sendable {
 
     /// The key for the App Store Server API; nil if the service doesn't use it.
     public var appStore: AppStoreSettings?
-    /// The seconds until the service searches again for customers with a pending history, after it found none.
+    /// The seconds until the service searches again for customers with a missing history, after it found none.
     package var appStoreIdle: TimeInterval = 5
-    /// The used share of Apple's rate limits. More than 1 only in a rehearsal.
+    /// The share of Apple's rate limits that the service uses. More than 1 only with a local App Store.
     package var appStoreRateShare: Double = 1
 
     /// Asset packs for customers who bought them; nil if the service delivers none.
     public var content: ContentSettings?
-    /// How many downloads a customer may have at once.
+    /// How many downloads a customer may have in progress.
     package var downloadsPerCustomer = defaultDownloadsPerCustomer
     static let defaultDownloadsPerCustomer = 16
 
@@ -75,7 +76,8 @@ public struct ServiceConfiguration: Sendable {
     public var rateLimits = RateLimits()
     /// The lifetimes of tokens.
     public var tokenLifetimes = TokenLifetimes()
-    /// If one acquisition uses more devices than this, the service stores an event. It has no other effect.
+    /// The number of devices of one acquisition above which the service stores an event for support. It has no other
+    /// effect.
     public var deviceLimit = 20
 
     /// Which clients may read `/metrics`.
@@ -141,7 +143,7 @@ public struct ServiceConfiguration: Sendable {
 
     /// A rate of requests.
     public struct Rate: Sendable, Hashable {
-        /// No limit.
+        /// A rate without a limit.
         public static let unlimited = Rate(perSecond: 0, burst: 0)
 
         /// The average number of requests per second; 0 for no limit.
@@ -188,7 +190,8 @@ public struct ServiceConfiguration: Sendable {
 
     /// The current time. Tests set it.
     package var now: @Sendable () -> Date = { Date() }
-    /// The clock of a rehearsal. Only with test anchors on loopback, because its owner decides which rights have ended.
+    /// A clock that replaces the system's in tests and rehearsals. It is allowed only with test anchors on loopback, because
+    /// its owner decides which rights have ended.
     public var clock: RehearsalClock? {
         didSet { if let clock { now = { clock.now } } }
     }
@@ -200,13 +203,14 @@ public struct ServiceConfiguration: Sendable {
         app = AppIdentity(bundleID: policy.app.bundleID, appAppleID: policy.app.appleID)
     }
 
+    /// The folder with the signing keys and the secret of access tokens, as set or by default.
     var folderOfKeys: String {
         if let keysFolder { return keysFolder }
         let folder = (databasePath as NSString).deletingLastPathComponent
         return folder.isEmpty ? "." : folder
     }
 
-    /// Nil if the database isn't a file.
+    /// The path of the SQLite file; nil if the database is on a server.
     package var databaseFile: String? {
         databasePath.contains("://") || ConnectionString.matches(databasePath) ? nil : databasePath
     }
@@ -214,8 +218,10 @@ public struct ServiceConfiguration: Sendable {
     /// The maximum number of connections. A download needs an open file in addition to its connection.
     var connectionLimit: Int { min(limits.connections, OpenFiles.available * 2 / 3) }
 
+    /// Whether the service listens on loopback only.
     var isLoopback: Bool { Self.isLoopback(host) }
 
+    /// Whether a host name or address is on this machine only.
     static func isLoopback(_ host: String) -> Bool {
         host == "localhost" || host == "::1" || (host.hasPrefix("127.") && host.allSatisfy { $0.isNumber || $0 == "." })
     }
@@ -256,7 +262,8 @@ public struct ServiceConfiguration: Sendable {
     /// The names of the trusted authorities other than Apple.
     public var testAuthorities: [String] { Set(anchors.values.flatMap(Self.testAuthorities)).sorted() }
 
-    /// Applies even with `allowsTestAnchorsBeyondLoopback`, because a stopped clock would make every token permanent.
+    /// The mistake if a clock is set where it isn't allowed. It applies even with `allowsTestAnchorsBeyondLoopback`, because
+    /// a stopped clock would make every token permanent.
     private var mistakeOfClock: ServiceError? {
         guard clock != nil else { return nil }
         guard isLoopback, proxies.isEmpty else { return .clock("it is for rehearsals on 127.0.0.1, without a proxy") }
@@ -266,6 +273,7 @@ public struct ServiceConfiguration: Sendable {
         return nil
     }
 
+    /// The names of the authorities other than Apple in these anchors.
     private static func testAuthorities(in anchors: TrustAnchors) -> [String] {
         anchors.summaries.filter { !AppleAnchors.contains(fingerprint: $0.fingerprint) }.map(\.subject)
     }

@@ -1,7 +1,8 @@
 import TenureCore
 import TenureStore
 
-/// All settings. A setting that other code reads has a name.
+/// All settings. A setting that other code reads by itself is a constant here. The others are written into the
+/// configuration by their key path, so they appear only in `all`.
 extension Setting {
     package static let config = Setting(
         "config", .path, isForCommandOnly: true, "a configuration file, in YAML or JSON")
@@ -109,7 +110,7 @@ extension Setting {
         behindProxy,
         Setting(
             "testAnchorsBeyondLoopback", \.allowsTestAnchorsBeyondLoopback,
-            "accept test authorities in `trust` although other machines can reach the service; who has their private key can get every entitlement"
+            "accept test authorities in `trust` although other machines can reach the service; anyone with their private key can get every entitlement"
         ),
         Setting(
             "transfer", \.transfer, isOfApp: true,
@@ -194,7 +195,7 @@ extension Setting {
         s3Endpoint, s3Region, s3Bucket, s3Prefix, s3AccessKeyID, s3SecretAccessKeyFile, s3SessionTokenFile, s3URLStyle,
     ]
 
-    /// The settings for a file and, unless they are structures, for the environment.
+    /// The settings that a file may contain and, unless they are structures, the environment.
     package static let configurable = all.filter { !$0.isForCommandOnly }
 }
 

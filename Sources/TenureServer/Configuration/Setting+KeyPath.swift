@@ -2,9 +2,10 @@ import TenureCore
 
 /// Settings that set one property of the configuration. The property's initial value is the default.
 extension Setting {
+    /// The property of the configuration that a setting sets.
     typealias Path<Value> = any WritableKeyPath<ServiceConfiguration, Value> & Sendable
 
-    /// A number.
+    /// Creates a setting for a number.
     init(
         _ name: String, _ range: ClosedRange<Int>, _ path: Path<Int>, isOfApp: Bool = false, _ sentence: String
     ) {
@@ -13,7 +14,7 @@ extension Setting {
         }
     }
 
-    /// A whole number for a property of type `Double`.
+    /// Creates a setting for a whole number that is stored in a property of type `Double`.
     init(
         _ name: String, _ range: ClosedRange<Int>, _ path: Path<Double>, isOfApp: Bool = false, _ sentence: String
     ) {
@@ -23,26 +24,26 @@ extension Setting {
         }
     }
 
-    /// A text with a default.
+    /// Creates a setting for a text with a default.
     init(_ name: String, _ kind: Kind, _ path: Path<String>, _ sentence: String) {
         self.init(name, kind, fallback: Self.fallback(path), sentence) {
             if let text = $0.text(named: name) { $1[keyPath: path] = text }
         }
     }
 
-    /// A text without default.
+    /// Creates a setting for a text without a default.
     init(_ name: String, _ kind: Kind, _ path: Path<String?>, isOfApp: Bool = false, _ sentence: String) {
         self.init(name, kind, isOfApp: isOfApp, sentence) { $1[keyPath: path] = $0.text(named: name) }
     }
 
-    /// `true` or `false`.
+    /// Creates a setting for `true` or `false`.
     init(_ name: String, _ path: Path<Bool>, _ sentence: String) {
         self.init(name, .flag, fallback: Self.fallback(path), sentence) {
             $1[keyPath: path] = $0.text(named: name) == "true"
         }
     }
 
-    /// One of several names.
+    /// Creates a setting for one of several names.
     init<Choice: RawRepresentable<String> & CaseIterable & SendableMetatype>(
         _ name: String, _ path: Path<Choice>, isOfApp: Bool = false, _ sentence: String
     ) {
@@ -52,6 +53,7 @@ extension Setting {
         }
     }
 
+    /// The default as text: the property's initial value.
     private static func fallback<Value>(_ path: Path<Value>) -> String? {
         defaults.map { "\($0[keyPath: path])" }
     }
@@ -60,8 +62,8 @@ extension Setting {
 }
 
 extension ServiceConfiguration {
-    /// The defaults, with the policy of an invented app. It allows checking the other settings if the policy can't be
-    /// read, so that one run reports all mistakes.
+    /// A configuration with all defaults and the policy of an invented app. With it, the other settings can be checked if
+    /// the policy can't be read, so that one run reports all mistakes.
     package static let withoutPolicy = try? ServiceConfiguration(
         databasePath: "",
         policy: Policy(

@@ -13,10 +13,13 @@ package struct Setting: Sendable {
         case trust
         /// Any text; the associated value describes it in `--help`.
         case text(String)
+        /// A whole number in the range.
         case number(ClosedRange<Int>)
         /// A length of time such as `24h`; the range is in seconds.
         case length(ClosedRange<Double>)
+        /// `true` or `false`; on the command line, an option without a value means `true`.
         case flag
+        /// One of these names.
         case choice([String])
         /// A list: in a file a sequence, on the command line one option for each, in the environment with commas.
         indirect case list(Kind)
@@ -36,10 +39,10 @@ package struct Setting: Sendable {
     /// Whether it exists only on the command line, not in files and the environment.
     package let isForCommandOnly: Bool
 
-    /// Whether each of several apps has its own value. The others belong to the listener and exist once.
+    /// Whether each of several apps has its own value. Other settings, such as the port, exist once for all apps.
     let isOfApp: Bool
-    /// Writes the value into a configuration. Nil if the value needs a file or other settings: then `tenure serve`
-    /// applies it.
+    /// Writes the value into a configuration. It is nil if applying the value needs a file or other settings; then
+    /// `tenure serve` does it.
     let apply: (@Sendable (SettingValues, inout ServiceConfiguration) -> Void)?
 
     init(
@@ -62,6 +65,7 @@ package struct Setting: Sendable {
         Self.variablePrefix + Self.words(of: name).map { $0.uppercased() }.joined(separator: "_")
     }
 
+    /// The beginning of the name of each environment variable.
     static let variablePrefix = "TENURE_"
 
     /// Splits a name into words: `appStore.keyID` into app, store, key and id.
@@ -96,7 +100,7 @@ extension Setting.Kind {
         }
     }
 
-    /// Returns why a text isn't a valid value, or nil. The message follows the setting's name.
+    /// Returns why a text isn't a valid value; nil if it is. Messages show it after the setting's name.
     func objection(to text: String) -> String? {
         switch self {
         case .path, .trust, .text: text.isEmpty ? "is empty; remove it, or write a value" : nil
@@ -122,7 +126,8 @@ extension Setting.Kind {
         if case .list = self { true } else { false }
     }
 
-    /// Resolves a path in a file of `folder`, relative to the current directory.
+    /// Returns a value from a configuration file in `folder`. A relative path is relative to that folder, so the folder is
+    /// put before it. Other values are returned as they are.
     package func resolved(_ text: String, in folder: String) -> String {
         func beside(_ path: Substring) -> String {
             path.hasPrefix("/") || folder.isEmpty || path.contains("://") ? String(path) : "\(folder)/\(path)"

@@ -1,8 +1,9 @@
 import Foundation
 
 extension SettingValues {
-    /// The files that the settings name, and the keys that the service made. Without databases, the settings of each app,
-    /// and the certificates to trust, which may be in folders.
+    /// The files that the settings name, and the files of the keys that the service made.
+    ///
+    /// It leaves out databases, the files of each of several apps, and the certificates to trust, which may be folders.
     package var files: [String] {
         let named = Setting.all.filter { $0.kind == .path && $0.name != Setting.database.name }.compactMap { text($0) }
         let database = isSet(.database) ? text(.database) : nil
@@ -10,7 +11,7 @@ extension SettingValues {
         return named + (folder.map { Self.keys(in: $0) } ?? []) + secretFilesOfWebhooks
     }
 
-    /// The keys that a service makes in a folder.
+    /// The files of the keys that a service makes in a folder.
     package static func keys(in folder: String) -> [String] {
         [SigningKeyStore.fileName, AccessTokenKey.fileName].map { folder.isEmpty ? $0 : "\(folder)/\($0)" }
     }

@@ -2,12 +2,14 @@ import TenurePolicyFile
 
 /// The values of settings from a file, the environment and the command line. A later value overrides an earlier one.
 package struct SettingValues: Sendable {
+    /// The values of each setting, by its name. Only lists have several.
     private var texts: [String: [String]] = [:]
     /// The mistakes, one line each, with their place.
     package private(set) var mistakes: [String] = []
 
     /// The webhook endpoints.
     package var webhooks: [Webhook] = []
+    /// The paths of the files with the secrets of webhooks.
     package var secretFilesOfWebhooks: [String] = []
     /// Several apps in one service, in the order of the file, each with its own settings.
     package var apps: [(name: String, values: SettingValues)] = []
@@ -23,13 +25,14 @@ package struct SettingValues: Sendable {
         return overlaid
     }
 
-    /// Returns these values with only some settings of one of several apps.
+    /// Returns these values, overridden by only some settings of one of several apps.
     package func overlaid(by app: SettingValues, only settings: [Setting]) -> SettingValues {
         var some = SettingValues()
         some.texts = app.texts.filter { text in settings.contains { $0.name == text.key } }
         return overlaid(by: some)
     }
 
+    /// Whether the setting has a value, apart from its default.
     package func isSet(_ setting: Setting) -> Bool { texts[setting.name] != nil }
 
     // MARK: Reading
@@ -47,12 +50,13 @@ package struct SettingValues: Sendable {
         if objections.isEmpty { texts[setting.name] = words }
     }
 
+    /// Adds a mistake that other code found.
     package mutating func note(_ mistake: String) { mistakes.append(mistake) }
 
-    /// Reads all variables. An unknown name that begins with Tenure's prefix is a mistake, because it is probably
-    /// misspelled.
+    /// Reads the environment variables of all settings.
     ///
-    /// Returns the mistakes about unknown names, for callers that print them only as warnings.
+    /// Returns a message about each unknown name with Tenure's prefix, because it is probably misspelled. The caller decides
+    /// whether that is a mistake or a warning.
     package mutating func read(environment: [String: String]) -> [String] {
         let settings = Setting.configurable.filter { $0.kind != .structure }
         for setting in settings {
@@ -107,6 +111,7 @@ package struct SettingValues: Sendable {
         texts[setting.name] ?? setting.fallback.map { $0.split(separator: ",").map { $0.trimmed } }
     }
 
+    /// The value of a setting, or its default.
     package func text(_ setting: Setting) -> String? { texts[setting.name]?.last ?? setting.fallback }
 
     /// The value of the setting with this name, without its default.
@@ -114,11 +119,12 @@ package struct SettingValues: Sendable {
 
     package func number(_ setting: Setting) -> Int? { text(setting).flatMap { Int($0) } }
 
-    /// The value in seconds.
+    /// The value of a length of time, in seconds.
     package func length(_ setting: Setting) -> Double? {
         text(setting).flatMap { TenurePolicyFile.Duration.seconds($0) }
     }
 
+    /// Whether a flag is `true`.
     package func isOn(_ setting: Setting) -> Bool { text(setting) == "true" }
 }
 

@@ -3,7 +3,8 @@ import TenureContent
 import TenureCore
 import TenureStore
 
-/// Decides which asset packs a customer may download, as `allows` decides in the app, as far as the service can know.
+/// Decides which asset packs a customer may download. It follows the rules of `allows` in the app, as far as the service
+/// knows the same facts.
 struct ContentAccess: Sendable {
     let store: Store
     let policies: ActivePolicy
@@ -26,6 +27,7 @@ struct ContentAccess: Sendable {
             for case .product(let id) in unlocks {
                 outcomes[.product(id)] = Self.outcome(ofProduct: id, evidence, under: policy, at: now)
             }
+            // An undetermined decision allows for a while, if the policy says so. The rest may be open for a trial.
             let hasGrace = policy.allowsUndetermined(since: customer.createdAt, at: now)
             var allowed = unlocks.filter { unlock in
                 outcomes[unlock] == .granted || hasGrace && outcomes[unlock] == .undetermined
@@ -41,7 +43,8 @@ struct ContentAccess: Sendable {
         }
     }
 
-    /// A purchase of the product counts as an entitlement that only this product grants.
+    /// Decides whether the customer has bought a product: whether they would have an entitlement that only this product
+    /// grants.
     private static func outcome(
         ofProduct id: String, _ evidence: Evidence, under policy: Policy, at now: Date
     ) -> Decision.Outcome? {
@@ -56,11 +59,14 @@ struct ContentAccess: Sendable {
 }
 
 extension Policy {
+    /// Whether an undetermined decision allows now, for a customer whom the service saw first at this time
+    /// (`whileUndetermined`).
     fileprivate func allowsUndetermined(since firstSeen: Date, at now: Date) -> Bool {
         guard case .allow(let seconds) = whileUndetermined else { return false }
         return now < firstSeen.addingTimeInterval(seconds)
     }
 
+    /// The trial of the entitlement that unlocks a pack; nil without one.
     fileprivate func trial(of unlock: ContentCatalog.Unlock) -> Trial? {
         guard case .entitlement(let name) = unlock else { return nil }
         return entitlement(named: name)?.trial

@@ -2,16 +2,17 @@ import Foundation
 import TenureContent
 import TenureCore
 
-/// The parts that deliver one app's content.
+/// The parts that deliver the content of one app: its catalog, download links and the downloads in progress.
 struct ContentDelivery: Sendable {
     let folder: ContentFolder
     let linkKey: ContentLinkKey
     /// Links to the bucket with the files; nil if the service sends the files itself.
     let s3: S3Links?
+    /// How long a download link works, in seconds.
     let linkLifetime: TimeInterval
     let downloads: Downloads
 
-    /// Nil if the configuration names no content.
+    /// Creates the parts; nil if the configuration names no content.
     init?(
         _ configuration: ServiceConfiguration, databaseID: [UInt8], downloads: Downloads
     ) throws(ServiceError) {

@@ -13,6 +13,7 @@ final class ContentFile: Sendable {
     /// The size in bytes.
     let size: Int64
 
+    /// The number of threads that read files.
     static let maximumThreads = 4
     private static let threads: NIOThreadPool = {
         let threads = NIOThreadPool(numberOfThreads: maximumThreads)
@@ -27,7 +28,7 @@ final class ContentFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Opens a regular file; nil if it doesn't exist.
+    /// Opens the file with this digest; nil if it doesn't exist or isn't a regular file.
     static func open(_ digest: ContentDigest, in folder: String) async throws -> ContentFile? {
         // A digest has only hexadecimal digits, so the path can't leave the folder.
         let path = "\(folder)/\(digest)"
@@ -67,7 +68,9 @@ final class ContentFile: Sendable {
         }
     }
 
+    /// A failure to open or read a file.
     struct ReadFailed: Error {
+        /// The system's `errno`.
         let code: Int32
     }
 }

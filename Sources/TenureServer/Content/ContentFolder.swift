@@ -5,9 +5,9 @@ import TenureFileAttributes
 import TenureFiles
 import TenureStore
 
-/// The published folder. A changed catalog is reloaded.
+/// The folder with the published asset packs, and its catalog. The catalog is reloaded when its file changes.
 ///
-/// A catalog that is missing, invalid, for another app or older than the known catalog has no effect.
+/// If the new catalog is missing, invalid, for another app or older than the known one, the known one stays in use.
 final class ContentFolder: Sendable {
     let path: String
     private let bundleID: String
@@ -33,7 +33,8 @@ final class ContentFolder: Sendable {
         return state.withLock { $0.problem }
     }
 
-    /// One caller reads the file. The others use the known catalog, so that a slow disk delays only one request.
+    /// Reads the file again if the known catalog is too old. Only one caller reads it. The others use the known catalog, so
+    /// that a slow disk delays only one request.
     private func refresh() {
         let isDue = state.withLock { $0.beginCheck(staleness: staleness) }
         guard isDue else { return }
@@ -71,9 +72,10 @@ final class ContentFolder: Sendable {
 }
 
 private struct State {
+    /// The catalog in use.
     private(set) var known: SignedCatalog?
     private(set) var problem: ServiceError?
-    /// The file that was read last, even if its catalog can't be used.
+    /// The identity and date of the file that was read last, even if its catalog can't be used.
     private(set) var seen: FileState?
     private var checkedAt: ContinuousClock.Instant?
     private var isChecking = false
@@ -85,12 +87,14 @@ private struct State {
         return true
     }
 
+    /// Stores that the file was checked, and what it was.
     mutating func endCheck(of file: FileState?) {
         seen = file
         checkedAt = ContinuousClock.now
         isChecking = false
     }
 
+    /// Uses the catalog that was read, unless it is older than the known one, or differs from it without a higher counter.
     mutating func take(_ found: Result<SignedCatalog, ServiceError>) {
         switch found {
         case .failure(let error): problem = error

@@ -7,14 +7,18 @@ import TenureStore
 ///
 /// The link contains what unlocks the file, so that a download continues after a newer catalog has dropped the pack.
 struct ContentLink: Sendable, Hashable {
+    /// The kind of the file: an asset pack's list of files, or the archive with all of them.
     enum File: UInt8, Sendable {
         case manifest, archive
     }
 
     let file: File
+    /// The digest of the file, which is also its name.
     let digest: ContentDigest
+    /// The name of the asset pack.
     let pack: String
     let unlock: ContentCatalog.Unlock
+    /// The customer's number in the database.
     let customer: Int64
     let realm: Realm
     /// The database's number of the persona that replaces the customer; nil without one.

@@ -10,10 +10,12 @@ struct ContentLinkKey: Sendable {
     /// The longest token in characters. The names of packs, entitlements and products are far shorter.
     private static let maximumTokenLength = 4096
 
+    /// Reads the secret in this folder of keys, or creates it.
     init(folder: String, databaseID: [UInt8]) throws(ServiceError) {
         code = try AccessTokenKey.code(for: "tenure content link", folder: folder, databaseID: databaseID)
     }
 
+    /// Returns the token of a download link.
     func token(of link: ContentLink) -> String {
         code.text(of: link.bytes)
     }

@@ -9,6 +9,7 @@ import NIOCore
 final class Download: Sendable {
     private let file: ContentFile
     private let range: Range<Int64>
+    /// Counts the download as in progress for as long as this object lives.
     private let slot: Downloads.Slot
     private let metrics: ServiceMetrics
 
@@ -25,6 +26,7 @@ final class Download: Sendable {
 
     deinit { metrics.endedDownload() }
 
+    /// The body of the response, which reads the file while it is sent.
     func body(through channel: any Channel) -> ResponseBody {
         ResponseBody(contentLength: range.count) { [self] writer in
             var offset = range.lowerBound

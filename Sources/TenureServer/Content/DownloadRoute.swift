@@ -11,7 +11,7 @@ import TenureStore
 ///
 /// The customer's right is checked on each request, so a refund counts from the next one.
 struct DownloadRoute: Sendable {
-    /// Nil if the service delivers no content.
+    /// The content to deliver; nil if the service delivers none.
     let delivery: ContentDelivery?
     let verifiedRealms: AcceptedRealms
     let rights: ContentAccess
@@ -19,13 +19,13 @@ struct DownloadRoute: Sendable {
     let now: @Sendable () -> Date
     let metrics: ServiceMetrics
 
-    private static let nothing = Problem(.notFound, "there is nothing at this path; check the path")
+    private static let notFound = Problem(.notFound, "there is nothing at this path; check the path")
 
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
         guard let delivery, let digest = ContentDigest(context.parameters.get("digest") ?? "") else {
-            throw Self.nothing
+            throw Self.notFound
         }
-        let (link, customer) = try await holder(of: request, digest, by: delivery)
+        let (link, customer) = try await linkAndCustomer(of: request, digest, by: delivery)
         guard let file = try await ContentFile.open(digest, in: delivery.folder.path) else {
             throw Problem(.notFound, "this file isn't published anymore; get a new link from `GET /v1/content`")
         }
@@ -33,7 +33,7 @@ struct DownloadRoute: Sendable {
         switch representation.answer(to: request) {
         case .without(let response): return response
         case .bytes(let range, var response):
-            // HEAD has no body, so it needs no slot.
+            // HEAD has no body, so it doesn't count as a download.
             guard request.method == .get else { return response }
             let slot: Downloads.Slot
             do throws(DownloadRejection) {

@@ -2,8 +2,8 @@ import Foundation
 import TenureAPI
 import TenureCore
 
-/// The downloads in progress. They have a fixed share of the connections, so that many downloads don't block syncs,
-/// notifications and health checks.
+/// Counts and limits the downloads in progress. They may use a fixed share of the connections, so that many downloads don't
+/// block syncs, notifications and health checks.
 final class Downloads: Sendable {
     private let state = Locked(State())
     private let limit: Int
@@ -39,6 +39,7 @@ final class Downloads: Sendable {
         limitPerCustomer = perCustomer
     }
 
+    /// Begins a download if the limits allow it. It lasts until the slot is released.
     func begin(for customer: Customer) -> Result<Slot, DownloadRejection> {
         state.withLock { state in
             let count = state.counts[customer, default: 0]
@@ -60,6 +61,7 @@ final class Downloads: Sendable {
 }
 
 extension DownloadRejection {
+    /// The response to the client.
     var problem: Problem {
         switch self {
         case .customer:

@@ -16,6 +16,7 @@ final class S3Links: Sendable {
         current = Locked(try S3Presigner(settings))
     }
 
+    /// Signs links with the current secrets.
     var presigner: S3Presigner { current.withLock { $0 } }
 
     /// Reloads the secrets. If they are invalid, the previous ones stay in use.

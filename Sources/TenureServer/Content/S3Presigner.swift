@@ -4,7 +4,8 @@ import TenureContent
 import TenureCore
 import TenureJSON
 
-/// Signs URLs for objects of a bucket with AWS Signature Version 4, in the query.
+/// Signs URLs for objects of a bucket with AWS Signature Version 4, in the query. Anyone with such a URL can download the
+/// object until it expires.
 ///
 /// https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html
 struct S3Presigner: Sendable {
@@ -56,6 +57,7 @@ struct S3Presigner: Sendable {
         path = folder.percentEncoded(keeping: "/")
     }
 
+    /// Returns a URL for a published file, which is an object with its digest as its name.
     func url(of digest: ContentDigest, lifetime: TimeInterval, at now: Date) -> String {
         url(ofObject: digest.description, lifetime: Int(lifetime), at: now)
     }
@@ -71,18 +73,20 @@ struct S3Presigner: Sendable {
         ]
         if let sessionToken { query.append(("X-Amz-Security-Token", sessionToken.revealed)) }
         let parameters = query.map { "\($0.0)=\($0.1.percentEncoded())" }
+        // The "canonical request" of the specification.
         let request = [
             "GET", path, parameters.sorted().joined(separator: "&"), "host:\(host)", "", "host", "UNSIGNED-PAYLOAD",
         ].joined(separator: "\n")
         let digest = Array(SHA256.hash(data: Data(request.utf8))).hexadecimal
+        // The "string to sign", and the "signing key", which is derived from the secret in several steps.
         let text = "AWS4-HMAC-SHA256\n\(time)\n\(scope)\n\(digest)"
         var key = Array("AWS4\(secretAccessKey.revealed)".utf8)
-        for part in scope.split(separator: "/") { key = Self.code(of: part, key: key) }
-        let signature = Self.code(of: text, key: key).hexadecimal
+        for part in scope.split(separator: "/") { key = Self.hmac(of: part, key: key) }
+        let signature = Self.hmac(of: text, key: key).hexadecimal
         return "\(scheme)://\(host)\(path)?\(parameters.joined(separator: "&"))&X-Amz-Signature=\(signature)"
     }
 
-    private static func code(of text: some StringProtocol, key: [UInt8]) -> [UInt8] {
+    private static func hmac(of text: some StringProtocol, key: [UInt8]) -> [UInt8] {
         Array(HMAC<SHA256>.authenticationCode(for: Data(text.utf8), using: SymmetricKey(data: key)))
     }
 }

@@ -5,8 +5,8 @@ import TenureCore
 import TenurePolicyFile
 package import TenureStore
 
-/// Checks a whole database: its integrity, the references between rows, each artifact's signature, and whether each
-/// customer's stored facts are those that the artifacts prove.
+/// Checks a whole database, for `tenure database check`: its integrity, the references between rows, each artifact's
+/// signature, and whether each customer's stored facts are those that the artifacts prove.
 package struct DatabaseCheck: Sendable {
     private let store: Store
     private let trust: TrustConfiguration
@@ -17,15 +17,18 @@ package struct DatabaseCheck: Sendable {
         self.trust = trust
     }
 
+    /// What was checked, and how many findings there are.
     package struct Outcome: Sendable, Hashable {
         package var customers: Int64 = 0
         package var artifacts = 0
         package var findings = 0
     }
 
-    /// Reads one snapshot of the database while the service continues to write.
+    /// Checks one snapshot of the database, while the service continues to write. Throws if the database fails.
     ///
-    /// `progress` gets the number of customers checked so far and of all. Throws if the database fails.
+    /// - Parameters:
+    ///   - progress: Called with the number of customers checked so far, and of all customers.
+    ///   - report: Called with each finding.
     package func run(
         progress: @escaping @Sendable (Int64, Int64) -> Void = { _, _ in },
         report: @escaping @Sendable (DatabaseFinding) -> Void
@@ -38,6 +41,7 @@ package struct DatabaseCheck: Sendable {
         }
     }
 
+    /// A check in progress.
     private struct Work {
         let snapshot: DatabaseSnapshot
         let trust: TrustConfiguration
@@ -68,6 +72,7 @@ package struct DatabaseCheck: Sendable {
             }
         }
 
+        /// Checks a version of the policy.
         private mutating func check(_ policy: StoredPolicy) {
             if Array(SHA256.hash(data: policy.compiled)) != policy.sha256 {
                 report(DatabaseFinding("policy \(policy.version) was changed after it was stored", .restore))
@@ -76,9 +81,11 @@ package struct DatabaseCheck: Sendable {
             }
         }
 
+        /// Checks a row of `customers`. One that was merged into another (`isLiving` is false) has no facts.
         private mutating func check(
             _ number: Int64, _ publicID: String, isLiving: Bool, _ derivation: DatabaseDerivation
         ) throws(StoreError) {
+            // Can the customer's row be read?
             do {
                 try snapshot.readRow(of: number)
             } catch {
@@ -86,6 +93,7 @@ package struct DatabaseCheck: Sendable {
                 return report(DatabaseFinding(detail, of: publicID, isLiving ? .rebuild : .restore))
             }
             guard isLiving else { return }
+            // Can all rows about the customer be read?
             let rows: CustomerRows
             do {
                 guard let there = try snapshot.rows(of: number) else { return }
@@ -94,6 +102,7 @@ package struct DatabaseCheck: Sendable {
                 guard case .damaged(let detail) = error else { throw error }
                 return report(DatabaseFinding(detail, of: publicID, .restore))
             }
+            // Are the artifacts those that were stored?
             outcome.artifacts += rows.artifacts.count
             for (index, entry) in rows.artifacts.enumerated() where !entry.artifact.hasItsDigest {
                 report(
@@ -101,6 +110,7 @@ package struct DatabaseCheck: Sendable {
                         "artifact \(index + 1) (\(entry.artifact.kind)) was changed after it was stored",
                         of: publicID, .restore))
             }
+            // Do the artifacts prove the stored facts?
             do {
                 let differences = try derivation.facts(of: rows).differences(from: rows.customer.facts)
                 if !differences.isEmpty {
@@ -118,7 +128,7 @@ package struct DatabaseCheck: Sendable {
 }
 
 extension Artifact {
-    /// Whether the signed part still has the stored hash.
+    /// Whether the signed part of the artifact still has the stored hash.
     var hasItsDigest: Bool {
         if kind == .receipt {
             guard let content = UnverifiedReceipt.content(of: bytes) else { return false }

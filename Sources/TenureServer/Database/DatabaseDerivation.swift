@@ -4,11 +4,11 @@ import TenureCore
 import TenurePolicyFile
 import TenureStore
 
-/// Derives the facts of the customers in one database, under the given trust anchors.
+/// Derives the facts of the customers in one database again, from the stored artifacts, under the given trust anchors.
 struct DatabaseDerivation: Sendable {
     private let derivation: Derivation
 
-    /// Uses the app of the database's last policy.
+    /// Creates the derivation. The last of the policies tells for which app artifacts must be signed.
     init(trust: TrustConfiguration, policies: [StoredPolicy]) {
         let app = policies.reversed().lazy.compactMap { try? PolicyFile.read($0.compiled, named: "policy").app }.first
         derivation = Derivation(
@@ -16,7 +16,7 @@ struct DatabaseDerivation: Sendable {
                 app: AppIdentity(bundleID: app?.bundleID, appAppleID: app?.appleID), trust: trust))
     }
 
-    /// Throws `damaged`, naming the artifact, if one can't be verified.
+    /// Derives a customer's facts. Throws `damaged`, naming the artifact, if one can't be verified.
     func facts(of rows: CustomerRows) throws(StoreError) -> CustomerFacts {
         var facts = try derivation.facts(of: rows)
         // When a customer has the maximum number of artifacts, the database stores only the facts of further ones.

@@ -6,7 +6,8 @@ import TenureCore
 import TenureJSON
 package import TenureStore
 
-/// The canonical dump of a database: one line of JSON for each row, in an order that depends only on the content.
+/// The canonical dump of a database: one line of JSON for each row, in an order that depends only on the content. Two
+/// databases with the same dump have the same content.
 ///
 /// Each column is a field with its name. Instants are milliseconds since 1970, bytes are Base64, and customers are
 /// named by their public IDs. SQLite and PostgreSQL with the same content give the same bytes.
@@ -19,7 +20,7 @@ package struct DatabaseDump: Sendable {
 
     /// Writes the lines of one snapshot of the database in pieces of about 64 KB, while others continue to write.
     ///
-    /// `progress` gets the number of customers written so far and of all. Returns the number of lines.
+    /// `progress` is called with the number of customers written so far, and of all customers. Returns the number of lines.
     package func write(
         progress: @escaping @Sendable (Int64, Int64) -> Void = { _, _ in },
         to sink: @escaping @Sendable ([UInt8]) throws(StoreError) -> Void

@@ -3,7 +3,7 @@ package import TenureAppStore
 import TenureCore
 package import TenureStore
 
-/// Computes the facts of every customer again from their artifacts.
+/// Computes the facts of every customer again from their artifacts, and stores them where they differ.
 package struct DatabaseRebuild: Sendable {
     private let store: Store
     private let trust: TrustConfiguration
@@ -13,24 +13,31 @@ package struct DatabaseRebuild: Sendable {
         self.trust = trust
     }
 
+    /// How many customers were rebuilt.
     package struct Outcome: Sendable, Hashable {
         package var customers: Int64 = 0
+        /// Customers with other facts than before.
         package var changed: Int64 = 0
         /// Customers with an artifact that can't be verified. They are unchanged.
         package var stopped: Int64 = 0
     }
 
+    /// What became of one customer.
     private enum Step: Sendable {
+        /// The facts were right.
         case same
         case changed
+        /// An artifact can't be verified.
         case stopped(DatabaseFinding)
     }
 
     /// Rebuilds while the service runs. Artifacts are verified outside of transactions. Each customer with other facts
     /// is written in a short transaction.
     ///
-    /// With `isTrial`, nothing is written. `report` is called for every customer who changes, or who can't be rebuilt
-    /// because an artifact can't be verified.
+    /// - Parameters:
+    ///   - isTrial: Whether to count the changes only, and write nothing.
+    ///   - progress: Called with the number of customers handled so far, and of all customers.
+    ///   - report: Called for every customer who can't be rebuilt because an artifact can't be verified.
     package func run(
         isTrial: Bool, progress: @escaping @Sendable (Int64, Int64) -> Void = { _, _ in },
         report: @escaping @Sendable (DatabaseFinding) -> Void
@@ -81,6 +88,7 @@ package struct DatabaseRebuild: Sendable {
         }
     }
 
+    /// Rebuilds one customer.
     private func step(
         _ number: Int64, _ publicID: String, _ derivation: DatabaseDerivation, _ isTrial: Bool
     ) async throws(StoreError) -> Step {

@@ -3,15 +3,16 @@ import TenureAppStore
 import TenureCore
 package import TenureStore
 
-/// Derives a customer's facts from their rows alone. It verifies each artifact and notification again, as of the day it
-/// was received.
+/// Derives a customer's facts from their rows in the database. It verifies each artifact and notification again, as of the
+/// time at which it was received.
 ///
-/// The database stores the facts with the customer. Checks and rebuilds compute them again this way.
+/// The database also stores the facts themselves, with the customer, for fast decisions. Checks, rebuilds and undone merges
+/// compute them again in this way.
 package struct Derivation: Sendable {
     let verifier: AppStoreVerifier
 
-    /// Throws `damaged`, naming the artifact, if one can't be verified: its bytes were changed, or its trust anchor
-    /// isn't configured here.
+    /// Returns the customer's facts. Throws `damaged`, naming the artifact, if one can't be verified: its bytes were
+    /// changed, or its trust anchor isn't configured here.
     func facts(of rows: CustomerRows) throws(StoreError) -> CustomerFacts {
         var facts = try facts(
             of: rows.artifacts, rows.notifications, of: rows.customer.publicID)
@@ -22,7 +23,7 @@ package struct Derivation: Sendable {
         return facts
     }
 
-    /// Throws `damaged` like `facts(of:)`.
+    /// Returns the facts that artifacts and notifications prove. Throws `damaged` like `facts(of:)`.
     private func facts(
         of artifacts: [(artifact: Artifact, receivedAt: Date)],
         _ notifications: [(notification: StoredNotification, receivedAt: Date)], of publicID: String
@@ -101,11 +102,12 @@ package struct Derivation: Sendable {
         }
     }
 
+    /// Verifies an artifact, and adds what it proves.
     private func add(_ artifact: Artifact, receivedAt: Date, to proven: inout Proven) throws(Rejection) {
         switch artifact.kind {
         case .appTransaction:
-            // The app transaction was accepted when it was received, so the source with the fewest restrictions is
-            // used.
+            // Clients can't send some app transactions that the App Store's server can. This one was accepted when it was
+            // received, so it's verified as if the server had sent it.
             let verified = try verifier.verifyAppTransaction(artifact.bytes, from: .appStoreServer, now: receivedAt)
             proven.proofs.append(verified.proof)
         case .transaction:

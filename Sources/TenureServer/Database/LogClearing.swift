@@ -1,7 +1,8 @@
 import ServiceLifecycle
 import TenureStore
 
-/// Empties SQLite's log, so that erased data is removed from it within a minute, or when the last reader is done with it.
+/// Empties SQLite's write-ahead log regularly. Erased data stays in the log until then: for at most a minute, or until the
+/// last reader is done with it.
 struct LogClearing: Service {
     let store: Store
 
@@ -9,7 +10,7 @@ struct LogClearing: Service {
     private static let pause = Duration.seconds(1)
 
     func run() async throws {
-        // A process that was killed may have left erased data in the log.
+        // The first attempt comes soon, because a process that was killed may have left erased data in the log.
         var wait = Self.pause
         while !Task.isShuttingDownGracefully, !Task.isCancelled {
             try? await cancelWhenGracefulShutdown { [wait] in try await Task.sleep(for: wait) }

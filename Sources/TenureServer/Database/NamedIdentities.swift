@@ -2,25 +2,28 @@ import TenureAppStore
 import TenureCore
 import TenureStore
 
-/// The identities that verified artifacts give a customer. Only this code decides which IDs of artifacts identify
-/// customers.
+/// Collects the identities in verified artifacts. Only this code decides which IDs in artifacts identify customers.
 struct NamedIdentities: Sendable, Hashable {
     /// The identities that find the customer, each once, in the order of the artifacts.
     private(set) var identities: [Identity] = []
     /// Identities by which support finds the customer. A sync never finds a customer by them; see `Identity.Kind`.
     private var accountTokens: [Identity] = []
     private var orders: [Order] = []
+    /// All identities that were added, to add each once.
     private var seen: Set<Identity> = []
 
+    /// The identity of an order, and the transaction that has it.
     private struct Order: Sendable, Hashable {
         let transactionID: String
         let identity: Identity
     }
 
+    /// Adds an identity, unless it was added before.
     mutating func add(_ identity: Identity) {
         if seen.insert(identity).inserted { identities.append(identity) }
     }
 
+    /// Adds the identity of an app transaction: the account's acquisition of the app.
     mutating func add(_ payload: AppTransactionPayload) { add(account: payload.appTransactionID) }
 
     /// Adds a transaction's identities. `purchase` is nil if the transaction contains no purchase.
@@ -32,6 +35,7 @@ struct NamedIdentities: Sendable, Hashable {
         add(order: payload.webOrderLineItemID, of: purchase.transactionID)
     }
 
+    /// Adds the identities of renewal info. `renewal` is nil if it can't be derived.
     mutating func add(_ payload: RenewalInfoPayload, _ renewal: Renewal?) {
         add(account: payload.appTransactionID)
         guard let renewal else { return }
@@ -39,6 +43,7 @@ struct NamedIdentities: Sendable, Hashable {
         add(accountToken: payload.appAccountToken, of: renewal.originalTransactionID)
     }
 
+    /// Adds the identities of a receipt and its purchases.
     mutating func add(_ receipt: Verified<ReceiptPayload>) {
         if case .download(let id) = receipt.proof.id { add(Identity(.downloadID, id)) }
         for purchase in receipt.purchases { add(Identity(.originalTransactionID, purchase.originalTransactionID)) }
@@ -47,7 +52,9 @@ struct NamedIdentities: Sendable, Hashable {
         }
     }
 
-    /// The identities by which people find the customer. Orders of transactions that are stored already are left out.
+    /// The identities by which support finds the customer: account tokens, and the orders of new transactions.
+    ///
+    /// - Parameter known: The stored customer; nil for a new one. Orders of its transactions are stored already.
     func searchableIdentities(beyond known: Customer?) -> [Identity] {
         let transactions = orders.isEmpty ? [] : Set(known?.facts.purchases.map(\.transactionID) ?? [])
         return accountTokens + orders.filter { !transactions.contains($0.transactionID) }.map(\.identity)

@@ -4,9 +4,9 @@ import TenureCore
 import TenureJSON
 import TenureStore
 
-/// The facts that a verified notification proves, and the identities of their customer.
+/// The facts that a verified notification proves, and the identities of its customer.
 ///
-/// The facts follow only from the nested artifacts, so notifications of unknown types count too.
+/// The facts follow only from the signed artifacts inside the notification, so notifications of unknown types count too.
 struct NotificationContents: Sendable {
     let notification: StoredNotification
     private(set) var proofs: [AppProof] = []
@@ -14,6 +14,7 @@ struct NotificationContents: Sendable {
     private(set) var renewals: [Renewal] = []
     private var names = NamedIdentities()
 
+    /// Reads a verified notification. `bytes` is its JWS.
     init(_ verified: VerifiedNotification, bytes: [UInt8]) {
         let outer = verified.notification
         let uuid = outer.payload.notificationUUID ?? ""

@@ -4,7 +4,8 @@ import TenureCore
 import TenureJSON
 import TenureStore
 
-/// A signed statement of entitlements for offline use, bound to acquisition, device and environment.
+/// The contents of an entitlement token: a signed statement of entitlements for offline use, bound to an acquisition, a
+/// device and an environment.
 struct EntitlementToken {
     let bundleID: String
     let customer: Customer
@@ -29,13 +30,9 @@ struct EntitlementToken {
             json.field("sub", customer.publicID)
             json.field("bundleID", bundleID)
             json.field("environment", customer.realm.environment.rawValue)
-            if customer.realm.isTest {
-                json.field("test", true)
-            }
-            // Marks the token as a persona's. Production apps reject it.
-            if let persona {
-                json.field("persona", persona.name)
-            }
+            if customer.realm.isTest { json.field("test", true) }
+            // Production apps reject a token with this field.
+            if let persona { json.field("persona", persona.name) }
             json.field("appTransactionID", ifPresent: appTransactionID)
             json.field("device", device)
             json.field("iat", seconds(now))
@@ -56,8 +53,11 @@ struct EntitlementToken {
         return min(now.addingTimeInterval(term), persona?.expiresAt ?? .distantFuture)
     }
 
-    /// Writes the right. Subscriptions have an end. A refund or support can end every other right; the device learns that
-    /// with its next sync, and keeps the right until then. Without a nonce, all rights end with the token.
+    /// Writes the right to an entitlement.
+    ///
+    /// Subscriptions have an end. A refund or support can end every other right, which the device learns with its next
+    /// sync. So `refreshAfter` says when to sync; the device keeps the right until then. Without a nonce, all rights end
+    /// with the token.
     private func write(_ decision: Decision, into json: inout JSONWriter) {
         json.object(decision.entitlement) { json in
             let limit = nonce == nil ? end : nil

@@ -7,15 +7,21 @@ public enum ServiceError: Error, Sendable, Hashable {
     case invalidPort(Int)
     case portInUse(host: String, port: Int)
     case cannotListen(host: String, port: Int, detail: String)
+    /// The service accepts no App Store environment.
     case noEnvironment
+    /// The policy lacks the app's Apple ID, which artifacts from production contain.
     case productionNeedsAppleID
+    /// Signers other than Apple are trusted, and other machines can reach the service.
     case testAnchorsBeyondLoopback(host: String)
+    /// Other machines can reach the service, and it has no admin key.
     case noAdminKey(host: String)
     case invalidAdminKey
+    /// Other machines can reach the service, and it has neither TLS nor a proxy.
     case noTransportSecurity(host: String)
     case unreadablePolicy(path: String, detail: String)
     /// The policy has mistakes. Each message begins with file, line and column.
     case brokenPolicy([String])
+    /// A file with a key or another secret can't be used.
     case keyFile(path: String, detail: String)
     /// Other processes that use the same database have other keys.
     case otherKeys(String)
@@ -38,8 +44,10 @@ public enum ServiceError: Error, Sendable, Hashable {
     case app(name: String, String)
     /// The database can't be used.
     case database(String)
+    /// The service failed for any other reason.
     case failed(String)
 
+    /// Creates the error of a database that can't be used.
     init(_ error: StoreError) {
         self = .database(error.description)
     }
@@ -58,7 +66,8 @@ extension ServiceError: CustomStringConvertible {
         case .invalidPort(let port): "`\(port)` isn't a valid port; use one from 1 to 65535, or 0 for any free one"
         case .portInUse(let host, let port):
             "port \(port) on `\(host)` is in use; stop the process that listens there, or choose another port with --port"
-        case .cannotListen(let host, let port, let detail): "can't listen on `\(host)`, port \(port): \(detail)"
+        case .cannotListen(let host, let port, let detail):
+            "can't listen on `\(host)`, port \(port): \(detail); choose another `host` or `port`"
         case .noEnvironment: "no App Store environment is configured; add at least one of production, sandbox and xcode"
         case .productionNeedsAppleID:
             "the app's Apple ID is missing, which production artifacts contain; add `appleID` to the policy's `app`"

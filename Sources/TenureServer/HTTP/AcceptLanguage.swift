@@ -8,14 +8,15 @@ extension Request {
 
 /// `Accept-Language` of RFC 9110, section 12.5.4.
 enum AcceptLanguage {
-    /// More languages than a reader has. The rest is ignored.
-    private static let most = 16
+    /// How many languages are read. The rest are ignored, because no person needs more.
+    private static let maximumLanguages = 16
 
-    /// Returns the language tags in the order of their weights. Ranges that can't be read, `*`, and those that the reader
-    /// excludes (`q=0`) are left out.
+    /// Returns the language tags, the one with the highest weight first. A header such as `de, en;q=0.5` gives German the
+    /// weight 1, and English 0.5. Entries that can't be read, `*`, and languages that the reader excludes (`q=0`) are left
+    /// out.
     static func languages(in header: String) -> [String] {
         var weighted: [(language: String, weight: Double)] = []
-        for range in header.prefix(1024).split(separator: ",").prefix(most) {
+        for range in header.prefix(1024).split(separator: ",").prefix(maximumLanguages) {
             let parts = range.split(separator: ";").map { $0.filter { !$0.isWhitespace } }
             guard let language = parts.first, !language.isEmpty,
                 language.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") })

@@ -6,7 +6,8 @@ import Logging
 /// The outermost middleware: it identifies the client, gives the request an ID, and reports the result to the log and
 /// metrics.
 ///
-/// Each request is one line in the log. It has the route, and no path, header or body from the client.
+/// Each request is one line in the log. The line has the route, such as `/v1/content/:digest`, but no path, header or
+/// body from the client.
 struct AccessMiddleware: RouterMiddleware {
     typealias Context = ServiceContext
 
@@ -43,6 +44,7 @@ struct AccessMiddleware: RouterMiddleware {
         }
     }
 
+    /// Counts and logs a request that has ended.
     private func end(_ request: Request, _ context: ServiceContext, method: String, status: Int, since start: UInt64) {
         let seconds = Double(DispatchTime.now().uptimeNanoseconds &- start) / 1e9
         // For a path without a route, Hummingbird uses a name without a slash.

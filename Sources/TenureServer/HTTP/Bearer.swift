@@ -2,8 +2,8 @@ import HTTPTypes
 import Hummingbird
 
 extension Request {
-    /// The token after `Authorization: Bearer`; nil without that header. The scheme's case doesn't matter (RFC 9110, section
-    /// 11.1).
+    /// The token after `Authorization: Bearer`; nil unless there is exactly one such header. The case of `Bearer` doesn't
+    /// matter (RFC 9110, section 11.1).
     var bearer: Substring.UTF8View? {
         guard let header = authorization?.utf8,
             let start = header.index(header.startIndex, offsetBy: 7, limitedBy: header.endIndex),
@@ -12,7 +12,8 @@ extension Request {
         return header[start...]
     }
 
-    /// The header if there is exactly one. With several, it would be ambiguous which one counts.
+    /// The value of the `Authorization` header if there is exactly one. With several, it would be ambiguous which one
+    /// counts.
     private var authorization: String? {
         var found: String?
         for field in headers where field.name == .authorization {

@@ -2,15 +2,21 @@
 enum ByteRange: Sendable, Hashable {
     /// The whole file: there is no range, several ranges, or an invalid one.
     case all
+    /// Some bytes of the file, which the response sends with status 206.
     case part(Range<Int64>)
-    /// The range begins after the end of the file.
+    /// The range begins after the end of the file, or asks for its last 0 bytes. The response is 416.
     case unsatisfiable
 
-    /// - Parameter size: The size of the file in bytes.
+    /// Reads the header.
+    ///
+    /// - Parameters:
+    ///   - header: The value of `Range`; nil if the header is missing.
+    ///   - size: The size of the file in bytes.
     init(_ header: String?, size: Int64) {
         self = Self.range(in: header ?? "", size: size) ?? .all
     }
 
+    /// Reads one range in one of its three forms: `bytes=0-99`, `bytes=100-` and `bytes=-100`. Nil for anything else.
     private static func range(in header: String, size: Int64) -> ByteRange? {
         let parts = header.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         guard size > 0, parts.count == 2, parts[0].lowercased() == "bytes" else { return nil }
@@ -21,6 +27,7 @@ enum ByteRange: Sendable, Hashable {
         let ends = spec.split(separator: "-", omittingEmptySubsequences: false)
         guard ends.count == 2 else { return nil }
         if ends[0].isEmpty {
+            // `-100` means the last 100 bytes.
             guard let suffix = number(ends[1]) else { return nil }
             return suffix > 0 ? .part(max(0, size - suffix)..<size) : .unsatisfiable
         }

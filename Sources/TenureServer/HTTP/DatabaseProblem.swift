@@ -1,10 +1,12 @@
 import TenureAPI
 import TenureStore
 
+/// The responses while the service must not use its database. `ProblemMiddleware` has the other responses about it.
 extension Problem {
-    /// Creates the problem of a database that the service must not use until an operator fixes it. Nil for other errors.
+    /// Creates the response if the service must not use its database until an operator fixes something. Nil for other
+    /// errors.
     ///
-    /// The response doesn't tell which other app a database belongs to. The log does.
+    /// If the database belongs to another app, only the log says to which one.
     init?(unusable error: StoreError) {
         switch error {
         case .replaced:

@@ -1,4 +1,5 @@
-/// A strong entity tag (RFC 9110, section 8.8.3), with its quotes.
+/// A strong entity tag, with its quotes: the value of an `ETag` header that identifies one version of a file (RFC 9110,
+/// section 8.8.3).
 struct EntityTag: Sendable {
     let text: String
 

@@ -4,8 +4,8 @@ import NIOHTTP1
 /// Rejects HTTP/1.1 requests without exactly one `Host` header (RFC 9112, section 3.2). If there were several, a proxy
 /// and the service could use different ones. Also rejects targets that aren't HTTP resources.
 ///
-/// It must see the original headers, so it comes after the decoder, and before the handler that moves `Host` into the
-/// request.
+/// It must see the original headers. So its place in the pipeline is after the decoder, and before the handler that
+/// moves `Host` out of the headers.
 final class HostCheck: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
 
@@ -15,7 +15,7 @@ final class HostCheck: ChannelInboundHandler, RemovableChannelHandler {
         // Ignores everything after a rejected request.
         guard !isRefused else { return }
         if case .head(let head) = unwrapInboundIn(data),
-            !Self.isSound(head) || !Self.isTarget(head.uri, of: head.method)
+            !Self.hasValidHost(head) || !Self.isTarget(head.uri, of: head.method)
         {
             isRefused = true
             // The server answers with 400 after the responses to earlier requests, and closes the connection.
@@ -24,14 +24,15 @@ final class HostCheck: ChannelInboundHandler, RemovableChannelHandler {
         context.fireChannelRead(data)
     }
 
-    private static func isSound(_ head: HTTPRequestHead) -> Bool {
+    /// Whether the request has exactly one valid `Host` header. HTTP/1.0 doesn't require one.
+    private static func hasValidHost(_ head: HTTPRequestHead) -> Bool {
         let hosts = head.headers["Host"]
         guard let host = hosts.first else { return (head.version.major, head.version.minor) < (1, 1) }
         return hosts.count == 1 && host.utf8.allSatisfy(isAllowed)
     }
 
-    /// Whether a server can have the target: a path, a URL of HTTP with a host, or for OPTIONS `*` (RFC 9112, section
-    /// 3.2).
+    /// Whether the request's target is a path, an `http` or `https` URL with a host, or for OPTIONS `*` (RFC 9112,
+    /// section 3.2).
     private static func isTarget(_ target: String, of method: HTTPMethod) -> Bool {
         if target.hasPrefix("/") || target == "*" && method == .OPTIONS { return true }
         // Schemes are compared without case (RFC 9110, section 4.2.3).
@@ -41,7 +42,8 @@ final class HostCheck: ChannelInboundHandler, RemovableChannelHandler {
         return !host.isEmpty && host.allSatisfy(isAllowed)
     }
 
-    /// Whether a host and a port may contain the byte (RFC 3986, section 3.2). A user isn't allowed.
+    /// Whether a host and a port may contain the byte (RFC 3986, section 3.2). `@` isn't allowed, because a user name before
+    /// the host is deprecated (RFC 9110, section 4.2.4).
     private static func isAllowed(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -3,6 +3,7 @@ import Hummingbird
 import TenureAPI
 import TenureJSON
 
+/// The responses that routes return, with their headers.
 extension Response {
     /// A response that no cache may store, because it belongs to one customer and changes.
     static func json(
@@ -11,18 +12,19 @@ extension Response {
         json.withBytes { answer(ByteBuffer(bytes: $0), status: status, mediaType: mediaType) }
     }
 
-    /// The same, with what `body` writes.
+    /// A response with the JSON that `body` writes, which no cache may store.
     static func json(capacity: Int = 1024, _ body: (inout JSONWriter) -> Void) -> Response {
         var json = JSONWriter(capacity: capacity)
         body(&json)
         return .json(json)
     }
 
-    /// The same, with an object of the fields that `body` writes.
+    /// A response with a JSON object of the fields that `body` writes, which no cache may store.
     static func jsonObject(capacity: Int = 1024, _ body: (inout JSONWriter) -> Void) -> Response {
         json(capacity: capacity) { $0.object(body) }
     }
 
+    /// A response with finished JSON, which no cache may store.
     static func json(_ bytes: [UInt8]) -> Response {
         answer(ByteBuffer(bytes: bytes), status: .ok, mediaType: "application/json")
     }
@@ -37,10 +39,12 @@ extension Response {
         return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: body))
     }
 
+    /// A response with text of this media type, which no cache may store.
     static func text(_ text: String, mediaType: String) -> Response {
         answer(ByteBuffer(string: text), status: .ok, mediaType: mediaType)
     }
 
+    /// A response with a problem as its body, and the status and headers that belong to its code.
     static func problem(_ problem: Problem) -> Response {
         var json = JSONWriter()
         json.value(problem)

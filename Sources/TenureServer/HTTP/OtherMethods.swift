@@ -2,8 +2,9 @@ import HTTPTypes
 import Hummingbird
 import TenureAPI
 
+/// Routers that also respond to HEAD, and to methods that a path doesn't support.
 extension Router<ServiceContext> {
-    /// A router without routes. Each GET route that is added also answers HEAD.
+    /// A new router without routes. Each GET route that is added also answers HEAD.
     static var empty: Router { Router(context: ServiceContext.self, options: .autoGenerateHeadEndpoints) }
 
     /// Returns a responder for these routes. For other methods of their paths, it responds with 405 and the allowed

@@ -2,10 +2,10 @@ import HTTPTypes
 import Hummingbird
 import TenureAPI
 
-/// Accepts only the canonical spelling of each path; all others aren't found.
+/// Responds with 404 to every spelling of a path except the canonical one.
 ///
-/// Hummingbird ignores repeated and trailing slashes. A proxy that blocks a path compares strings, so another spelling
-/// of the path would get past it.
+/// Hummingbird ignores repeated and trailing slashes. A proxy that blocks `/v1/admin` compares strings, so `//v1/admin`
+/// would get past it.
 struct PathSpelling: RouterMiddleware {
     typealias Context = ServiceContext
 
@@ -14,7 +14,7 @@ struct PathSpelling: RouterMiddleware {
         next: (Request, ServiceContext) async throws -> Response
     ) async throws -> Response {
         let target = (request.head.path ?? "").utf8
-        guard !Self.holdsNUL(target) else {
+        guard !Self.containsNUL(target) else {
             throw Problem(.malformedRequest, "the path or query contains a NUL (`%00`); remove it")
         }
         guard Self.isCanonical(target.prefix { $0 != UInt8(ascii: "?") }) else { throw HTTPError(.notFound) }
@@ -38,8 +38,8 @@ struct PathSpelling: RouterMiddleware {
         }
     }
 
-    /// Whether it contains `%00`. The HTTP parser rejects the byte itself.
-    private static func holdsNUL(_ target: some Collection<UInt8>) -> Bool {
+    /// Whether the path or query contains `%00`. The HTTP parser rejects an unescaped NUL.
+    private static func containsNUL(_ target: some Collection<UInt8>) -> Bool {
         target.contains(UInt8(ascii: "%")) && escapes(of: target).contains(0)
     }
 

@@ -6,7 +6,8 @@ import NIOHTTP1
 import TenureAPI
 import TenureStore
 
-/// Turns every error into a problem, and logs it. Logs contain no artifact, token or ID from a client.
+/// Turns every error into a response with a problem (RFC 9457), and logs it. Logs contain no artifact, token or ID from a
+/// client.
 struct ProblemMiddleware: RouterMiddleware {
     typealias Context = ServiceContext
 
@@ -34,6 +35,7 @@ struct ProblemMiddleware: RouterMiddleware {
         }
     }
 
+    /// What the log says about a failure of the service.
     private static func cause(of error: any Error) -> String {
         switch error {
         case let error as StoreError: error.description
@@ -44,7 +46,8 @@ struct ProblemMiddleware: RouterMiddleware {
 }
 
 extension Problem {
-    /// Why the database can't be used, with a stable reason; nil for a failure of the service itself.
+    /// Creates the problem of a database that can't be used now, mostly with a stable reason. Nil for other errors, which
+    /// get status 500.
     init?(_ error: StoreError) {
         if let problem = Problem(unusable: error) {
             self = problem
@@ -56,8 +59,8 @@ extension Problem {
         case .busy: (detail, reason, retryAfter) = ("is busy with other transactions", "databaseBusy", 1)
         case .full: (detail, reason, retryAfter) = ("has no room on its disk", "databaseFull", 5)
         case .readOnly: (detail, reason, retryAfter) = ("is read-only", "databaseReadOnly", 5)
-        case .unusable: (detail, reason, retryAfter) = ("refuses the service", "databaseUnusable", 5)
-        case .policyChanged: (detail, reason, retryAfter) = ("has another policy now", nil, 1)
+        case .unusable: (detail, reason, retryAfter) = ("rejects the service's connections", "databaseUnusable", 5)
+        case .policyChanged: (detail, reason, retryAfter) = ("has another policy since a moment ago", nil, 1)
         case .replaced, .newerDatabase, .olderDatabase, .otherApp, .otherDatabase, .moved, .unavailable, .damaged,
             .failed, .notEmpty, .copyDiffers:
             return nil
@@ -65,6 +68,7 @@ extension Problem {
         self.init(.busy, "the database \(detail); try again", reason: reason, retryAfter: retryAfter)
     }
 
+    /// Creates the problem of any error that a route or Hummingbird threw.
     fileprivate init(_ error: any Error, notFoundMessage: String) {
         if let error = error as? StoreError, let problem = Problem(error) {
             self = problem

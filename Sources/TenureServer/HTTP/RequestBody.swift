@@ -7,17 +7,21 @@ import TenureAppStore
 import TenureCore
 import TenureJSON
 
+/// Reading the body of a request, with limits on its size and on the memory of all bodies.
 extension Request {
     /// Reads a JSON body of at most `limit` bytes: UTF-8, without duplicate names or NULs.
     ///
-    /// Throws a problem if the body has another media type, is too large, isn't such JSON, or is too slow while bodies
-    /// take too much memory.
+    /// Throws a problem if the body has another media type, is compressed, is too large or isn't such JSON. Also throws
+    /// if it was dropped because all bodies together take too much memory (`BodyBudget`).
+    ///
+    /// - Parameter isNotification: Whether the App Store sends the body. Its media type is then checked leniently, and its
+    ///   memory counts as that of a small body.
     func json(upTo limit: Int, in context: ServiceContext, isNotification: Bool = false) async throws -> Data {
         guard headers.saysJSON(isLenient: isNotification) else {
             throw Problem(
                 .unsupportedMediaType, "the media type isn't supported; send `Content-Type: application/json`")
         }
-        // The limits count the bytes as they come, so none are decompressed.
+        // A small compressed body can expand to a huge one, which the limit wouldn't prevent. So none are accepted.
         if let encoding = headers[.contentEncoding], encoding.lowercased() != "identity" {
             throw Problem(.unsupportedMediaType, "the body is compressed; send it without `Content-Encoding`")
         }
@@ -31,14 +35,14 @@ extension Request {
         if let length = headers[.contentLength].flatMap({ UInt64($0) }), length > limit { throw tooLarge }
         var buffer = ByteBuffer()
         let (budget, channel) = (context.bodies, context.channel)
-        let held = budget.open(for: context.peer?.address?.ofClient, isNotification: isNotification) {
+        let reservation = budget.open(for: context.peer?.address?.ofClient, isNotification: isNotification) {
             channel.closeTransport()
         }
-        defer { budget.close(held) }
+        defer { budget.close(reservation) }
         for try await chunk in body {
             let count = chunk.readableBytes
             guard buffer.readableBytes + count <= limit else { throw tooLarge }
-            guard budget.take(count, for: held) else {
+            guard budget.reserve(count, for: reservation) else {
                 throw Problem(.busy, "the service is receiving too much data; send the request again", retryAfter: 1)
             }
             buffer.writeImmutableBuffer(chunk)
@@ -49,7 +53,7 @@ extension Request {
         return Data(buffer.readableBytesView)
     }
 
-    /// Reads a body of this type. Throws a problem that names the invalid, missing or unknown field.
+    /// Reads a JSON body of this type. Throws a problem that names the invalid, missing or unknown field.
     func decoded<Body: AdminRequest>(
         _ type: Body.Type, upTo limit: Int, in context: ServiceContext
     ) async throws -> Body {
@@ -71,7 +75,8 @@ extension Request {
         } catch let DecodingError.typeMismatch(type, context), let DecodingError.valueNotFound(type, context) {
             throw Problem(wrongType: type, at: context.codingPath)
         } catch DecodingError.dataCorrupted(let context) where !context.codingPath.isEmpty {
-            throw Problem(.malformedRequest, "`\(context.codingPath.text)` is invalid")
+            let fix = "write dates such as 2026-11-20T12:00:00Z, and numbers without a fraction"
+            throw Problem(.malformedRequest, "`\(context.codingPath.text)` is invalid; \(fix)")
         } catch {
             throw Problem(.malformedRequest, "the body must be a JSON object")
         }
@@ -81,8 +86,8 @@ extension Request {
 extension HTTPFields {
     /// Whether the body's media type is JSON, with any parameters (RFC 9110, section 8.3).
     ///
-    /// - Parameter isLenient: Also accept a missing type, and types that begin with `application/json`. The App Store
-    ///   chooses the type of its notifications, and a refused notification may be lost.
+    /// - Parameter isLenient: Whether to accept a missing type too, and all types that begin with `application/json`. The
+    ///   App Store chooses the type of its notifications, and a refused notification may be lost.
     fileprivate func saysJSON(isLenient: Bool) -> Bool {
         guard let field = self[.contentType] else { return isLenient }
         let type = field.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()

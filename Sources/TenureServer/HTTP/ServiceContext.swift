@@ -1,7 +1,7 @@
 import Hummingbird
 import NIOCore
 
-/// The values that belong to one request.
+/// The values that belong to one request, beside the request itself. Middleware sets some of them for the routes.
 struct ServiceContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     /// The other end of the connection: the client, or a proxy.
@@ -10,7 +10,7 @@ struct ServiceContext: RequestContext {
     let channel: any Channel
     /// The client; set by `AccessMiddleware`.
     var peer: Peer?
-    /// The part of the client's path before the app's path, such as `/apps/NAME`.
+    /// The part of the client's path before the app's path: `/apps/NAME`, or nothing. Links in responses begin with it.
     var pathPrefix = ""
     /// The memory for request bodies.
     var bodies = BodyBudget.process

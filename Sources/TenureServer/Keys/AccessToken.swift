@@ -5,9 +5,10 @@ import TenureStore
 
 /// The contents of an access token: the customer it gives access to, and its end.
 ///
-/// 50 bytes in Base64: a version, the environment, the customer's number, the second of its end, and a MAC over all of
-/// it. With a persona, it has another version, and the persona's number before the MAC.
+/// The token is 50 bytes in Base64: a version, the realm, the customer's number, the second of its end, and a MAC over all
+/// of it. With a persona, it has another version, and the persona's number before the MAC.
 struct AccessToken: Sendable, Hashable {
+    /// The customer's number in the database.
     let customer: Int64
     let realm: Realm
     let expiresAt: Date
@@ -22,6 +23,7 @@ struct AccessToken: Sendable, Hashable {
     /// The sizes in bytes: without a persona, and with one.
     static let sizes = [bodySize + macSize, bodySize + 8 + macSize]
 
+    /// The token's bytes without the MAC.
     var body: [UInt8] {
         var bytes: [UInt8] = [persona == nil ? Self.version : Self.personaVersion, realm.code]
         bytes.reserveCapacity(Self.sizes[1])
@@ -31,7 +33,7 @@ struct AccessToken: Sendable, Hashable {
         return bytes
     }
 
-    /// Reads bytes after the MAC of their body was checked.
+    /// Reads a token's bytes. The caller has checked their MAC. Nil if their size, version or realm is unknown.
     init?(_ bytes: [UInt8]) {
         let version = bytes.count == Self.sizes[0] ? Self.version : Self.personaVersion
         guard Self.sizes.contains(bytes.count), bytes[0] == version, let realm = Realm(code: bytes[1]) else {
@@ -46,6 +48,7 @@ struct AccessToken: Sendable, Hashable {
             persona: version == Self.personaVersion ? number(at: Self.bodySize) : nil)
     }
 
+    /// Creates the contents of a new token.
     init(customer: Int64, realm: Realm, expiresAt: Date, persona: Int64? = nil) {
         self.customer = customer
         self.realm = realm
@@ -56,6 +59,7 @@ struct AccessToken: Sendable, Hashable {
 }
 
 extension Problem {
+    /// The response to a request without a valid access token.
     static let accessTokenRefused = Problem(
         .notAuthenticated, "the access token is missing, invalid or expired; sync again")
 }

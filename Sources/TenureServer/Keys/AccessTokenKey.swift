@@ -4,7 +4,8 @@ import TenureAppStore
 import TenureCore
 import TenureJSON
 
-/// Makes and checks access tokens: HMAC-SHA256 with a key that depends on the service's secret and its database.
+/// Makes and checks access tokens. Their MAC is HMAC-SHA256, with a key that is derived from the service's secret and the
+/// database's ID.
 struct AccessTokenKey: Sendable {
     private let code: MessageCode
     /// A digest that identifies the secret, for processes that must have the same one.
@@ -12,8 +13,10 @@ struct AccessTokenKey: Sendable {
 
     static let fileName = "access-token.secret"
 
-    /// Reads the secret, or creates it at the first start. A token contains a customer's number in the database, so the
-    /// key also depends on the database: tokens of another database are invalid.
+    /// Reads the secret, or creates it at the first start.
+    ///
+    /// A token contains a customer's number in the database. The key depends on the database, so that a token for another
+    /// database is invalid and not a token for another customer.
     init(folder: String, databaseID: [UInt8]) throws(ServiceError) {
         let secret = try Self.secret(in: folder)
         code = Self.code(for: "tenure access token", secret, databaseID: databaseID)
@@ -52,8 +55,10 @@ struct AccessTokenKey: Sendable {
                 outputByteCount: 32))
     }
 
+    /// The file with the secret in a folder of keys.
     static func file(in folder: String) -> SecretFile { SecretFile(path: "\(folder)/\(fileName)") }
 
+    /// Returns the text of a token, as clients send it.
     func text(of token: AccessToken) -> String { code.text(of: token.body) }
 
     /// Returns the token in a text that this service made, even after it expired; nil for any other text.

@@ -6,15 +6,16 @@ import Hummingbird
 struct AdminKey: Sendable {
     private let digest: SHA256Digest
 
-    /// Nil if no key is configured.
+    /// Creates the key from its setting. Nil if no key is configured.
     init?(_ key: String?) {
         guard let secret = key.flatMap({ KeySecret($0) }) else { return nil }
         digest = secret.digest
     }
 
-    /// Compares digests, so that the time it takes reveals nothing about the key.
+    /// Whether the request has this key.
     func opens(_ request: Request) -> Bool { request.adminKey.map { opens($0) } ?? false }
 
+    /// Whether this is the key. Compares digests, so that the time it takes reveals nothing about the key.
     func opens(_ secret: KeySecret) -> Bool { secret.digest == digest }
 }
 

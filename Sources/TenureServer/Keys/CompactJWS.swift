@@ -18,11 +18,12 @@ struct CompactHeader: Sendable {
         text = Base64.urlSafe.encode(header) + [Self.period]
     }
 
+    /// The character between the segments.
     static let period = UInt8(ascii: ".")
 }
 
 extension P256.Signing.PrivateKey {
-    /// A compact JWS (RFC 7515) over a payload of JSON, signed with ES256.
+    /// Returns a compact JWS (RFC 7515) over a payload of JSON, signed with ES256.
     ///
     /// Throws only if swift-crypto fails, never because of the payload.
     func compactJWS(_ payload: [UInt8], after header: CompactHeader) throws -> String {
@@ -38,7 +39,7 @@ extension P256.Signing.PrivateKey {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// A compact JWS with this key's ID in the header.
+    /// Returns a compact JWS with this key's ID in the header.
     func compactJWS(_ payload: [UInt8], type: String) throws -> String {
         try compactJWS(payload, after: CompactHeader(type: type, keyID: publicKey.id))
     }
@@ -60,7 +61,8 @@ extension P256.Signing.PublicKey {
         return payload
     }
 
-    /// Returns the payload of a statement with at most `most` bytes.
+    /// Returns the payload of a compact JWS of at most `most` bytes that this key signed with that type; nil for any other
+    /// text.
     func statement(_ jws: String, type: String, most: Int) -> Data? {
         guard jws.utf8.count <= most else { return nil }
         return payload(of: jws, type: type, keyID: id).map { Data($0) }

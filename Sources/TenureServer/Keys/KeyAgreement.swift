@@ -30,11 +30,14 @@ struct KeyAgreement: Sendable {
     static func keys(
         in folder: String, _ store: Store, tokenLife: TimeInterval, staleness: Swift.Duration, at now: Date
     ) async throws(ServiceError) -> (signing: SigningKeys, accessToken: AccessTokenKey, agreement: KeyAgreement) {
+        // `known` are the keys that another process, or this one earlier, stored in the database.
         let (known, hasCustomers) = try await reading(store) { (try $0.sharedKeys(), try $0.newestCustomer() > 0) }
         let signingKey = SigningKeyStore(folder: folder)
         let secretFile = AccessTokenKey.file(in: folder)
-        let missing = [(signingKey.exists, SigningKeyStore.fileName), (secretFile.exists, AccessTokenKey.fileName)]
-            .filter { !$0.0 }.map(\.1)
+        var missing = signingKey.exists ? [] : [SigningKeyStore.fileName]
+        if !secretFile.exists { missing.append(AccessTokenKey.fileName) }
+        // New keys would differ from the known ones. If there are customers and no signing key, `SigningKeys` below throws
+        // an error that says where the key was used last.
         if let known, !missing.isEmpty, !(hasCustomers && !signingKey.exists) {
             throw .otherKeys(
                 "there is no `\(missing.joined(separator: "` and `"))` in `\(folder)`, and another process has created the "
@@ -47,8 +50,9 @@ struct KeyAgreement: Sendable {
         let current = signing.current
         let agreement = KeyAgreement(
             store: store, folder: folder, fingerprint: accessToken.fingerprint, firstKey: current.id)
-        if let other = try await agreement.agree(current) {
-            // No app trusts them. After another error, the database may name them already.
+        if let other = try await agreement.conflict(storing: current) {
+            // The keys that were created just now can be removed, because no app trusts them. After another error they
+            // stay, because the database may name them already.
             for name in missing { try? FileManager.default.removeItem(atPath: "\(folder)/\(name)") }
             throw .otherKeys(
                 "the keys in `\(folder)` aren't those of the database's other processes; "
@@ -57,6 +61,7 @@ struct KeyAgreement: Sendable {
         return (signing, accessToken, agreement)
     }
 
+    /// How to fix it if this process has other keys than the database names.
     private static func remedy(_ known: SharedKeys, _ folder: String) -> String {
         """
         copy `\(SigningKeyStore.fileName)` and `\(AccessTokenKey.fileName)` from `\(known.place)` to `\(folder)`. If they \
@@ -64,9 +69,10 @@ struct KeyAgreement: Sendable {
         """
     }
 
-    /// Stores these keys if the database has none, or if they may replace the stored keys. Otherwise returns the stored
-    /// keys.
-    private func agree(_ keys: SigningKeySet) async throws(ServiceError) -> SharedKeys? {
+    /// Stores these keys if the database has none, or if they may replace the stored keys, and returns nil. Otherwise
+    /// returns the stored keys, with which these are in conflict.
+    private func conflict(storing keys: SigningKeySet) async throws(ServiceError) -> SharedKeys? {
+        // First only reads, because most starts change nothing.
         let mine = SharedKeys(keys, secret: fingerprint, place: "\(Self.machine):\(Self.path(of: folder))")
         let known = try await Self.reading(store) { try $0.sharedKeys() }
         if let known {
@@ -88,9 +94,9 @@ struct KeyAgreement: Sendable {
     }
 
     /// Stores the signing key after a rotation. If another process rotated the key, reloads the key file. If the file
-    /// doesn't have the new key, no tokens are issued until it does.
+    /// doesn't have the new key, no tokens are issued until it does. `SigningKeyWatch` calls this regularly.
     ///
-    /// - Parameter agreed: the ID of this process's signing key when it last was the one in the database.
+    /// - Parameter agreed: The ID of this process's signing key when it last was the one in the database.
     func renew(_ keys: SigningKeys, agreed: inout String) async throws(ServiceError) {
         let known = try await Self.reading(store) { try $0.sharedKeys() }
         if let known, known.signingKey != keys.current.id, keys.current.id == agreed { keys.reread() }
@@ -99,11 +105,13 @@ struct KeyAgreement: Sendable {
         let root = current.file.root?.id
         var isSame = hasSameKey && (root == nil || root == known?.root)
         // An older key doesn't replace the newer one of another process, even if it could have at a start.
-        if !isSame, known == nil || hasSameKey || current.id != agreed { isSame = try await agree(current) == nil }
+        let mayStore = known == nil || hasSameKey || current.id != agreed
+        if !isSame, mayStore { isSame = try await conflict(storing: current) == nil }
         keys.isOutdated = !isSame
         if isSame { agreed = current.id }
     }
 
+    /// Reads from the database, and turns its errors into `ServiceError`.
     private static func reading<Value: Sendable>(
         _ store: Store, _ body: @escaping @Sendable (DatabaseTransaction) throws -> Value
     ) async throws(ServiceError) -> Value {
@@ -125,6 +133,11 @@ struct KeyAgreement: Sendable {
 }
 
 extension SharedKeys {
+    /// The keys as the database names them for other processes.
+    ///
+    /// - Parameters:
+    ///   - secret: The fingerprint of the secret of access tokens.
+    ///   - place: The machine and the folder in which the keys are.
     init(_ keys: SigningKeySet, secret: String, place: String) {
         self.init(
             signingKey: keys.id, createdAt: keys.file.keys.last?.createdAt ?? 0, root: keys.file.root?.id,
@@ -133,8 +146,10 @@ extension SharedKeys {
 }
 
 extension SigningKeySet {
-    /// Whether this is the database's signing key, a later one of the same file, or one that the same offline root signed.
-    /// A file keeps the keys that were rotated or revoked, and an older copy of it lacks the database's key.
+    /// Whether the key in use is the database's signing key, or may replace it.
+    ///
+    /// It may if its file contains the database's key, because a file keeps the keys that were rotated or revoked; an older
+    /// copy of the file lacks the database's key. It also may if the same offline root signed it and it isn't older.
     fileprivate func mayReplace(_ known: SharedKeys) -> Bool {
         if file.keys.contains(where: { $0.key.id == known.signingKey }) { return true }
         guard let root = file.root, file.rootStatement != nil, let last = file.keys.last else { return false }

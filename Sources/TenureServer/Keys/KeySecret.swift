@@ -5,8 +5,8 @@ import TenureJSON
 
 /// The text of an admin key, which `tenure admin-key` makes: a prefix, 256 random bits and a checksum.
 ///
-/// The service can't tell whether another text is random enough, so it accepts no other texts as admin keys. The database
-/// has only a hash.
+/// The service can't tell whether a text of the operator's own is random enough, so it accepts only texts of this form as
+/// admin keys. The database has only a hash.
 package struct KeySecret: Sendable {
     private let secret: Secret<String>
 
@@ -36,14 +36,15 @@ package struct KeySecret: Sendable {
         secret = Secret(String(text))
     }
 
-    /// The checksum. It detects a mistyped key, except for one in four billion.
+    /// Returns the checksum of the random bytes. It detects mistyped keys, except for one in four billion.
     private static func checksum(of random: some Sequence<UInt8>) -> [UInt8] {
         Array(SHA256.hash(data: Array(prefix.utf8) + Array(random)).prefix(checksumSize))
     }
 
+    /// The SHA-256 of the key's text.
     var digest: SHA256Digest { SHA256.hash(data: Array(text.utf8)) }
 
-    /// The hash in the database. The secret is random, so no slow hash is needed. The time of the look-up may reveal
-    /// something about the hash, but nothing about the secret.
+    /// The hash in the database. The secret is random, so it needs no slow hash as a password would. The time of a look-up
+    /// may reveal something about the hash, but nothing about the secret.
     package var hash: [UInt8] { Array(digest) }
 }

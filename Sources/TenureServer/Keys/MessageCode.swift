@@ -3,7 +3,8 @@ import Foundation
 import TenureCore
 import TenureJSON
 
-/// HMAC-SHA256 (RFC 2104) with one key. The key's blocks are hashed once in advance, which makes each code faster.
+/// Authenticates messages with HMAC-SHA256 (RFC 2104) and one key. The key's blocks are hashed once in advance, which makes
+/// each code faster.
 struct MessageCode: Sendable {
     /// The hash states after the key's blocks. They are as secret as the key.
     private let states: Secret<States>
@@ -17,12 +18,14 @@ struct MessageCode: Sendable {
         var bytes = key.withUnsafeBytes { [UInt8]($0) }
         if bytes.count > SHA256.blockByteCount { bytes = Array(SHA256.hash(data: bytes)) }
         bytes += repeatElement(0, count: SHA256.blockByteCount - bytes.count)
+        // The inner and the outer padding of RFC 2104.
         var (inner, outer) = (SHA256(), SHA256())
         inner.update(data: bytes.map { $0 ^ 0x36 })
         outer.update(data: bytes.map { $0 ^ 0x5C })
         states = Secret(States(inner: inner, outer: outer))
     }
 
+    /// Returns the message's code.
     func code(of message: UnsafeRawBufferPointer) -> SHA256Digest {
         let states = states.revealed
         var hash = states.inner
@@ -33,7 +36,7 @@ struct MessageCode: Sendable {
         return hash.finalize()
     }
 
-    /// The message and its code in Base64.
+    /// Returns the message followed by its code, in Base64.
     func text(of message: [UInt8]) -> String {
         var bytes = message
         let code = message.withUnsafeBytes { self.code(of: $0) }
@@ -41,7 +44,7 @@ struct MessageCode: Sendable {
         return Base64.urlSafe.text(bytes)
     }
 
-    /// The message and its code, from Base64; nil if the code isn't this key's.
+    /// Returns the message followed by its code, decoded from Base64; nil if the code is wrong for this key.
     func bytes(in text: [UInt8]) -> [UInt8]? {
         guard let bytes = Base64.urlSafe.decode(text[...]), bytes.count > SHA256.byteCount else { return nil }
         let end = bytes.count - SHA256.byteCount

@@ -7,11 +7,13 @@ import TenureCore
 package struct OfflineRoot: Sendable {
     private let file: SecretFile
 
+    /// The contents of the file.
     struct Contents: Sendable {
         /// The private key in PEM.
         let privateKey: Secret<String>
-        /// The counter of the last list of revoked keys.
+        /// The counter of the last list of revoked keys; 0 before the first list.
         var counter: Int64 = 0
+        /// The IDs of all keys that the root has revoked.
         var revoked: [String] = []
     }
 
@@ -26,14 +28,16 @@ package struct OfflineRoot: Sendable {
         file = SecretFile(path: path)
     }
 
-    /// Creates the root unless it exists. Returns its public key, which apps pin.
+    /// Creates the root unless it exists. Returns its public key, which apps pin, as a JSON Web Key.
     package func create() throws -> String {
         let contents = Contents(privateKey: Secret(P256.Signing.PrivateKey().pemRepresentation))
         let bytes = try Self.bytes(of: contents)
         return String(decoding: JSONWebKey(try read(try file.contents { bytes }).key.publicKey).bytes, as: UTF8.self)
     }
 
-    /// Returns a statement that a signing key may sign until an instant.
+    /// Signs the statement that a signing key may sign tokens until an instant.
+    ///
+    /// - Parameter publicKey: The signing key's public half, as a JSON Web Key.
     package func sign(_ publicKey: String, until end: Date, at now: Date) throws -> String {
         guard let key = (try? JSONDecoder().decode(JSONWebKey.self, from: Data(publicKey.utf8)))?.publicKey else {
             throw SigningKeyError.notAKey
@@ -43,9 +47,9 @@ package struct OfflineRoot: Sendable {
         return try RootStatement.sign(key, until: end, by: root, at: now)
     }
 
-    /// Returns a new list of revoked keys, with these and all that were revoked before.
+    /// Signs a new list of revoked keys, with these and all that were revoked before.
     ///
-    /// - Parameter counter: The list's counter, if it must be higher than the next number.
+    /// - Parameter counter: The lowest counter of the list; nil for one more than the last.
     package func revoke(_ ids: [String], counter: Int64? = nil, at now: Date) throws -> String {
         let (known, key) = try read(try file.existingContents())
         var contents = known
@@ -59,6 +63,7 @@ package struct OfflineRoot: Sendable {
         return try RootRevocations.sign(contents.revoked, counter: contents.counter, by: key, at: now)
     }
 
+    /// Reads the file's bytes, and the private key in them.
     private func read(_ bytes: [UInt8]) throws -> (contents: Contents, key: P256.Signing.PrivateKey) {
         guard let stored = try? JSONDecoder().decode(Stored.self, from: Data(bytes)),
             stored.counter >= 0, stored.counter < Int64.max,

@@ -4,10 +4,11 @@ import TenureCore
 import TenureJSON
 import TenureStore
 
-/// A token that a sandbox build sends so that a persona replaces its customer.
+/// A token that a sandbox build sends so that a persona, a test customer, replaces the real one.
 ///
 /// It is a compact JWS, signed with the service's signing key. Only the database knows whether the persona is still
-/// valid. The token contains its name and settings for people, and the app for which it is valid.
+/// valid. The token also contains the persona's name and settings, so that people can read them, and the app for which it
+/// is valid.
 struct PersonaToken {
     let persona: StoredPersona
     let bundleID: String
@@ -36,8 +37,10 @@ struct PersonaToken {
         let bundleID: String
     }
 
+    /// Returns the signed token, which a sandbox build sends.
     func signed(by keys: SigningKeySet) throws -> String { try keys.sign(claims, type: Self.type) }
 
+    /// Returns the claims of a persona token that one of these keys signed; nil for any other text.
     static func claims(of text: String, by keys: SigningKeySet) -> Claims? {
         guard text.utf8.count <= longest, let payload = keys.payload(of: text, type: type) else { return nil }
         return try? JSONDecoder().decode(Claims.self, from: Data(payload))

@@ -25,9 +25,10 @@ struct JSONWebKey: Codable, Hashable, Sendable {
         return try? P256.Signing.PublicKey(rawRepresentation: x + y)
     }
 
-    /// The required members only, in the order of their names (RFC 7638, section 3.2).
+    /// The JSON of the required members only, in the order of their names (RFC 7638, section 3.2).
     var bytes: [UInt8] { JSONWriter.object { write(into: &$0) } }
 
+    /// Writes the required members.
     func write(into json: inout JSONWriter) {
         json.field("crv", crv)
         json.field("kty", kty)
@@ -40,11 +41,12 @@ struct JSONWebKey: Codable, Hashable, Sendable {
 }
 
 extension P256.Signing.PublicKey {
+    /// The key ID in a JWS: the thumbprint of RFC 7638.
     var id: String { JSONWebKey(self).id }
 }
 
 extension P256.Signing.PrivateKey {
-    /// A new key with an ID that doesn't begin with a hyphen, which commands would read as an option.
+    /// Creates a key with an ID that doesn't begin with a hyphen, which commands would read as an option.
     static func newSigningKey() -> Self {
         while true {
             let key = Self()

@@ -10,7 +10,9 @@ enum Right: String, Sendable, Hashable, CaseIterable {
     case link
     /// Merge customers, and undo merges.
     case merge
+    /// Export everything that is stored about a customer.
     case export
+    /// Erase a customer.
     case erase
     /// Read the audit trail.
     case audit

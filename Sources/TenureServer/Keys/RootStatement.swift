@@ -24,6 +24,7 @@ struct RootStatement: Sendable {
         signUntil = Date(timeIntervalSince1970: TimeInterval(payload.signUntil))
     }
 
+    /// Signs a statement about a key.
     static func sign(
         _ key: P256.Signing.PublicKey, until end: Date, by root: P256.Signing.PrivateKey, at now: Date
     ) throws -> String {
@@ -39,6 +40,7 @@ struct RootStatement: Sendable {
 /// The offline root's list of revoked keys. The list with the highest counter counts.
 struct RootRevocations: Sendable {
     let counter: Int64
+    /// The IDs of the revoked keys.
     let revoked: [String]
 
     /// The JSON of a list. A separate type, so that only `init(_:by:)` creates a list.
@@ -58,6 +60,7 @@ struct RootRevocations: Sendable {
         (counter, revoked) = (payload.counter, payload.revoked)
     }
 
+    /// Signs a list.
     static func sign(
         _ revoked: [String], counter: Int64, by root: P256.Signing.PrivateKey, at now: Date
     ) throws -> String {

@@ -4,7 +4,7 @@ import TenureFileAttributes
 import TenureFiles
 import TenureStore
 
-/// A file with a secret. All code that reads such a file uses this type.
+/// A file with a secret, such as a private key. All code of the service that reads or writes such a file uses this type.
 ///
 /// Only the file's owner may have access to it; see `FilePermissions`.
 package struct SecretFile: Sendable {
@@ -64,6 +64,7 @@ package struct SecretFile: Sendable {
         return (contents.bytes, isOpenToOthers && !isCredential)
     }
 
+    /// Reads the file; nil if it's missing. Throws if other users have access.
     private func read(upTo limit: Int = SecretFile.maximumKeySize) throws(ServiceError) -> [UInt8]? {
         guard let (bytes, isOpenToOthers) = try contentsIfAny(upTo: limit) else { return nil }
         guard !isOpenToOthers else { throw .keyFile(path: path, detail: Self.openToOthers) }

@@ -9,7 +9,9 @@ package struct SigningKeyAdministration: Sendable {
         store = SigningKeyStore(folder: folder)
     }
 
+    /// The signing keys of a service, for `tenure signing-key list`.
     package struct Summary: Sendable {
+        /// One signing key.
         package struct Key: Sendable, Hashable {
             package let id: String
             package let createdAt: Date
@@ -19,20 +21,27 @@ package struct SigningKeyAdministration: Sendable {
             package let isInChain: Bool
         }
 
+        /// How long the key in use may sign.
         package enum Period: Sendable, Hashable {
-            case unlimited, notSigned
+            /// There is no offline root.
+            case unlimited
+            /// There is an offline root, and it hasn't signed the key.
+            case notSigned
             case until(Date)
         }
 
-        /// Oldest first; the last one is in use unless it is revoked.
+        /// The keys, oldest first. The last one is in use unless it is revoked.
         package let keys: [Key]
         package let period: Period
         /// The public key in use, as a JSON Web Key, as are the next two.
         package let inUse: String
+        /// The public key that waits for the offline root's signature; nil if no key waits.
         package let waiting: String?
+        /// The offline root's public key; nil without a root.
         package let root: String?
     }
 
+    /// Reads the keys. Changes nothing.
     package func summary() throws -> Summary {
         let keys = try store.read()
         let file = keys.file
@@ -57,12 +66,17 @@ package struct SigningKeyAdministration: Sendable {
             period: period, inUse: file.keys.last?.key.text ?? "", waiting: waiting, root: file.root?.text)
     }
 
+    /// The result of a rotation.
     package enum Rotation: Sendable, Hashable {
+        /// A new key is in use.
         case rotated(id: String, publicKey: String)
         /// A new key waits for the offline root's signature.
         case waiting(publicKey: String)
     }
 
+    /// Replaces the key in use, or with an offline root creates the key that the root must sign first.
+    ///
+    /// - Parameter droppingOldest: Whether apps that pinned only the oldest key may lose trust, if the chain is full.
     package func rotate(droppingOldest: Bool = false, at now: Date) throws -> Rotation {
         try store.update { file in
             guard file.root == nil else { return .waiting(publicKey: try file.prepare(at: now).text) }
@@ -90,7 +104,8 @@ package struct SigningKeyAdministration: Sendable {
     /// Installs a statement of the offline root.
     ///
     /// - Parameters:
-    ///   - root: The root's public key, the first time and to change the root.
+    ///   - root: The root's public key as a JSON Web Key, the first time and to change the root; otherwise nil.
+    ///   - droppingOldest: Whether apps that pinned only the oldest key may lose trust, if the chain is full.
     ///   - replacingRoot: Whether `root` may replace another root, which apps have pinned.
     package func install(
         _ statement: String, ofRoot root: String? = nil, droppingOldest: Bool = false, replacingRoot: Bool = false,
@@ -110,6 +125,7 @@ package struct SigningKeyAdministration: Sendable {
 }
 
 extension JSONWebKey {
+    /// The key as JSON, as commands print it.
     var text: String { String(decoding: bytes, as: UTF8.self) }
 }
 

@@ -14,13 +14,18 @@ package enum SigningKeyError: Error, Sendable, Hashable, CustomStringConvertible
     case notAKey
     /// The text isn't a statement of the offline root.
     case notOfRoot
+    /// The service doesn't have this offline root yet.
     case noRoot
-    /// Apps that pinned this root would trust no new token.
+    /// The service has another root than the request. Apps that pinned the known one would trust no new token.
     case anotherRoot(known: String)
+    /// The statement is about a key that is neither in use nor waiting.
     case aboutAnotherKey(String)
+    /// The period in the statement ended on this date.
     case periodOver(Date)
+    /// The list of revoked keys isn't newer than the known one.
     case olderRevocations(counter: Int64, known: Int64)
     case tooManyRevocations
+    /// The private key in the file can't be read.
     case cannotSign
 
     package var description: String {

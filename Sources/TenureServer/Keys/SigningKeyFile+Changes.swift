@@ -3,6 +3,7 @@ import Foundation
 import TenureAPI
 import TenureCore
 
+/// The changes to the file of signing keys: rotation, revocation, and what the offline root signed.
 extension SigningKeyFile {
     /// Replaces the key in use. The old key signs a statement that vouches for the new one; then its private key is
     /// deleted.
@@ -24,6 +25,7 @@ extension SigningKeyFile {
         use(new, at: now)
     }
 
+    /// Adds a key, and makes it the one in use.
     private mutating func use(_ key: P256.Signing.PrivateKey, at now: Date) {
         keys.append(Key(key: JSONWebKey(key.publicKey), createdAt: now.seconds))
         privateKey = Secret(key.pemRepresentation)
@@ -50,10 +52,13 @@ extension SigningKeyFile {
         }.map(\.element)
     }
 
-    /// Revokes a key, so that its tokens are rejected. Its statements leave the chain, and so do older keys, which
-    /// vouch for no other key. A new key replaces one in use, and no key vouches for it.
+    /// Revokes a key, so that its tokens are rejected.
     ///
-    /// - Returns: the keys of the chain that no longer lead to a trusted signing key. Their apps need an update.
+    /// Apps that pinned it, or an older key of the chain, can't trust the key in use anymore: the chain from their key leads
+    /// through the revoked one. So these keys leave the chain. If the revoked key is in use, a new one replaces it, and no
+    /// key vouches for the new one.
+    ///
+    /// - Returns: The keys that left the chain. Apps that pinned only these need an update.
     @discardableResult
     mutating func revoke(_ id: String, at now: Date) throws -> [String] {
         guard let index = keys.firstIndex(where: { $0.key.id == id }) else { throw SigningKeyError.unknownKey(id) }
@@ -62,10 +67,12 @@ extension SigningKeyFile {
         let start = chainStart
         guard index >= start else { return [] }
         let stranded = keys[start...index].map(\.key.id)
+        // An older key: the chain now begins after it.
         guard index == keys.indices.last else {
             chain.removeFirst(index - start + 1)
             return stranded
         }
+        // The key in use: the waiting key or a new one replaces it.
         keys[index].retiredAt = now.seconds
         chain = []
         use(next?.key ?? .newSigningKey(), at: now)
@@ -96,7 +103,8 @@ extension SigningKeyFile {
         if let known = self.root, known != root, !replacingRoot { throw SigningKeyError.anotherRoot(known: known.id) }
         guard let key = root.publicKey else { throw SigningKeyError.notAKey }
         if let list = RootRevocations(text, by: key) {
-            // Without a statement about the key in use, the service would stop issuing tokens.
+            // A list can't install a new root. The root would not have signed the key in use, so the service would stop
+            // issuing tokens.
             guard root == self.root else { throw SigningKeyError.noRoot }
             return try install(list, text: text, by: key, at: now)
         }
@@ -120,6 +128,7 @@ extension SigningKeyFile {
         return installation
     }
 
+    /// Installs a list of revoked keys, and revokes those keys of the file that are in it.
     private mutating func install(
         _ list: RootRevocations, text: String, by root: P256.Signing.PublicKey, at now: Date
     ) throws -> SigningKeyAdministration.Installation {

@@ -7,6 +7,7 @@ import TenureCore
 ///
 /// It is one file, so that replacing it changes everything or nothing.
 struct SigningKeyFile: Hashable, Sendable {
+    /// A public key, and what became of it.
     struct Key: Codable, Hashable, Sendable {
         let key: JSONWebKey
         /// The date of creation, in seconds since 1970, like the other dates.
@@ -16,7 +17,7 @@ struct SigningKeyFile: Hashable, Sendable {
         var revokedAt: Int64?
     }
 
-    /// A key that waits for the offline root's statement.
+    /// A new key that the offline root must sign before it is used.
     struct Next: Hashable, Sendable {
         /// The private key in PEM.
         let privateKey: Secret<String>
@@ -27,25 +28,30 @@ struct SigningKeyFile: Hashable, Sendable {
 
     /// The private key of the last of `keys`, in PEM. Older private keys aren't kept.
     var privateKey: Secret<String>
-    /// Oldest first. The last one is in use.
+    /// All keys that can still matter, oldest first. The last one is in use.
     var keys: [Key]
-    /// Statements by which each of the last keys vouches for the one after it, oldest first.
+    /// Statements by which each of the last keys vouches for the one after it, oldest first. An app that pinned one of
+    /// these keys trusts the key in use.
     var chain: [String] = []
+    /// The key that waits for the offline root's statement; nil if no key waits.
     var next: Next?
+    /// The offline root's public key; nil without a root.
     var root: JSONWebKey?
-    /// The root's statement about the key in use.
+    /// The root's statement about the key in use; nil if it hasn't signed it.
     var rootStatement: String?
-    /// The root's list of revoked keys.
+    /// The root's list of revoked keys; nil if it has revoked none.
     var revocations: String?
     /// The lifetime of tokens in seconds, if the service's configuration sets a longer one than the default. Commands
     /// don't read the configuration.
     var tokenLife: Int64?
 
+    /// Creates the contents with a first key.
     init(_ key: P256.Signing.PrivateKey = .newSigningKey(), at now: Date) {
         privateKey = Secret(key.pemRepresentation)
         keys = [Key(key: JSONWebKey(key.publicKey), createdAt: now.seconds)]
     }
 
+    /// Reads the file's bytes. Throws if they aren't the JSON that `bytes` writes.
     init(_ bytes: [UInt8]) throws {
         let stored = try JSONDecoder().decode(Stored.self, from: Data(bytes))
         privateKey = Secret(stored.privateKey)

@@ -16,6 +16,7 @@ struct SigningKeySet: Sendable {
     /// How long the key in use may sign, according to the offline root's statement.
     var period: Period
 
+    /// How long the key in use may sign.
     enum Period: Sendable, Hashable {
         /// There is no offline root.
         case unlimited
@@ -39,7 +40,7 @@ struct SigningKeySet: Sendable {
     /// The keys that aren't revoked, by ID.
     private let verifiers: [String: P256.Signing.PublicKey]
 
-    /// A mistake in the file. The message follows the file's name.
+    /// A mistake in the file. Messages show its description after the file's name.
     struct Mistake: Error, CustomStringConvertible {
         let description: String
 
@@ -71,6 +72,7 @@ struct SigningKeySet: Sendable {
         self.vouchers = vouchers.isEmpty ? nil : vouchers
     }
 
+    /// Checks that each statement of the chain was signed by one key and vouches for the next one.
     private static func check(
         _ chain: [String], of keys: [SigningKeyFile.Key], _ publicKeys: [P256.Signing.PublicKey], from start: Int
     ) throws(Mistake) {
@@ -87,6 +89,7 @@ struct SigningKeySet: Sendable {
         }
     }
 
+    /// Checks what the offline root signed, and returns how long the key in use may sign.
     private static func period(of file: SigningKeyFile, _ newest: JSONWebKey) throws(Mistake) -> Period {
         guard let root = file.root else {
             guard file.rootStatement == nil, file.revocations == nil else {
@@ -107,7 +110,7 @@ struct SigningKeySet: Sendable {
 
     // MARK: Signing
 
-    /// Throws a problem if another process has a newer key: this one may have been revoked.
+    /// Throws a problem if another process has a newer key, because this one may have been revoked.
     func requireNewestKey() throws(Problem) {
         guard period == .outdated else { return }
         throw Problem(

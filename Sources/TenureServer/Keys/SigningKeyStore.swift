@@ -20,6 +20,7 @@ struct SigningKeyStore: Sendable {
 
     var exists: Bool { file.exists }
 
+    /// Reads and checks the keys. Throws if the file is missing or damaged.
     func read() throws(ServiceError) -> SigningKeySet { try keys(in: try file.existingContents()) }
 
     /// Reads the file. Returns nil if its contents are `known`.
@@ -41,13 +42,13 @@ struct SigningKeyStore: Sendable {
         guard lock >= 0, flock(lock, LOCK_EX) == 0 else {
             throw ServiceError.keyFile(path: path, detail: "its folder can't be locked; check the folder's owner")
         }
-        // Closing it unlocks the folder.
+        // Closing the folder also unlocks it.
         defer { close(lock) }
         var contents = try read().file
         removeLeftovers()
         let result = try change(&contents)
         let bytes = try contents.bytes
-        // Checks that the new file can be read.
+        // Checks the new contents before they replace the file.
         _ = try keys(in: bytes)
         try file.replace(with: bytes)
         return result
@@ -69,12 +70,14 @@ struct SigningKeyStore: Sendable {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         for name in names where name.hasPrefix(Self.fileName + ".") {
             let suffix = name.dropFirst(Self.fileName.count + 1)
-            // A name with a shorter number is a copy that a person made, with a date or a count.
+            // Temporary files have a long number at the end. One with a shorter number is a copy that a person made, with
+            // a date or a count.
             guard suffix.count > 14, suffix.allSatisfy(\.isNumber) else { continue }
             try? FileManager.default.removeItem(atPath: "\(folder)/\(name)")
         }
     }
 
+    /// Reads and checks the keys in the file's bytes.
     private func keys(in bytes: [UInt8]) throws(ServiceError) -> SigningKeySet {
         let contents: SigningKeyFile
         do {

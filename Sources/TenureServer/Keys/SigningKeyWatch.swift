@@ -4,8 +4,8 @@ import ServiceLifecycle
 import TenureCore
 import TenureJSON
 
-/// Compares the signing key with that of the other processes. Logs rotations, a key file that can't be read, and the end of
-/// the signing period.
+/// Compares the signing key once a second with that of the other processes of the database. Logs rotations, a key file
+/// that can't be read, and the end of the signing period.
 struct SigningKeyWatch: Service {
     let keys: SigningKeys
     let agreement: KeyAgreement
@@ -28,6 +28,7 @@ struct SigningKeyWatch: Service {
 
 /// Decides what to log: each change once, and each warning once a day.
 struct SigningKeyLog {
+    /// A line to log.
     struct Line: Hashable {
         let level: Logger.Level
         let message: String
@@ -37,6 +38,7 @@ struct SigningKeyLog {
     static let notice: TimeInterval = 30 * 86_400
     private static let day: TimeInterval = 86_400
 
+    /// The key in use, and the failure to read the file, that were logged last.
     private var id: String
     private var failure: ServiceError?
     private var warnedAt: Date?
@@ -45,6 +47,7 @@ struct SigningKeyLog {
         self.id = id
     }
 
+    /// Returns the lines to log about the keys now.
     mutating func lines(about keys: SigningKeySet, _ failure: ServiceError?, at now: Date) -> [Line] {
         var lines: [Line] = []
         if keys.id != id {
@@ -67,6 +70,7 @@ struct SigningKeyLog {
         return lines
     }
 
+    /// The warning if no tokens can be signed, or soon can't be.
     private static func warning(about keys: SigningKeySet, at now: Date) -> Line? {
         let fix = "sign it with `tenure signing-key root sign`, and install the statement"
         switch keys.period {

@@ -10,9 +10,11 @@ final class SigningKeys: Sendable {
 
     private struct State {
         var keys: SigningKeySet
+        /// The file's bytes, to notice when they change.
         var bytes: [UInt8]
         var readAt = ContinuousClock.now
         var isReading = false
+        /// Why the file couldn't be read the last time; nil if it could.
         var problem: ServiceError?
         /// Whether another process has a newer key.
         var isOutdated = false
@@ -80,7 +82,8 @@ final class SigningKeys: Sendable {
         return state.withLock { $0.problem }
     }
 
-    /// One caller reads the file. The others use the known keys, so that a slow disk delays only one request.
+    /// Reads the file again if the known keys are too old. Only one caller reads it. The others use the known keys, so that
+    /// a slow disk delays only one request.
     private func refresh() {
         let known: [UInt8]? = state.withLock { state in
             guard !state.isReading, ContinuousClock.now - state.readAt >= staleness else { return nil }

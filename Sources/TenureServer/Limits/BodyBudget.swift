@@ -3,9 +3,9 @@ import TenureCore
 
 /// The memory that all request bodies together may take while they are received.
 ///
-/// When the memory is full, the slowest of the oldest bodies is dropped, so that slow senders don't block others. A part
-/// is reserved for small bodies, such as notifications and most syncs. Large bodies can't use that part, and never cause
-/// a small body to be dropped.
+/// When the memory is full, the slowest of the oldest bodies is dropped, so that slow senders don't block others. A
+/// quarter is kept for small bodies: notifications, and bodies up to 64 KiB such as most syncs. Large bodies can't use
+/// that quarter, and cause a small body to be dropped only if it is from the same client.
 final class BodyBudget: Sendable {
     private let state: Locked<State>
 
@@ -15,10 +15,13 @@ final class BodyBudget: Sendable {
         // with each other.
         fileprivate let client: NetworkAddress?
         fileprivate let isNotification: Bool
+        /// The bytes that are reserved for it.
         fileprivate var held = 0
+        /// The bytes that arrived recently, from which its rate is calculated.
         fileprivate var recent: RecentBytes
+        /// Whether it is still received: it wasn't dropped, and its end wasn't reached.
         fileprivate var isOpen = true
-        /// Ends its connection.
+        /// Closes its connection.
         fileprivate let drop: @Sendable () -> Void
 
         fileprivate init(
@@ -30,6 +33,7 @@ final class BodyBudget: Sendable {
             recent = RecentBytes(window: 10, at: now)
         }
 
+        /// Whether it counts as large once it holds `count` bytes more. Notifications never do.
         fileprivate func isLarge(with count: Int = 0) -> Bool {
             !isNotification && held + count > BodyBudget.smallBody
         }
@@ -41,9 +45,9 @@ final class BodyBudget: Sendable {
 
     /// The largest size of a small body, in bytes. A sync with a receipt of 100 purchases is smaller.
     fileprivate static let smallBody = 64 * 1024
-    /// The age in nanoseconds below which a body doesn't count as slow.
-    fileprivate static let youth: UInt64 = 2_000_000_000
-    /// The smallest size in bytes for which dropping a body is worth it. The minimum rate ends smaller ones soon.
+    /// The age in nanoseconds from which a body may count as slow.
+    fileprivate static let oldAge: UInt64 = 2_000_000_000
+    /// The smallest size in bytes for which dropping a body is worth it. The minimum rate of bodies ends smaller ones soon.
     fileprivate static let minimumVictimSize = 4096
     /// How many of the small bodies, and of the large ones, that have been arriving for longest are compared.
     fileprivate static let compared = 64
@@ -52,7 +56,7 @@ final class BodyBudget: Sendable {
         state = Locked(State(total: bytes))
     }
 
-    /// Makes room for at least four bodies of that size.
+    /// Enlarges the budget, if necessary, to four bodies of the given size. A single client may then send one of them.
     func allow(bodies size: Int) {
         state.withLock { $0.total = max($0.total, 4 * size) }
     }
@@ -65,12 +69,13 @@ final class BodyBudget: Sendable {
         Body(client: client, isNotification: isNotification, at: now, drop: drop)
     }
 
-    /// Reserves `count` more bytes for the body. Returns false if it was dropped, or if no slower body can be dropped
-    /// for it. A client gets at most a quarter of the memory.
-    func take(_ count: Int, for body: Body, at now: UInt64 = DispatchTime.now().uptimeNanoseconds) -> Bool {
-        let (isTaken, victims) = state.withLock { $0.take(count, for: body, at: now) }
+    /// Reserves `count` more bytes for the body, and drops slower bodies if there is no room. Returns false if the body
+    /// itself was dropped, or if there is no room and no slower body to drop. A client gets at most a quarter of the
+    /// memory.
+    func reserve(_ count: Int, for body: Body, at now: UInt64 = DispatchTime.now().uptimeNanoseconds) -> Bool {
+        let (isReserved, victims) = state.withLock { $0.reserve(count, for: body, at: now) }
         for victim in victims { victim.drop() }
-        return isTaken
+        return isReserved
     }
 
     /// Ends a body, and releases its memory.
@@ -82,29 +87,38 @@ final class BodyBudget: Sendable {
     var droppedBodies: UInt64 { state.withLock { $0.dropped } }
 }
 
+/// The reserved memory, in bytes, and the bodies that hold it.
 private struct State {
     var total: Int
     private var taken = 0
     /// The part of `taken` that large bodies use.
     private var takenByLarge = 0
+    /// The bytes that the bodies of each client use.
     private var held: [NetworkAddress: Int] = [:]
-    /// Bodies that may be dropped, in the order in which they began to hold something.
+    /// The bodies that may be dropped: those that hold at least `minimumVictimSize`, in the order in which they reached
+    /// it. A body that becomes large moves to the end of `large`.
     private var small = BodyQueue()
     private var large = BodyQueue()
+    /// The bodies in both queues, by client.
     private var ofClient: [NetworkAddress: BodyQueue] = [:]
+    /// How many bodies were dropped.
     private(set) var dropped: UInt64 = 0
 
     init(total: Int) {
         self.total = total
     }
 
-    /// Whether the body may hold `count` bytes more, and the bodies that must be dropped.
-    mutating func take(_ count: Int, for body: BodyBudget.Body, at now: UInt64) -> (Bool, [BodyBudget.Body]) {
+    /// Reserves `count` more bytes for the body. Returns whether there was room, and the bodies that the caller must drop.
+    mutating func reserve(
+        _ count: Int, for body: BodyBudget.Body, at now: UInt64
+    ) -> (isReserved: Bool, victims: [BodyBudget.Body]) {
         var victims: [BodyBudget.Body] = []
         body.recent.add(count, at: now)
         guard body.isOpen else { return (false, victims) }
         let isLarge = body.isLarge(with: count)
+        // If the body becomes large now, the bytes that it already holds begin to count too.
         let growth = isLarge ? count + (body.isLarge() ? 0 : body.held) : 0
+        // Drops one body after the other until there is room.
         while true {
             let isClientFull = !clientHasRoom(for: count, of: body)
             let isFull = taken + count > total || (isLarge && takenByLarge + growth > total - total / 4)
@@ -124,25 +138,28 @@ private struct State {
         return (true, victims)
     }
 
+    /// Whether the client of the body stays below its quarter of the memory.
     private func clientHasRoom(for count: Int, of body: BodyBudget.Body) -> Bool {
         guard let client = body.client else { return true }
         return held[client, default: 0] + count <= total / 4
     }
 
-    /// The slowest of `others`, which is dropped. Nil if all are too young, or faster than the body that needs the memory.
+    /// The slowest of `others`, which is dropped. Nil if all are too young, or not slower than the body that needs the
+    /// memory. Nothing is known about the rate of a young body, so it counts as fast.
     private func slowest(of others: [BodyBudget.Body], beside body: BodyBudget.Body, at now: UInt64) -> BodyBudget.Body?
     {
-        let old = others.filter { $0.recent.age(at: now) >= BodyBudget.youth }
+        let old = others.filter { $0.recent.age(at: now) >= BodyBudget.oldAge }
         guard let slowest = old.map({ ($0, $0.recent.rate(at: now)) }).min(by: { $0.1 < $1.1 }) else { return nil }
-        let isYoung = body.recent.age(at: now) < BodyBudget.youth
+        let isYoung = body.recent.age(at: now) < BodyBudget.oldAge
         return isYoung || slowest.1 < body.recent.rate(at: now) ? slowest.0 : nil
     }
 
+    /// The oldest bodies of the same client. One more is read than is compared, because it may be the body itself.
     private func others(ofClientOf body: BodyBudget.Body) -> [BodyBudget.Body] {
         body.client.flatMap { ofClient[$0]?.first(BodyBudget.compared + 1) } ?? []
     }
 
-    /// The bodies that may be dropped for a large or a small body.
+    /// The oldest bodies that may be dropped for a large or a small body. For a large one, that is only large ones.
     private func others(isLarge: Bool) -> [BodyBudget.Body] {
         large.first(BodyBudget.compared + 1) + (isLarge ? [] : small.first(BodyBudget.compared + 1))
     }
@@ -159,11 +176,13 @@ private struct State {
         if let client = body.client { ofClient[client, default: BodyQueue()].append(body) }
     }
 
+    /// Counts a body as dropped, and releases its memory.
     private mutating func remove(_ body: BodyBudget.Body) {
         dropped += 1
         release(body)
     }
 
+    /// Releases the memory of a body that ended. Does nothing if it was released before.
     mutating func release(_ body: BodyBudget.Body) {
         guard body.isOpen else { return }
         body.isOpen = false
@@ -180,7 +199,8 @@ private struct State {
     }
 }
 
-/// Bodies in the order in which they were added. Adding and removing one takes the same time however many there are.
+/// Bodies in the order in which they were added: a doubly linked list. Adding and removing one takes the same time however
+/// many there are.
 private struct BodyQueue {
     private struct Place {
         let body: BodyBudget.Body
@@ -194,7 +214,7 @@ private struct BodyQueue {
 
     var isEmpty: Bool { places.isEmpty }
 
-    /// False if the body is in the queue already.
+    /// Adds a body at the end. Returns false if it is in the queue already.
     @discardableResult mutating func append(_ body: BodyBudget.Body) -> Bool {
         let id = ObjectIdentifier(body)
         guard places[id] == nil else { return false }
@@ -210,6 +230,7 @@ private struct BodyQueue {
         if let next = place.next { places[next]?.previous = place.previous } else { tail = place.previous }
     }
 
+    /// Returns the `count` bodies that were added first, or all if there are fewer.
     func first(_ count: Int) -> [BodyBudget.Body] {
         var bodies: [BodyBudget.Body] = []
         var next = head

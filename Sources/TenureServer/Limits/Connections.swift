@@ -13,28 +13,37 @@ import TenureCore
 /// - if responses take more than three quarters of the connections: of the network with most connections, the one with
 ///   the slowest reader
 ///
-/// A request that waits for its response is never aborted, and a new connection has a second for its request. If no
-/// connection can be closed, new ones wait.
+/// A request that waits for its response is never aborted. Usually, a new connection has a second to begin its first
+/// request, and a request has a second to arrive. If an address is at its limit and none of its connections can be closed,
+/// the new one is closed. If the service is at its limit and no connection can be closed, new ones wait.
 final class Connections: AvailableConnectionsDelegate, Sendable {
     private let state: Locked<State>
     private let proxies: [AddressBlock]
+    /// Called with the phase of each connection that is closed to make room.
     private let closed: @Sendable (ConnectionPhase) -> Void
 
     /// One open connection.
     final class Connection: @unchecked Sendable {
         // The lock of `Connections` guards its variables. Each refers to its neighbors in a queue, so a separate lock
         // couldn't guard them.
+
+        /// The networks with limits to which the client's address belongs.
         fileprivate let networks: [ClientNetwork]
+        /// Ends the connection.
         fileprivate let close: @Sendable () -> Void
         fileprivate var phase = ConnectionPhase.idle
         /// The time at which the phase began, or at which the client last read a part of the response, in nanoseconds.
         fileprivate var since: UInt64
-        fileprivate var recent: RecentBytes?
-        /// The bytes that the client read of the responses. Pipelined responses count as one, so that short ones don't
-        /// always seem new.
-        fileprivate var taken: RecentBytes?
+        /// The bytes that arrived of the request's body; nil unless a request is arriving.
+        fileprivate var received: RecentBytes?
+        /// The bytes of responses that were sent. Pipelined responses count as one, so that short ones don't always seem
+        /// new.
+        fileprivate var sent: RecentBytes?
+        /// Whether the connection left its first phase, in which no request has arrived.
         fileprivate var hadRequest = false
+        /// Whether it counts toward the limits: it isn't closed, and wasn't chosen to be.
         fileprivate var isCounted = true
+        /// The neighbors in the queue of its phase.
         fileprivate var next: Connection?
         fileprivate weak var previous: Connection?
 
@@ -45,15 +54,18 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
         }
     }
 
-    /// The age in nanoseconds below which no connection counts as slow or idle.
-    fileprivate static let youth: UInt64 = 1_000_000_000
-    fileprivate static let stall: UInt64 = 10_000_000_000
-    /// How many of the oldest requests are compared, and how many of the responses without progress for longest.
+    /// The age in nanoseconds from which a connection may count as slow or idle.
+    fileprivate static let oldAge: UInt64 = 1_000_000_000
+    /// The time in nanoseconds after which a client that reads nothing of its response counts as stalled.
+    fileprivate static let stallTime: UInt64 = 10_000_000_000
+    /// How many of the oldest requests are compared, and how many of the responses that went longest without being read.
     fileprivate static let compared = 64
 
     /// - Parameters:
-    ///   - limitPerAddress: At most a quarter of `limit`. A /48 of IPv6 may have four times as many, but at most half
-    ///     of `limit`.
+    ///   - limit: The maximum number of connections of the service.
+    ///   - limitPerAddress: The maximum for one address. A quarter of `limit` counts if that is less, but at least 1. A /48
+    ///     of IPv6 may have four times as many, but at most half of `limit`.
+    ///   - proxies: Addresses without a limit, because they pass on the requests of many clients.
     ///   - bodyWindow: The seconds over which the rate of a body is measured.
     ///   - closed: Called with the phase of each connection that is closed to make room.
     init(
@@ -70,7 +82,8 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
 
     // MARK: The life of a connection
 
-    /// A new connection. `close` ends it; it is called at most once, on any thread, and perhaps before this returns.
+    /// Counts a new connection, and closes others if there are too many. `close` ends the new one. It is called at most
+    /// once, on any thread, and perhaps before this returns.
     func open(
         from address: NetworkAddress?, at now: UInt64 = now, close: @escaping @Sendable () -> Void
     ) -> Connection {
@@ -80,46 +93,50 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
         return connection
     }
 
-    /// The connection is closed.
+    /// Stops counting a connection, which is closed.
     func close(_ connection: Connection) {
         state.withLock { $0.forget(connection) }
     }
 
+    /// Stores what a connection does now. Closes connections if there are too many, because one of them may be idle now.
     func enter(_ phase: ConnectionPhase, _ connection: Connection, at now: UInt64 = now) {
         let victims = state.withLock { $0.enter(phase, connection, at: now) }
         end(victims)
     }
 
-    func receive(_ bytes: Int, _ connection: Connection, at now: UInt64 = now) {
-        state.withLock { _ in connection.recent?.add(bytes, at: now) }
+    /// Counts bytes of a request's body.
+    func countReceived(_ bytes: Int, _ connection: Connection, at now: UInt64 = now) {
+        state.withLock { _ in connection.received?.add(bytes, at: now) }
     }
 
-    /// Bytes of the request's body that arrived within the window.
-    func received(_ connection: Connection, at now: UInt64 = now) -> Int {
-        state.withLock { _ in connection.recent?.total(at: now) ?? 0 }
+    /// Returns how many bytes of the request's body arrived within the last `bodyWindow` seconds.
+    func recentlyReceived(_ connection: Connection, at now: UInt64 = now) -> Int {
+        state.withLock { _ in connection.received?.total(at: now) ?? 0 }
     }
 
-    /// The client has taken bytes of a response.
-    func take(_ bytes: Int, _ connection: Connection, at now: UInt64 = now) {
-        state.withLock { _ in connection.taken?.add(bytes, at: now) }
+    /// Counts bytes of responses that the operating system has taken to send them.
+    func countSent(_ bytes: Int, _ connection: Connection, at now: UInt64 = now) {
+        state.withLock { _ in connection.sent?.add(bytes, at: now) }
     }
 
-    /// The client has read a part of the response.
-    func progress(_ connection: Connection, at now: UInt64 = now) {
-        state.withLock { $0.progress(connection, at: now) }
+    /// Stores that the client read a part of the response at this time.
+    func storeRead(_ connection: Connection, at now: UInt64 = now) {
+        state.withLock { $0.storeRead(connection, at: now) }
     }
 
     // MARK: Accepting
 
+    // Hummingbird calls these, but `ConnectionHandler` reports more: which connection it is.
     func connectionOpened() {}
 
     func connectionClosed() {}
 
-    /// Accepts one connection more than the limit, because another one is closed for it.
+    /// Whether the server may accept another connection. It may accept one more than the limit, because another one is
+    /// closed for it.
     func isAcceptingNewConnections() -> Bool { state.withLock { $0.count <= $0.limit } }
 
-    /// Tries again to close a connection, because a client that stalls causes no event. Returns whether to try again
-    /// later.
+    /// Tries again to close connections, because no event tells when a client stalls. Returns whether there are still too
+    /// many, so that the caller tries again.
     func retry(at now: UInt64 = now) -> Bool {
         let (victims, again) = state.withLock { state in
             let victims = state.makeRoom(at: now)
@@ -130,7 +147,8 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
         return again
     }
 
-    /// Whether the caller has to call `retry` in a second. True for one caller, until `retry` was called.
+    /// Whether there are too many connections and the caller has to call `retry` in a second. It returns true to one
+    /// caller only, until `retry` finds that there aren't too many.
     func shouldScheduleRetry() -> Bool {
         state.withLock { state in
             guard state.count > state.limit, !state.isRetryScheduled else { return false }
@@ -139,6 +157,7 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
         }
     }
 
+    /// Closes connections that the state has chosen. This happens outside the lock, because closing calls other code.
     private func end(_ victims: [Connection]) {
         for victim in victims {
             closed(victim.phase)
@@ -161,7 +180,9 @@ private struct State {
     let limitPerAddress: Int
     let bodyWindow: Int
     private(set) var count = 0
+    /// The connections in each phase. The one that has been in it for longest, or without being read for longest, is first.
     private var queues: [ConnectionPhase: Queue] = [:]
+    /// The connections of each network.
     private var members: [ClientNetwork: [Connection]] = [:]
     var isRetryScheduled = false
 
@@ -171,7 +192,7 @@ private struct State {
         self.bodyWindow = bodyWindow
     }
 
-    /// Returns the connections that must be closed for it.
+    /// Adds a connection. Returns the connections that must be closed for it; the new one may be among them.
     mutating func add(_ connection: Connection, at now: UInt64) -> [Connection] {
         count += 1
         queues[.idle, default: Queue()].append(connection)
@@ -187,30 +208,32 @@ private struct State {
         return victims + makeRoom(at: now)
     }
 
-    /// Returns the connections that must be closed for it.
+    /// Moves a connection to another phase. Returns the connections that must be closed.
     mutating func enter(_ phase: ConnectionPhase, _ connection: Connection, at now: UInt64) -> [Connection] {
         guard connection.isCounted, connection.phase != phase else { return [] }
         queues[connection.phase]?.remove(connection)
         connection.phase = phase
         connection.since = now
         connection.hadRequest = true
-        connection.recent = phase == .request ? RecentBytes(window: bodyWindow, at: now) : nil
+        connection.received = phase == .request ? RecentBytes(window: bodyWindow, at: now) : nil
         switch phase {
-        case .idle, .request: connection.taken = nil
+        case .idle, .request: connection.sent = nil
         case .working: break
-        case .response: connection.taken = connection.taken ?? RecentBytes(window: 10, at: now)
+        case .response: connection.sent = connection.sent ?? RecentBytes(window: 10, at: now)
         }
         queues[phase, default: Queue()].append(connection)
         return makeRoom(at: now)
     }
 
-    mutating func progress(_ connection: Connection, at now: UInt64) {
+    /// Moves a connection to the end of the queue, because its client has read something.
+    mutating func storeRead(_ connection: Connection, at now: UInt64) {
         guard connection.isCounted, connection.phase == .response, now > connection.since else { return }
         queues[.response]?.remove(connection)
         connection.since = now
         queues[.response]?.append(connection)
     }
 
+    /// Chooses connections to close until the limit is kept or none can be closed.
     mutating func makeRoom(at now: UInt64) -> [Connection] {
         var victims: [Connection] = []
         while count > limit, let victim = victim(at: now) {
@@ -220,6 +243,7 @@ private struct State {
         return victims
     }
 
+    /// Chooses the next connection to close, in the order that `Connections` describes; nil if none can be closed.
     private func victim(at now: UInt64) -> Connection? {
         if let idle = queues[.idle], let longest = idle.first {
             // If most connections are new and idle, they are the attack, so close the oldest of them.
@@ -231,6 +255,7 @@ private struct State {
         return responses.count > limit - limit / 4 ? slowestReader(of: first(.response), at: now) : nil
     }
 
+    /// The first connections in the queue of a phase, as many as are compared.
     private func first(_ phase: ConnectionPhase) -> [Connection] {
         var connections: [Connection] = []
         var next = queues[phase]?.first
@@ -241,7 +266,8 @@ private struct State {
         return connections
     }
 
-    /// The same for the connections of one network.
+    /// Chooses one of a network's connections to close for a new one of that network, in the same order. An idle
+    /// connection is closed even if it is new.
     private func victim(among connections: [Connection], at now: UInt64) -> Connection? {
         func longest(_ connections: [Connection]) -> Connection? { connections.min { $0.since < $1.since } }
         let byPhase = Dictionary(grouping: connections, by: \.phase)
@@ -253,17 +279,18 @@ private struct State {
         return slowestReader(of: responses, at: now)
     }
 
+    /// The connection that sends its request slowest. Requests that began less than a second ago don't count.
     private func slowest(of connections: [Connection], at now: UInt64) -> Connection? {
         connections.filter { isOld($0, at: now) }
-            .map { ($0, $0.recent?.rate(at: now) ?? 0) }.min { $0.1 < $1.1 }?.0
+            .map { ($0, $0.received?.rate(at: now) ?? 0) }.min { $0.1 < $1.1 }?.0
     }
 
-    /// The connection that reads slowest, of the network with most connections.
+    /// The connection that reads its response slowest, of the network with most connections.
     private func slowestReader(of connections: [Connection], at now: UInt64) -> Connection? {
         var slowest: (connection: Connection, members: Int, bytes: Int)?
         for connection in connections {
-            guard let age = connection.taken?.age(at: now), age > Connections.youth else { continue }
-            let bytes = connection.taken?.total(at: now) ?? 0
+            guard let age = connection.sent?.age(at: now), age > Connections.oldAge else { continue }
+            let bytes = connection.sent?.total(at: now) ?? 0
             var others = 0
             for network in connection.networks { others = max(others, members[network, default: []].count) }
             if let known = slowest {
@@ -274,12 +301,13 @@ private struct State {
         return slowest?.connection
     }
 
-    private func isOld(_ connection: Connection, at now: UInt64) -> Bool { now > connection.since + Connections.youth }
+    private func isOld(_ connection: Connection, at now: UInt64) -> Bool { now > connection.since + Connections.oldAge }
 
     private func isStalled(_ connection: Connection, at now: UInt64) -> Bool {
-        now > connection.since + Connections.stall
+        now > connection.since + Connections.stallTime
     }
 
+    /// Stops counting a connection. Does nothing if it isn't counted anymore.
     mutating func forget(_ connection: Connection) {
         guard connection.isCounted else { return }
         connection.isCounted = false
@@ -292,7 +320,8 @@ private struct State {
     }
 }
 
-/// Connections in the order in which they were added, each in one queue at most.
+/// Connections in the order in which they were added: a doubly linked list. Each is in one queue at most, because it stores
+/// its neighbors itself.
 private struct Queue {
     private(set) var count = 0
     private(set) var first: Connections.Connection?

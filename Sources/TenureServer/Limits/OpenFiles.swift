@@ -1,8 +1,8 @@
 import Foundation
 
-/// The process's limit of open files and connections.
+/// The operating system's limit of open files for this process. Each connection counts as an open file.
 enum OpenFiles {
-    /// Raises the limit to the maximum. The usual default of 1,024 is too low.
+    /// Raises the limit to the maximum that the system allows. The usual default of 1,024 is too low.
     static func raiseLimit() {
         var limit = rlimit()
         guard getrlimit(resource, &limit) == 0, limit.rlim_cur < limit.rlim_max else { return }
@@ -11,7 +11,7 @@ enum OpenFiles {
         _ = setrlimit(resource, &limit)
     }
 
-    /// The number of files that are left for connections, after the database, logs and keys.
+    /// The number of connections that can be open, if 128 files are kept for the database, logs and keys.
     static var available: Int {
         var limit = rlimit()
         guard getrlimit(resource, &limit) == 0 else { return 256 }

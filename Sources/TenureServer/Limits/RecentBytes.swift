@@ -1,26 +1,35 @@
-/// Counts the bytes that arrived during the last ten to eleven tenths of a window, so that a rate is never measured
-/// over less than the whole window.
+/// Counts the bytes of recent transfers, to calculate their rate.
+///
+/// Time is divided into tenths of the window. The bytes of the present tenth and of the ten before it count, so a rate is
+/// never measured over less than the whole window.
 struct RecentBytes: Sendable {
     private static let parts: UInt64 = 10
 
-    /// The bytes in each tenth of the window; `parts + 1` of them are used.
+    /// The bytes in each tenth of the window: a ring, of which `parts + 1` entries are used.
     private var counts = SIMD16<UInt32>()
+    /// The number of the present tenth since `start`.
     private var latest: UInt64 = 0
     /// The start in nanoseconds of a monotonic clock.
     let start: UInt64
+    /// The length of a tenth in nanoseconds.
     private let part: UInt64
 
+    /// - Parameters:
+    ///   - seconds: The length of the window.
+    ///   - now: The time on a monotonic clock in nanoseconds, as in all methods.
     init(window seconds: Int, at now: UInt64) {
         start = now
         part = UInt64(max(1, seconds)) * 1_000_000_000 / Self.parts
     }
 
+    /// Counts bytes that arrive now.
     mutating func add(_ count: Int, at now: UInt64) {
         advance(to: now)
         let index = Int(latest % (Self.parts + 1))
         counts[index] = UInt32(clamping: Int(counts[index]) + count)
     }
 
+    /// The bytes that arrived within the window.
     mutating func total(at now: UInt64) -> Int {
         advance(to: now)
         return (0..<Int(Self.parts + 1)).reduce(0) { $0 + Int(counts[$1]) }
@@ -33,8 +42,10 @@ struct RecentBytes: Sendable {
         return Double(total) / max(1, Double(max(begin, now) - begin) / 1e9)
     }
 
+    /// The nanoseconds since the start.
     func age(at now: UInt64) -> UInt64 { now > start ? now - start : 0 }
 
+    /// Forgets the tenths that aren't in the window anymore.
     private mutating func advance(to now: UInt64) {
         let current = age(at: now) / part
         guard current > latest else { return }

@@ -12,12 +12,13 @@ package struct JSONLogHandler: LogHandler {
     package var metadataProvider: Logger.MetadataProvider?
     private let write: @Sendable ([UInt8]) -> Void
 
-    /// `write` gets one line with its newline.
+    /// Creates a handler that passes each line, with its newline, to `write`.
     package init(write: @escaping @Sendable ([UInt8]) -> Void) {
         self.write = write
     }
 
-    /// Writes to standard error, each line in one call, so that lines of several threads don't mix.
+    /// Creates a handler that writes to standard error. It writes each line in one call, so that lines of several threads
+    /// don't mix.
     package static func standardError() -> JSONLogHandler {
         JSONLogHandler { line in
             line.withUnsafeBytes { bytes in _ = Foundation.write(STDERR_FILENO, bytes.baseAddress, bytes.count) }
@@ -50,7 +51,7 @@ package struct JSONLogHandler: LogHandler {
         write(Array(String(decoding: json.bytes, as: UTF8.self).escapedJSONForDisplay.utf8) + [UInt8(ascii: "\n")])
     }
 
-    /// Renames the libraries' fields to Tenure's names, and fields that would occur twice in an object.
+    /// The fields to rename, and their new names: those of libraries, and those that would occur twice in an object.
     private static let names = [
         RequestID.metadataKey: "request", "time": "time_", "level": "level_", "message": "message_",
     ]

@@ -9,11 +9,13 @@ enum RequestID {
     /// Hummingbird's key for the ID in a logger's metadata.
     static let metadataKey = "hb.request.id"
 
+    /// The ID in a logger's metadata; nil if it has none.
     static func known(to logger: Logger) -> String? { logger[metadataKey: metadataKey]?.description }
 
+    /// Creates a new ID.
     static func made() -> String { Hummingbird.RequestID().description }
 
-    /// The ID from a declared proxy; nil without one, or if it can't be logged.
+    /// The ID that a declared proxy sent; nil without one, or if it is too long or has unusual characters.
     static func given(_ request: Request, by peer: Peer) -> String? {
         guard peer.isBehindProxy, let field, let text = request.headers[field], (1...64).contains(text.utf8.count),
             text.utf8.allSatisfy({ $0.isUnreserved && $0 != UInt8(ascii: "~") })

@@ -2,9 +2,11 @@
 enum ConnectionPhase: String, Sendable, CaseIterable {
     /// No request has begun to arrive, or its head isn't complete.
     case idle
+    /// The body of a request is arriving.
     case request
     /// The request is complete, and nothing of the response is written.
     case working
+    /// A response is being written, and the operating system hasn't taken all of it yet.
     case response
 }
 
@@ -24,7 +26,8 @@ enum DownloadRejection: String, Error, CaseIterable {
 /// The result of an attempt to deliver a webhook.
 enum WebhookResult: String, Sendable, CaseIterable {
     case delivered
-    /// The delivery is tried again later.
+    /// The attempt failed, and the delivery is tried again later.
     case failed
+    /// The attempt failed, and the message is abandoned.
     case givenUp
 }

@@ -28,6 +28,7 @@ enum MetricName: String, CaseIterable {
     case historiesWaiting = "tenure_app_store_histories_waiting"
     case notificationsReached = "tenure_app_store_notifications_reached_seconds"
 
+    /// The description of the metric in the response.
     var help: String {
         switch self {
         case .start: "Start of the process, in seconds since 1970."

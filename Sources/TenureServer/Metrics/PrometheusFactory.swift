@@ -6,11 +6,13 @@ import TenureCore
 /// It stores a series for each combination of label values. Their number is bounded only if callers take the values from
 /// fixed tables, never from clients.
 final class PrometheusFactory: MetricsFactory {
+    /// What identifies a series.
     private struct Key: Hashable {
         let name: String
         let labels: [PrometheusLabel]
     }
 
+    /// The values of a series.
     private enum Handler: Sendable {
         case number(PrometheusNumber, PrometheusFamily.Kind)
         case histogram(PrometheusHistogram)
@@ -63,6 +65,7 @@ final class PrometheusFactory: MetricsFactory {
     func destroyRecorder(_ handler: any RecorderHandler) { remove(handler) }
     func destroyTimer(_ handler: any TimerHandler) { remove(handler) }
 
+    /// Returns the counter or gauge with these labels, and creates it if it doesn't exist.
     func number(
         _ name: String, _ labels: [(String, String)], _ kind: PrometheusFamily.Kind
     ) -> PrometheusNumber {
@@ -75,6 +78,7 @@ final class PrometheusFactory: MetricsFactory {
         }
     }
 
+    /// Returns the histogram with these labels, and creates it if it doesn't exist.
     private func histogram(_ name: String, _ labels: [(String, String)]) -> PrometheusHistogram {
         let key = Key(name: name, labels: labels.map(PrometheusLabel.init))
         return handlers.withLock { handlers in
@@ -115,6 +119,7 @@ final class PrometheusNumber: CounterHandler, FloatingPointCounterHandler, Meter
 
 /// Durations in seconds, counted in fixed buckets.
 final class PrometheusHistogram: TimerHandler, RecorderHandler {
+    /// The counted values.
     struct Counts: Sendable {
         /// For each bound, the number of values that are at most that large.
         var buckets = [UInt64](repeating: 0, count: PrometheusHistogram.bounds.count)
@@ -122,6 +127,7 @@ final class PrometheusHistogram: TimerHandler, RecorderHandler {
         var count: UInt64 = 0
     }
 
+    /// The upper bounds of the buckets, in seconds.
     static let bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
     private let state = Locked(Counts())
@@ -133,6 +139,7 @@ final class PrometheusHistogram: TimerHandler, RecorderHandler {
 
     func record(_ value: Double) {
         state.withLock { counts in
+            // Prometheus' buckets are cumulative: each contains the smaller ones.
             for (index, bound) in Self.bounds.enumerated().reversed() {
                 guard value <= bound else { break }
                 counts.buckets[index] += 1

@@ -1,16 +1,19 @@
-/// One metric with all its series, as Prometheus' text format 0.0.4 has them.
+/// One metric with all its series, and its text in Prometheus' format 0.0.4.
 struct PrometheusFamily: Sendable {
     static let mediaType = "text/plain; version=0.0.4; charset=utf-8"
 
+    /// The type of a metric.
     enum Kind: String, Sendable {
         case counter, gauge, histogram
     }
 
+    /// The value of a series.
     enum Value: Sendable {
         case number(Double)
         case histogram(PrometheusHistogram.Counts)
     }
 
+    /// The value for one combination of labels.
     struct Series: Sendable {
         var labels: [PrometheusLabel]
         let value: Value
@@ -20,12 +23,14 @@ struct PrometheusFamily: Sendable {
     let kind: Kind
     var series: [Series] = []
 
+    /// Sorts the series by the values of their labels.
     mutating func sort() {
         series.sort { one, other in
             one.labels.map(\.value).lexicographicallyPrecedes(other.labels.map(\.value))
         }
     }
 
+    /// Returns the lines of the metric in the response of `/metrics`.
     func text(help: String) -> String {
         var text = "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n"
         for series in series {
@@ -63,6 +68,7 @@ struct PrometheusLabel: Hashable, Sendable {
         self.value = value
     }
 
+    /// The label in the response, such as `method="GET"`.
     var text: String {
         let escaped = value.reduce(into: "") { text, character in
             switch character {

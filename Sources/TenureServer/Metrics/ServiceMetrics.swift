@@ -3,12 +3,14 @@ import Foundation
 import TenureAppStore
 import TenureCore
 
-/// The metrics of one app since the process started.
+/// The metrics of one app since the process started: other code calls a method for each event to count.
 ///
 /// Each label has a value from a table of the service, never one that a client chose. So the number of series is bounded.
 struct ServiceMetrics: Sendable {
     let factory = PrometheusFactory()
     let started = Date()
+
+    // The labels of metrics that have several.
 
     private struct Request: Hashable {
         let method: String
@@ -31,7 +33,7 @@ struct ServiceMetrics: Sendable {
         let result: WebhookResult
     }
 
-    /// The requests in progress. The service also reads them when it ends.
+    /// The number of requests in progress. The service also reads it when it ends.
     private let inFlight: PrometheusNumber
     private let requests: MetricSeries<Request, Counter>
     private let durations: MetricSeries<Route, CoreMetrics.Timer>
@@ -41,6 +43,7 @@ struct ServiceMetrics: Sendable {
     private let notifications: MetricSeries<String, Counter>
     private let webhookAttempts: MetricSeries<Attempt, Counter>
     private let slowClients: MetricSeries<SlowClientPhase, Counter>
+    /// The connections that were closed to make room for others.
     private let closed: MetricSeries<ConnectionPhase, Counter>
     private let downloads: Counter
     private let downloadsInProgress: Meter
@@ -85,38 +88,40 @@ struct ServiceMetrics: Sendable {
 
     var requestsInFlight: Int { Int(inFlight.value) }
 
+    /// Counts a request that begins.
     func begin() { inFlight.increment(by: 1.0) }
 
-    /// `method` and `route` are of this service's own tables.
+    /// Counts a request that ended. `method` and `route` are from the service's own tables.
     func end(method: String, route: String, status: Int, seconds: Double) {
         inFlight.decrement(by: 1.0)
         requests[Request(method: method, route: route, status: status)].increment()
         durations[Route(method: method, route: route)].recordSeconds(seconds)
     }
 
-    /// Counts the artifacts of one sync. `codes` are of the service's own tables.
+    /// Counts the artifacts of one sync. `codes` are from the service's own tables.
     func synced(counted: Int, rejected codes: [String]) {
         artifactsCounted.increment(by: max(0, counted))
         for code in codes { artifactsRejected[code].increment() }
     }
 
+    /// Counts the decisions of a response, by outcome and deciding reason.
     func decided(_ decisions: [Decision]) {
         for decision in decisions {
             self.decisions[Result(outcome: decision.outcome, reason: decision.leadingReason?.codeValue)].increment()
         }
     }
 
-    /// A type that Tenure doesn't know counts as `other`.
+    /// Counts a notification from the App Store. A type that Tenure doesn't know counts as `other`.
     func notified(type: String) {
         notifications[NotificationType(rawValue: type)?.rawValue ?? "other"].increment()
     }
 
-    /// `endpoint` is a configured name.
+    /// Counts an attempt to deliver a webhook. `endpoint` is a configured name.
     func attempted(webhookTo endpoint: String, _ result: WebhookResult) {
         webhookAttempts[Attempt(endpoint: endpoint, result: result)].increment()
     }
 
-    /// Counts begin at zero, so that an alert notices the first failure.
+    /// Creates the counters of these webhook endpoints. They begin at zero, so that an alert notices the first failure.
     func register(endpoints: [String]) {
         for endpoint in endpoints {
             for result in WebhookResult.allCases {
@@ -125,14 +130,17 @@ struct ServiceMetrics: Sendable {
         }
     }
 
-    /// The service now uses a certificate that expires at this instant.
+    /// Stores when the TLS certificate in use expires.
     func usesCertificate(until end: Date) {
         Meter(label: MetricName.certificateEnd.rawValue, factory: factory).set(end.timeIntervalSince1970)
     }
 
+    /// Counts a connection that was closed because its client was too slow.
     func closedSlowClient(at phase: SlowClientPhase) { slowClients[phase].increment() }
+    /// Counts a connection that was closed to make room for others.
     func closedForRoom(in phase: ConnectionPhase) { closed[phase].increment() }
 
+    /// Counts a download that begins.
     func beganDownload() {
         downloads.increment()
         downloadsInProgress.increment()
@@ -148,7 +156,7 @@ private final class MetricSeries<Labels: Hashable & Sendable, Metric: Sendable>:
     private let metrics: Locked<[Labels: Metric]>
     private let make: @Sendable (Labels) -> Metric
 
-    /// Those with the labels in `first` exist from the start.
+    /// Creates the series with the labels in `first`. `make` creates the others when they are needed.
     init(_ first: [Labels] = [], make: @escaping @Sendable (Labels) -> Metric) {
         self.make = make
         metrics = Locked(Dictionary(uniqueKeysWithValues: first.map { ($0, make($0)) }))

@@ -3,11 +3,13 @@ import HTTPTypes
 import Hummingbird
 import TenureAPI
 
-/// `GET /metrics`, for Prometheus.
+/// `GET /metrics`: the metrics of all apps in Prometheus' text format.
 struct MetricsRoute: Sendable {
     let sources: [MetricsSource]
     let access: ServiceConfiguration.MetricsAccess
+    /// The admin key that clients beyond loopback need; nil if the service has none.
     let adminKey: AdminKey?
+    /// Limits the attempts to guess the key.
     var wrongKeys = WrongKeyLimit()
 
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {

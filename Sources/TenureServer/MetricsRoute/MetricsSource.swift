@@ -3,9 +3,10 @@ import Foundation
 import TenureCore
 import TenureStore
 
-/// The metrics of one app: its counts, and values that are read for each response.
+/// What `/metrics` reports about one app: its counts, and values that are read for each response, such as the size of the
+/// database.
 struct MetricsSource: Sendable {
-    /// The app's name; nil if there is only one app without a name.
+    /// The app's name, which becomes a label; nil for metrics that belong to no app, and in a service with one app.
     let app: String?
     let metrics: ServiceMetrics
     /// The app's database; nil while the app can't start.
@@ -45,6 +46,7 @@ struct MetricsSource: Sendable {
         return factory.families
     }
 
+    /// Reads the values that aren't counted.
     private func read(into factory: PrometheusFactory) async {
         for (suffix, file) in [("", "database"), ("-wal", "log")] {
             guard let database, let bytes = Self.size(of: database + suffix) else { continue }

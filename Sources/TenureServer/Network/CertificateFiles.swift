@@ -19,6 +19,7 @@ public struct CertificateFiles: Sendable, Hashable {
         let chain: [NIOSSLCertificate]
         let key: NIOSSLPrivateKey
 
+        /// The TLS settings of a server with this certificate.
         var configuration: TLSConfiguration {
             var configuration = TLSConfiguration.makeServerConfiguration(
                 certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
@@ -60,6 +61,7 @@ public struct CertificateFiles: Sendable, Hashable {
         return contents
     }
 
+    /// Reads the file with the certificates, which other users may read too.
     private static func bytes(of path: String) throws(ServiceError) -> [UInt8] {
         guard FileManager.default.fileExists(atPath: path) else {
             throw .certificateFile(path: path, detail: "there is no such file; check the path")
@@ -73,5 +75,6 @@ public struct CertificateFiles: Sendable, Hashable {
 }
 
 extension NIOSSLCertificate {
+    /// The date at which the certificate expires.
     var expiry: Date { Date(timeIntervalSince1970: TimeInterval(notValidAfter)) }
 }

@@ -8,7 +8,7 @@ extension Channel {
     /// would still take an open file.
     func closeTransport() {
         eventLoop.execute {
-            // Handlers before the one for TLS are those of the transport.
+            // If the handler for TLS closes, only the handlers before it take part: those of the transport.
             if let tls = try? self.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self) {
                 tls.close(promise: nil)
             } else {

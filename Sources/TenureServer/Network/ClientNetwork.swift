@@ -1,9 +1,10 @@
-/// Addresses that count as one client: an IPv4 address, or the /64 of an IPv6 address. An IPv6 address also counts
-/// toward its /48, because providers give customers up to a /48.
+/// Addresses that share one limit of connections: an IPv4 address, or the /64 of an IPv6 address, because one client has
+/// all addresses of it. An IPv6 address also counts toward its /48, because providers give customers up to a /48.
 struct ClientNetwork: Hashable {
     private let base: NetworkAddress
     private let length: Int
 
+    /// The networks with limits to which an address belongs.
     static func all(of address: NetworkAddress) -> [ClientNetwork] {
         (address.isIPv4 ? [32] : [64, 48]).map { ClientNetwork(base: address.prefix($0), length: $0) }
     }

@@ -1,7 +1,7 @@
 import Foundation
 import NIOCore
 
-/// An address of the network, without a port. An IPv4 address inside IPv6 (::ffff:192.0.2.1) is the IPv4 address.
+/// An IPv4 or IPv6 address, without a port. An IPv4 address inside IPv6 (`::ffff:192.0.2.1`) is read as the IPv4 address.
 public struct NetworkAddress: Sendable, Hashable {
     /// The first 64 bits of an IPv6 address; zero for IPv4, which has its 32 bits in `low`.
     let high: UInt64
@@ -54,6 +54,7 @@ public struct NetworkAddress: Sendable, Hashable {
         self.isIPv4 = isIPv4
     }
 
+    /// Whether the address is on this machine only.
     var isLoopback: Bool { isIPv4 ? low >> 24 == 127 : high == 0 && low == 1 }
 
     /// The address that identifies the client: for IPv6 the /64, because one client has all addresses of it.

@@ -7,11 +7,13 @@ struct Peer: Sendable, Hashable {
     let address: NetworkAddress?
     /// Whether the request came from this machine and shows no sign of a proxy.
     let isLocal: Bool
-    /// Whether the socket's other end is a declared proxy, so that its headers about the client count.
+    /// Whether the socket's other end is a proxy that the configuration names, so that its headers about the client count.
     let isBehindProxy: Bool
 
-    /// Reads `X-Forwarded-For`, a list to which each proxy appends the address that it received the request from. The
-    /// right-most address that isn't a declared proxy is the client. Everything to its left can be forged.
+    /// Finds the client of a request. Behind a declared proxy, it reads `X-Forwarded-For`.
+    ///
+    /// Each proxy appends to that list the address from which it received the request. The right-most address that isn't a
+    /// declared proxy is the client. Everything to its left can be forged.
     init(socket: NetworkAddress?, headers: HTTPFields, proxies: [AddressBlock]) {
         guard let socket, proxies.contains(where: { $0.contains(socket) }) else {
             address = socket
@@ -23,6 +25,7 @@ struct Peer: Sendable, Hashable {
         }
         isBehindProxy = true
         isLocal = false
+        // From right to left, up to the first address that isn't a declared proxy.
         var address = socket
         if let field = Self.forwardedFor {
             search: for value in headers[values: field].reversed() {

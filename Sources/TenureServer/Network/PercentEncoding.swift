@@ -1,7 +1,7 @@
 import TenureJSON
 
 extension UInt8 {
-    /// RFC 3986, section 2.3.
+    /// Whether a URL may contain the character without percent-encoding (RFC 3986, section 2.3).
     var isUnreserved: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -14,7 +14,7 @@ extension UInt8 {
 }
 
 extension String {
-    /// Encodes all characters except the unreserved ones and those in `kept`.
+    /// Percent-encodes all characters except the unreserved ones and those in `kept`.
     func percentEncoded(keeping kept: String = "") -> String {
         utf8.reduce(into: "") { encoded, byte in
             if byte.isUnreserved || kept.utf8.contains(byte) {

@@ -8,7 +8,7 @@ import ServiceLifecycle
 import TenureCore
 import UnixSignals
 
-/// The server certificate for new connections. SIGHUP reloads its files.
+/// The TLS certificate of the service. When its files are reloaded, new connections use the new one.
 final class ServerCertificate: Sendable {
     private let current: Locked<CertificateFiles.Contents>
     private let files: CertificateFiles
@@ -23,7 +23,7 @@ final class ServerCertificate: Sendable {
 
     private var contents: CertificateFiles.Contents { current.withLock { $0 } }
 
-    /// When the certificate in use expires.
+    /// The date at which the certificate in use expires.
     var expiry: Date? { contents.chain.first?.expiry }
 
     /// Reloads the files for new connections. If they are invalid, the previous certificate stays in use.
@@ -32,6 +32,7 @@ final class ServerCertificate: Sendable {
         current.withLock { $0 = fresh }
     }
 
+    /// The TLS settings of the server. For each new connection, they use the certificate of that moment.
     var configuration: TLSConfiguration {
         var configuration = contents.configuration
         configuration.sslContextCallback = { [self] _, promise in
@@ -45,19 +46,20 @@ final class ServerCertificate: Sendable {
     }
 }
 
-/// Reloads the certificate on SIGHUP, until the service ends. Without a certificate, the signal has no effect, and doesn't
-/// stop the service.
+/// Reloads the certificate on SIGHUP, until the service ends. Without a certificate, the signal has no effect; only at a
+/// terminal it ends the process, because there it means that the terminal was closed.
 struct CertificateReloading: Service {
     let certificate: ServerCertificate?
     let metrics: ServiceMetrics
     let logger: Logger
 
-    /// Ignores the signal until this service runs, because by default the signal ends the process. At a terminal it isn't
-    /// ignored, because it means that the terminal was closed.
-    static func beginIgnoring() {
+    /// Ignores SIGHUP until this service runs, because by default the signal ends the process. At a terminal it isn't
+    /// ignored.
+    static func ignoreSignalUntilRunning() {
         if !hasTerminal { signal(SIGHUP, SIG_IGN) }
     }
 
+    /// Whether a person started the process at a terminal.
     static let hasTerminal = isatty(STDIN_FILENO) == 1
 
     func run() async throws {

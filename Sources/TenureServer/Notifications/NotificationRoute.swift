@@ -33,12 +33,14 @@ struct NotificationRequest: Decodable {
         case signedPayload
     }
 
+    /// The fields that distinguish both versions of notifications.
     private struct Body: Decodable {
         let signedPayload: String?
         /// A field of version 1, which isn't signed.
         let notification_type: String?
     }
 
+    /// Reads the body. Throws `malformedRequest` if it isn't a notification of version 2.
     init(reading body: Data) throws(Problem) {
         let fields: Body
         do {

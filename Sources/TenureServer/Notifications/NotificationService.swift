@@ -6,12 +6,14 @@ import TenureCore
 import TenureJSON
 import TenureStore
 
-/// Receives notifications of the App Store: verifies each, stores it once, and applies it in the same transaction.
+/// Receives App Store Server Notifications: verifies each, stores it once, and applies it to its customer in the same
+/// transaction.
 struct NotificationService: Sendable {
     let verifier: AppStoreVerifier
     let store: Store
     let policies: ActivePolicy
-    let webhookScheduler: WebhookScheduler?
+    /// Finds the messages for webhooks; nil without webhooks.
+    let entitlementComparer: EntitlementComparer?
     let metrics: ServiceMetrics
 
     /// Receives a notification as a compact JWS. When this returns, the notification is stored durably.
@@ -24,7 +26,7 @@ struct NotificationService: Sendable {
         } catch {
             throw refusal(of: jws, for: error)
         }
-        let reception = try await keep(contents, now: now)
+        let reception = try await storeAndApply(contents, now: now)
         let notification = contents.notification
         if reception.isNew { metrics.notified(type: notification.type) }
         logger?.info(
@@ -37,9 +39,10 @@ struct NotificationService: Sendable {
         return reception
     }
 
-    private func keep(_ contents: NotificationContents, now: Date) async throws -> Reception {
+    /// Stores a notification, unless it is known already, and updates its customer.
+    private func storeAndApply(_ contents: NotificationContents, now: Date) async throws -> Reception {
         let environment = contents.notification.realm.environment
-        let (policies, webhookScheduler) = (policies, webhookScheduler)
+        let (policies, entitlementComparer) = (policies, entitlementComparer)
         let reception = try await policies.upToDate {
             try await store.receive(contents.notification, about: contents.identities, at: now) { known in
                 var update = contents.update(of: known)
@@ -47,11 +50,13 @@ struct NotificationService: Sendable {
                 // The customer is decided below.
                 if let decisions = try? policies.decide(&update, in: environment, at: now).decisions {
                     update.entitlementChange =
-                        (try? webhookScheduler?.entitlementChange(of: known, decisions: decisions, at: now)) ?? .later
+                        (try? entitlementComparer?.entitlementChange(of: known, decisions: decisions, at: now))
+                        ?? .later
                 }
                 return update
             }
         }
+        // Usually the customer was decided above. Otherwise, a promise refers to a policy that wasn't known then.
         guard reception.isNew, let customer = reception.customer, !policies.know(customer.facts.promises) else {
             return reception
         }
@@ -62,7 +67,7 @@ struct NotificationService: Sendable {
                 do throws(Problem) {
                     let decisions = try policies.decide(&update, in: environment, at: now).decisions
                     update.entitlementChange =
-                        try webhookScheduler?.entitlementChange(of: known, decisions: decisions, at: now) ?? .later
+                        try entitlementComparer?.entitlementChange(of: known, decisions: decisions, at: now) ?? .later
                     return (update, .success(()))
                 } catch {
                     return (update, .failure(error))
@@ -74,8 +79,10 @@ struct NotificationService: Sendable {
         return Reception(isNew: true, customer: customerNow)
     }
 
-    /// The status code decides whether Apple sends it again. A notification that may count later gets no permanent
-    /// error.
+    /// The response to a notification that can't be verified.
+    ///
+    /// Its status decides whether Apple sends the notification again. If it may count later, such as after the operator
+    /// corrected the configuration, the status isn't a permanent error.
     private func refusal(of jws: [UInt8], for rejection: Rejection) -> Problem {
         switch rejection.code {
         case .tooManyUnknownSigners:
@@ -106,7 +113,7 @@ struct NotificationService: Sendable {
         }
     }
 
-    /// Whether the notification is valid, regardless of the time.
+    /// Whether another verifier accepts the notification, regardless of the time.
     private func isAccepted(_ jws: [UInt8], by verifier: AppStoreVerifier) -> Bool {
         (try? verifier.verifyNotification(jws, now: nil)) != nil
     }
@@ -114,6 +121,7 @@ struct NotificationService: Sendable {
     /// Whether the notification is from an environment that the service doesn't accept.
     private func isFromUnacceptedEnvironment(_ jws: [UInt8]) -> Bool {
         guard let payload = try? UnverifiedJWS(jws).payload else { return false }
+        // The environment is in the notification's data. Its field has another name for each kind of notification.
         var environment: String?
         for member in payload.members {
             guard case .object(let object) = member.value, case .string(let name)? = object["environment"] else {
@@ -127,7 +135,7 @@ struct NotificationService: Sendable {
 }
 
 extension AppStoreVerifier {
-    /// The same verifier without the app's Apple ID.
+    /// The same verifier, but artifacts with any Apple ID of the app count.
     fileprivate var ignoringAppAppleID: AppStoreVerifier {
         AppStoreVerifier(app: AppIdentity(bundleID: app.bundleID), cache: cache)
     }

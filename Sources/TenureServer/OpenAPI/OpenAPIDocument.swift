@@ -2,9 +2,9 @@ import TenureAPI
 import TenureJSON
 import Yams
 
-/// The description of the HTTP API: `openapi.yaml` beside this file, for programs.
+/// The description of the HTTP API, `openapi.yaml` beside this file, as the service sends it.
 enum OpenAPIDocument {
-    /// The document as JSON, in the order in which it is written. Throws `failed` where it isn't YAML.
+    /// Returns the document as JSON, with its fields in the same order. Throws `failed` if it can't be read.
     static func json() throws(ServiceError) -> [UInt8] {
         let node: Node?
         do {
@@ -20,6 +20,7 @@ enum OpenAPIDocument {
 }
 
 extension JSONWriter {
+    /// Writes a node of YAML as JSON.
     fileprivate mutating func value(_ node: Node) {
         switch node {
         case .mapping(let mapping):
@@ -31,7 +32,7 @@ extension JSONWriter {
             endObject()
         case .sequence(let sequence): array(sequence) { $0.value($1) }
         case .scalar(let scalar):
-            // A quoted scalar is a text whatever it looks like.
+            // In YAML, a quoted `"true"` or `"1"` is a text.
             if scalar.style == .plain, let flag = node.bool, ["true", "false"].contains(scalar.string) {
                 value(flag)
             } else if scalar.style == .plain, let number = node.int {

@@ -3,7 +3,7 @@ import TenureCore
 import TenureJSON
 import TenureStore
 
-/// The fields of a persona that `--set` accepts, with Apple's names.
+/// The fields of a persona that `tenure persona create --set` accepts, with Apple's names.
 enum PersonaSetting: String, CaseIterable {
     case originalPlatform
     case originalAppVersion
@@ -19,7 +19,7 @@ struct PersonaMistake: Error, Hashable {
 }
 
 extension AppProof {
-    /// Creates what the production app transaction of such a customer would prove, signed at that instant.
+    /// Creates a persona's proof: what the production app transaction of such a customer would prove if it was signed now.
     ///
     /// A date is an instant as in RFC 3339, or a day, which counts as its midnight in UTC. Only receipts have an
     /// expiration date (volume purchases), so with one the proof is a receipt's.
@@ -70,13 +70,16 @@ extension AppProof {
     }
 }
 
+/// Reads the texts and dates of settings.
 private struct PersonaValues {
     let settings: [String: String]
 
+    /// The text of a setting; nil if it's missing or empty.
     func text(_ setting: PersonaSetting) -> String? {
         settings[setting.rawValue].flatMap { $0.isEmpty ? nil : $0 }
     }
 
+    /// The date of a setting; nil if it's missing or empty. Throws if it isn't a date.
     func date(_ setting: PersonaSetting) throws(PersonaMistake) -> Date? {
         guard let text = text(setting) else { return nil }
         guard let date = Date(written: text) else {

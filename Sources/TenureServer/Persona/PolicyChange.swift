@@ -1,24 +1,28 @@
 import Foundation
 import TenureCore
 
-/// The change of a policy that matters to customers who already paid, on one platform: from the last era that some
-/// entitlement honors to the next era.
+/// The change of business model that matters to customers who already paid, on one platform.
+///
+/// It is the last change from an era that some entitlement honors to one that it doesn't honor; without such a change, the
+/// last change. `ReadyMadePersonas` makes test customers who got the app before and after it.
 struct PolicyChange {
     let platform: Platform
     /// The era before the change.
     let era: Era
     /// The first version of the era after it, as the App Store names versions on this platform.
     let version: AppVersion?
-    /// When that era began.
+    /// The date at which the era after the change began; nil if the policy has none.
     let date: Date?
     /// The changeover window around the date, in seconds.
     let window: (from: TimeInterval, until: TimeInterval)?
     private let policy: Policy
+    /// The index of the era after the change.
     private let place: Int
 
-    /// Nil if the app's model never changed on the platform.
+    /// Finds the change. Nil if the app's model never changed on the platform.
     init?(of policy: Policy, on platform: Platform) {
         let eras = policy.eras
+        // The era in which the app first appeared on the platform. Only later eras are changes.
         let first = eras.indices.last { Self.beginning(of: eras[$0], on: platform) == .new } ?? 0
         let changes = eras.indices.filter { $0 > first && Self.beginning(of: eras[$0], on: platform) != nil }
         func isHonored(_ era: Era, by entitlement: Entitlement) -> Bool {
@@ -41,10 +45,12 @@ struct PolicyChange {
         date = beginning.date ?? Self.listedDate(of: beginning.version, on: platform, in: policy)
     }
 
+    /// How the era began on the platform. tvOS, watchOS and visionOS inherit this from iOS (rule A8).
     private static func beginning(of era: Era, on platform: Platform) -> Beginning? {
         era.begins[platform] ?? (platform.inheritsFromIOS ? era.begins[.iOS] : nil)
     }
 
+    /// The date of a version in the release list.
     private static func listedDate(of version: AppVersion?, on platform: Platform, in policy: Policy) -> Date? {
         guard let version else { return nil }
         return releases(of: policy, on: platform).first { $0.originalAppVersion == version }?.releasedAt.written
@@ -109,7 +115,7 @@ struct PolicyChange {
         return (isBefore ? text : nil, beginnings.lazy.compactMap(\.date).first?.addingTimeInterval(-365 * Self.day))
     }
 
-    /// The version just below: 119 for 120, 1.9 for 2.0.
+    /// The version just below another one: 119 for 120, 1.9 for 2.0. Nil for a version of zeros.
     static func predecessor(of version: AppVersion) -> String? {
         var components = version.description.split(separator: ".").map(String.init)
         guard let place = components.lastIndex(where: { $0.contains { $0 != "0" } }),
@@ -122,7 +128,7 @@ struct PolicyChange {
 }
 
 extension Release.Moment {
-    /// A day counts as its midnight in UTC.
+    /// The date of the release; a day counts as its midnight in UTC.
     fileprivate var written: Date? {
         switch self {
         case .instant(let date): date

@@ -1,8 +1,10 @@
 import Foundation
 import TenureCore
 
-/// The personas that test a change of business model, as far as they can be derived from the policy.
+/// The personas that test a change of business model, as far as they can be derived from the policy: customers who got the
+/// app before, during and after it, and some special cases.
 struct ReadyMadePersonas {
+    /// A persona to create.
     struct Persona {
         let name: String
         /// A description of the customer, for people.
@@ -49,11 +51,13 @@ struct ReadyMadePersonas {
         case noOriginalVersion = "no-original-version"
         case macBuyerOnIPhone = "mac-buyer-on-iphone"
 
+        /// The position of a name in the list.
         static func place(of name: String) -> Int { allCases.firstIndex { $0.rawValue == name } ?? allCases.count }
     }
 
     // MARK: The personas
 
+    /// Adds the customers who got the app before the change.
     private mutating func addThoseBefore(_ change: PolicyChange) {
         let (platform, first) = (change.platform, change.first)
         add(.firstBuyer, "got the very first version", platform, version: first.version, date: first.date)
@@ -75,6 +79,7 @@ struct ReadyMadePersonas {
             nil, version: nil, date: date)
     }
 
+    /// Adds the customer who got the old version at the change.
     private mutating func addThoseAround(_ change: PolicyChange) {
         guard let date = change.date, change.window != nil else {
             let why = "the policy has no changeover window on \(change.platform.rawValue)"
@@ -86,6 +91,7 @@ struct ReadyMadePersonas {
             version: change.versionBefore, date: date)
     }
 
+    /// Adds the customers who got the app after the change.
     private mutating func addThoseAfter(_ change: PolicyChange) {
         let (platform, version, date) = (change.platform, change.version?.description, change.dateAfter)
         guard version != nil || date != nil else {
@@ -102,6 +108,7 @@ struct ReadyMadePersonas {
             preorder: ordered)
     }
 
+    /// Adds the customer who bought the app on a Mac and opens it on another platform.
     private mutating func addMacBuyer(_ policy: Policy, on platform: Platform) {
         let knowsMac =
             policy.eras.contains { $0.begins[.macOS] != nil } || policy.releases.contains { $0.platform == .macOS }
@@ -129,6 +136,7 @@ struct ReadyMadePersonas {
                     originalPurchaseDate: date, preorderDate: preorder, revocationDate: refund)))
     }
 
+    /// Leaves out personas that need the date or version of the change, which the policy doesn't have.
     private mutating func omit(_ names: [Name], _ change: PolicyChange) {
         omitted += names.map {
             (

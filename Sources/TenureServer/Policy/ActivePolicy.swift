@@ -5,14 +5,17 @@ import TenureCore
 import TenurePolicyFile
 import TenureStore
 
-/// The policy in effect, and every earlier version that promises refer to.
+/// Decides under the policy in effect, and knows every earlier version that promises refer to.
 ///
-/// The policy in effect is the last one that any process published in the database.
+/// The policy in effect is the last one that any process published in the database. This process reads it again when its
+/// copy may be too old.
 struct ActivePolicy: Sendable {
     /// The policy in effect as one value, so that a decision never mixes two policies.
     struct Present: Sendable {
+        /// The number of the publication that put it into effect. A version may be published several times.
         let publication: Int64
         let version: Int64
+        /// The digest of the compiled policy.
         let sha256: [UInt8]
         let policy: Policy
 
@@ -29,6 +32,7 @@ struct ActivePolicy: Sendable {
 
     static let defaultStaleness = Swift.Duration.seconds(1)
 
+    /// The policy in effect, as far as this process knows.
     var present: Present { versions.present }
     var current: Policy { present.policy }
     var currentVersion: Int64 { present.version }
@@ -36,6 +40,7 @@ struct ActivePolicy: Sendable {
     /// The SHA-256 of the compiled policy, which identifies it.
     static func digest(of policy: Policy) -> [UInt8] { digest(of: PolicyFile.compile(policy)) }
 
+    /// The SHA-256 of a compiled policy.
     static func digest(of compiled: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: compiled)) }
 
     /// Publishes `policy` if the database has no policy yet. Otherwise, the last published one stays in effect.
@@ -68,6 +73,7 @@ struct ActivePolicy: Sendable {
         }
     }
 
+    /// Returns the policy of a publication.
     private static func present(
         _ publication: StoredPublication, among recorded: [StoredPolicy]
     ) throws(ServiceError) -> Present {
@@ -78,13 +84,15 @@ struct ActivePolicy: Sendable {
             publication: publication.id, version: version.version, sha256: version.sha256, policy: try version.read())
     }
 
-    /// Whether the policy in effect was read from the database a moment ago.
+    /// Whether the database was asked for the policy in effect a moment ago, less than `staleness`.
     var isFresh: Bool { ContinuousClock.now - versions.lastAsked < staleness }
 
+    /// Asks the database for the policy in effect, unless that was done a moment ago.
     func refresh() async throws {
         if !isFresh { try await refreshNow() }
     }
 
+    /// Asks the database for the policy in effect.
     func refreshNow() async throws {
         let asked = ContinuousClock.now
         let publication = try await store.read { try $0.publication() }
@@ -133,6 +141,7 @@ struct ActivePolicy: Sendable {
         }
     }
 
+    /// Decides under the policy in effect. Throws like `promises`.
     func decide(_ facts: CustomerFacts, _ evidence: Evidence, at now: Date) throws(Problem) -> [Decision] {
         try decide(facts, evidence, under: present, at: now)
     }

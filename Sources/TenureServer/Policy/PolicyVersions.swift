@@ -10,8 +10,10 @@ final class PolicyVersions: Sendable {
     private let state: Locked<State>
 
     private struct State {
+        /// The policies by their version.
         var policies: [Int64: Policy]
         var latest: ActivePolicy.Present
+        /// The time at which the database was asked last.
         var asked: ContinuousClock.Instant
     }
 
@@ -21,12 +23,13 @@ final class PolicyVersions: Sendable {
 
     var present: ActivePolicy.Present { state.withLock { $0.latest } }
 
-    /// When this process last read from the database which version is in effect.
+    /// The time at which this process last asked the database which version is in effect.
     var lastAsked: ContinuousClock.Instant { state.withLock { $0.asked } }
 
     subscript(version: Int64) -> Policy? { state.withLock { $0.policies[version] } }
 
-    /// Stores what the database reported at that instant. An older report than the stored one changes nothing.
+    /// Stores which policy was in effect when the database was asked at that instant; nil if it was the known one. An older
+    /// publication than the known one changes nothing.
     func adopt(_ present: ActivePolicy.Present?, asked: ContinuousClock.Instant) {
         state.withLock { state in
             if let present, present.publication > state.latest.publication {
@@ -37,6 +40,7 @@ final class PolicyVersions: Sendable {
         }
     }
 
+    /// Reads and stores the versions that aren't known yet.
     func add(_ recorded: [StoredPolicy]) throws(ServiceError) {
         for version in recorded where self[version.version] == nil {
             let policy = try version.read()

@@ -1,7 +1,8 @@
 /// The body of `POST /v1/admin/policies/rehearsals`: a policy, or the version of a rollback.
 package struct RehearseRequest: AdminRequest, Sendable, Hashable, Codable {
-    /// The policy in YAML or JSON, as text.
+    /// The policy in YAML or JSON, as text; nil to rehearse a rollback.
     package let policy: String?
+    /// The version of a rollback; nil for the one before the current one.
     package let version: Int64?
 
     package enum CodingKeys: String, CodingKey, CaseIterable {
@@ -29,6 +30,7 @@ package struct PublishRequest: AdminRequest, Sendable, Hashable, Codable {
     var takeFrom: Int?
     /// The most customers who may gain something; at least as many as in `rehearsal`. Not needed for a rollback.
     package var giveTo: Int?
+    /// The ID of the rehearsal in which these customers were counted.
     package var rehearsal: String?
 
     package enum CodingKeys: String, CodingKey, CaseIterable {
@@ -52,16 +54,18 @@ package struct PublishRequest: AdminRequest, Sendable, Hashable, Codable {
 
 /// The report of a rehearsal: what a policy would change for the customers in the database.
 package struct RehearsalAnswer: Sendable, Hashable, Codable {
+    /// A decision about an entitlement of one customer.
     package struct Answer: Sendable, Hashable, Codable {
         package let outcome: String
         /// The code of the first reason; `notInPolicy` if the policy doesn't have the entitlement.
         package let reason: String
+        /// The end of the right, in RFC 3339; nil if it has no end or isn't granted.
         package let until: String?
     }
 
     /// A customer with another outcome than before.
     package struct Example: Sendable, Hashable, Codable {
-        /// A public ID.
+        /// The public ID of the customer.
         package let customer: String
         package let platform: String?
         package let originalAppVersion: String?
@@ -70,14 +74,17 @@ package struct RehearsalAnswer: Sendable, Hashable, Codable {
         package let now: Answer
     }
 
+    /// What the policy changes about one entitlement.
     package struct Entitlement: Sendable, Hashable, Codable {
         package let name: String
-        /// The number of customers under the new policy, like the two below.
+        /// The number of customers with each outcome under the new policy.
         let granted: Int
         let denied: Int
         let undetermined: Int
+        /// The number of customers who gain the entitlement, and of those who lose it.
         package let gains: Int
         package let loses: Int
+        /// Some of these customers.
         package let gainers: [Example]
         package let losers: [Example]
     }
@@ -104,12 +111,15 @@ package struct RehearsalAnswer: Sendable, Hashable, Codable {
         package let customers: Int
     }
 
+    /// The ID of the rehearsal, to which a publication refers.
     package let id: String
     /// The date in RFC 3339.
     package let at: String
     /// The version of the policy that was current then.
     package let against: Int64
+    /// The number of all customers.
     package let customers: Int
+    /// The number of customers who gain something.
     package let gaining: Int
     /// The number of customers who lose something if promises end.
     package let losing: Int
@@ -124,7 +134,9 @@ package struct RehearsalAnswer: Sendable, Hashable, Codable {
 
 /// How a version of the policy became current.
 package struct PublicationAnswer: Sendable, Hashable, Codable {
+    /// The number of the publication.
     package let publication: Int64
+    /// The version of the policy.
     package let version: Int64
     /// `start`, `publish` or `rollback`.
     package let action: String
@@ -134,7 +146,9 @@ package struct PublicationAnswer: Sendable, Hashable, Codable {
     package let actor: String
     package let author: String?
     package let reason: String?
+    /// The ID of the rehearsal in the request; nil if it named none.
     let rehearsal: String?
+    /// The numbers of all customers, of those who gained something, and of those who lost something.
     package let customers: Int
     package let gaining: Int
     package let losing: Int
@@ -157,9 +171,9 @@ package struct PolicyVersionAnswer: Sendable, Hashable, Codable {
     package var policy: String?
 }
 
-/// All versions and publications.
+/// All versions of the policy, and all publications of them.
 package struct PoliciesAnswer: Sendable, Hashable, Codable {
     package let versions: [PolicyVersionAnswer]
-    /// Oldest first.
+    /// The publications, oldest first.
     package let publications: [PublicationAnswer]
 }

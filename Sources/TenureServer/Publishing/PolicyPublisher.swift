@@ -7,8 +7,12 @@ import TenurePolicyLint
 import TenureRehearsal
 import TenureStore
 
-/// Rehearses policies, publishes them, and rolls back. After the first start, no other code changes the policy in
-/// effect.
+/// Rehearses policies (a dry run over all customers), publishes them, and rolls back. After the first start, no other code
+/// changes the policy in effect.
+///
+/// If a publication takes something from customers or gives something to them, the request must say how many they may be.
+/// Only a rollback may give to any number. So a publication first evaluates all customers, and then again those who change
+/// meanwhile.
 struct PolicyPublisher: Sendable {
     let store: Store
     let policies: ActivePolicy
@@ -20,14 +24,15 @@ struct PolicyPublisher: Sendable {
         let policy: Policy
         /// The policy's bytes, as they were sent or as the database has them.
         let source: [UInt8]
+        /// Whether it is published as a new policy or as a rollback.
         let action: StoredPublication.Action
-        /// For a rollback, the publication to which it returns; otherwise nil.
+        /// The publication to which a rollback returns; nil for a new policy.
         let restoringAfter: Int64?
     }
 
     // MARK: Candidates
 
-    /// Reads a policy. Throws a problem that lists every mistake, or that it's another app's policy.
+    /// Reads a policy. Throws a problem with every mistake in it, or if it's another app's policy.
     func candidate(_ text: String) throws(Problem) -> Candidate {
         let policy: Policy
         do {
@@ -71,10 +76,14 @@ struct PolicyPublisher: Sendable {
     func rehearse(_ candidate: Candidate, by actor: String) async throws -> RehearsalAnswer {
         let present = try await settledPresent()
         let now = now()
-        let findings = try await findings(on: candidate, instead: present, keepingPromises: false, at: now)
-        return try await keep(findings, of: candidate, against: present, by: actor, at: now)
+        let findings = try await findings(on: candidate, replacing: present, keepingPromises: false, at: now)
+        return try await storeRehearsal(findings, of: candidate, against: present, by: actor, at: now)
     }
 
+    /// Publishes a policy, if the request allows what it takes and gives.
+    ///
+    /// Throws a problem if it doesn't, if the policy has errors, or if another policy was published meanwhile. The first two
+    /// refusals are also written to the audit trail.
     func publish(
         _ candidate: Candidate, as request: PublishRequest, by actor: String, logger: Logger
     ) async throws -> StoredPublication {
@@ -86,26 +95,30 @@ struct PolicyPublisher: Sendable {
                 .conflict, "this policy is already in effect, as version \(present.version)",
                 reason: PublicationCheck.Refusal.alreadyCurrent.rawValue)
         }
+
+        // First what can be checked without evaluating customers.
         let check = PublicationCheck(store: store, candidate: candidate, request: request, actor: actor)
         try await check.checkRehearsal(of: sha256, against: present)
         // A rollback is allowed even if the linter finds errors in the older policy.
         let errors =
             candidate.action == .rollback
-            ? [] : Self.linted(candidate, instead: present, at: now()).filter(\.blocksPublication)
+            ? [] : Self.linted(candidate, replacing: present, at: now()).filter(\.blocksPublication)
         try await check.refuse(errors.filter { !$0.isLossOfRights }, at: now())
-        // If more customers lose or gain than the request allows, the refusal refers to the new rehearsal.
+
+        // Then evaluates all customers. If more of them lose or gain than the request allows, the refusal refers to this
+        // new rehearsal.
         for _ in 0..<3 {
             let now = now()
-            let evaluator = evaluator(of: candidate, instead: present, at: now)
+            let evaluator = evaluator(of: candidate, replacing: present, at: now)
             let findings = try await findings(
-                on: candidate, instead: present, keepingPromises: check.keepsPromises, at: now)
+                on: candidate, replacing: present, keepingPromises: check.keepsPromises, at: now)
             if let refusal = check.refusal(
                 losing: findings.losing(keepingPromises: check.keepsPromises), gaining: findings.tally.gaining)
             {
-                let rehearsal = try await keep(findings, of: candidate, against: present, by: actor, at: now)
+                let rehearsal = try await storeRehearsal(findings, of: candidate, against: present, by: actor, at: now)
                 throw try await check.refused(refusal, by: rehearsal, at: now)
             }
-            // Checked after the numbers of customers, because their refusal says more.
+            // Errors about lost rights are checked after the numbers of customers, because that refusal says more.
             if request.takeFrom ?? 0 == 0 { try await check.refuse(errors, at: now) }
             let requested = RequestedPublication(
                 compiled: compiled, sha256: sha256, action: candidate.action, at: now, actor: actor,
@@ -123,7 +136,8 @@ struct PolicyPublisher: Sendable {
                 throw Problem(
                     .conflict, "another policy was published in the meantime; rehearse yours against it",
                     reason: PublicationCheck.Refusal.overtaken.rawValue)
-            // Customers who are new or changed since the rehearsal count too. The next rehearsal includes them.
+            // Customers who are new or changed since they were evaluated take or gain more than allowed. The next round
+            // counts them too, and refuses.
             case .takes, .gives: continue
             case .behind: throw Self.busy
             }
@@ -143,7 +157,7 @@ struct PolicyPublisher: Sendable {
         }
     }
 
-    /// Returns the policy in effect, once its publication has ended and restored all promises.
+    /// Returns the policy in effect, after completing its publication: all promises are ended and restored.
     private func settledPresent() async throws -> ActivePolicy.Present {
         try await policies.refreshNow()
         try await store.finishPublication(at: now())
@@ -180,30 +194,32 @@ struct PolicyPublisher: Sendable {
 
     private static let maximumAttempts = 10
 
-    // MARK: Parts
+    // MARK: Shared steps
 
     private func evaluator(
-        of candidate: Candidate, instead present: ActivePolicy.Present, at now: Date
+        of candidate: Candidate, replacing present: ActivePolicy.Present, at now: Date
     ) -> PublicationEvaluator {
-        PublicationEvaluator(of: candidate.policy, instead: present.policy, policies: policies, at: now)
+        PublicationEvaluator(of: candidate.policy, replacing: present.policy, policies: policies, at: now)
     }
 
+    /// Evaluates all customers under a policy, compared with the one in effect.
     private func findings(
-        on candidate: Candidate, instead present: ActivePolicy.Present, keepingPromises: Bool, at now: Date
+        on candidate: Candidate, replacing present: ActivePolicy.Present, keepingPromises: Bool, at now: Date
     ) async throws -> PolicyRehearser.Findings {
         try await policies.upToDate {
             try await PolicyRehearser(store: store, policies: policies).rehearse(
-                by: evaluator(of: candidate, instead: present, at: now), restoringAfter: candidate.restoringAfter,
+                by: evaluator(of: candidate, replacing: present, at: now), restoringAfter: candidate.restoringAfter,
                 keepingPromises: keepingPromises)
         }
     }
 
-    private func keep(
+    /// Stores the report of a rehearsal, so that a publication can refer to it, and returns it.
+    private func storeRehearsal(
         _ findings: PolicyRehearser.Findings, of candidate: Candidate, against present: ActivePolicy.Present,
         by actor: String, at now: Date
     ) async throws -> RehearsalAnswer {
         let answer = RehearsalAnswer(
-            findings, linted: Self.linted(candidate, instead: present, at: now), id: PublicID.rehearsal.random(),
+            findings, linted: Self.linted(candidate, replacing: present, at: now), id: PublicID.rehearsal.random(),
             against: present.version, at: now)
         let rehearsal = StoredRehearsal(
             id: answer.id, base: present.publication, sha256: ActivePolicy.digest(of: candidate.policy), at: now,
@@ -215,7 +231,7 @@ struct PolicyPublisher: Sendable {
 
     /// Returns the linter's findings in a policy, compared with the one in effect.
     private static func linted(
-        _ candidate: Candidate, instead present: ActivePolicy.Present, at now: Date
+        _ candidate: Candidate, replacing present: ActivePolicy.Present, at now: Date
     ) -> [LintFinding] {
         Linter.findings(
             in: PolicyFile.draft(candidate.source, named: "policy"), against: present.policy, at: now)

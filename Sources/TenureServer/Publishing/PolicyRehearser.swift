@@ -6,23 +6,31 @@ import TenureStore
 
 /// Evaluates what a policy would change for each customer in production.
 ///
-/// It reads customers page by page while the service keeps running. A publication evaluates again those who changed in
-/// the meantime.
+/// It reads customers page by page while the service keeps running. Before a publication, `catchUp` evaluates again those
+/// who changed in the meantime.
 struct PolicyRehearser: Sendable {
     let store: Store
     let policies: ActivePolicy
 
+    /// The result of evaluating all customers.
     struct Findings: Sendable {
-        /// The counts under the policy as written.
+        /// The counts and examples for the report.
         let tally: Tally
+        /// What a publication must know about each customer.
         let survey: PublicationSurvey
 
+        /// The number of customers who lose something.
         func losing(keepingPromises: Bool) -> Int { keepingPromises ? tally.losingWithPromises : tally.losing }
     }
 
     private static let pageSize = 500
 
-    /// Evaluates all customers. With `restoringAfter`, promises that publications after that one ended count again.
+    /// Evaluates all customers.
+    ///
+    /// - Parameters:
+    ///   - restoringAfter: The publication to which a rollback returns; otherwise nil. Promises that later publications
+    ///     ended count again.
+    ///   - keepingPromises: Whether customers keep what they were promised and the new policy denies.
     func rehearse(
         by evaluator: PublicationEvaluator, restoringAfter: Int64?, keepingPromises: Bool
     ) async throws -> Findings {
@@ -31,6 +39,7 @@ struct PolicyRehearser: Sendable {
         var tally = Tally(for: evaluator.comparison)
         var page = try await store.read({ try $0.survey(after: 0, limit: Self.pageSize) })
         while let last = page.last {
+            // Reads the next page while this one is evaluated.
             async let next = store.read { try $0.survey(after: last.customer.id, limit: Self.pageSize) }
             for found in page {
                 let surveyed = SurveyedCustomer(

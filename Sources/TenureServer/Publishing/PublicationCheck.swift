@@ -8,19 +8,20 @@ struct PublicationCheck: Sendable {
     let store: Store
     let candidate: PolicyPublisher.Candidate
     let request: PublishRequest
+    /// The name of the admin key, for the audit trail.
     let actor: String
 
     /// The reason for refusing a publication. The names are part of the API.
     enum Refusal: String {
         /// The policy is already in effect.
         case alreadyCurrent
-        /// It takes something from customers, and the request doesn't allow that.
+        /// Customers would lose something, and the request has no `takeFrom`.
         case takesRights
-        /// It takes something from more customers than the request allows.
+        /// More customers would lose something than `takeFrom` allows.
         case takesMore
-        /// It gives something to customers, and the request doesn't allow that.
+        /// Customers would gain something, and the request has no `giveTo`.
         case givesRights
-        /// It gives something to more customers than the request allows.
+        /// More customers would gain something than `giveTo` allows.
         case givesMore
         /// The linter finds errors that the policy doesn't acknowledge.
         case policyErrors
@@ -34,15 +35,18 @@ struct PublicationCheck: Sendable {
         case overtaken
     }
 
+    /// Whether customers keep what they were promised and the new policy denies.
     var keepsPromises: Bool { request.keepPromises ?? false }
 
     /// How many customers may gain something; nil for any number. A rollback has no limit, because its purpose is to give
     /// back what a publication took.
     var gainAllowance: Int? { candidate.action == .rollback ? nil : request.giveTo ?? 0 }
 
-    /// Throws a problem if the request's numbers are smaller than those in its rehearsal, or if that rehearsed another
-    /// policy.
+    /// Checks the rehearsal that the request names, before customers are evaluated again. Throws a problem if it doesn't
+    /// exist, was of another policy or against one that isn't in effect, or counted more customers than `takeFrom` and
+    /// `giveTo` allow. Also throws if the request names only the rehearsal, or only the numbers.
     func checkRehearsal(of sha256: [UInt8], against present: ActivePolicy.Present) async throws {
+        // The numbers and the rehearsal are sent together, or neither of them.
         let numbers = [request.takeFrom, request.giveTo].compactMap(\.self)
         guard !numbers.isEmpty || request.rehearsal != nil else { return }
         guard !numbers.isEmpty, let id = request.rehearsal, numbers.allSatisfy({ $0 >= 0 }) else {
@@ -67,14 +71,18 @@ struct PublicationCheck: Sendable {
                 """,
                 reason: Refusal.otherRehearsal.rawValue)
         }
+        // The numbers must not be smaller than those in the rehearsal.
         let losing = keepsPromises ? rehearsal.losingWithPromises : rehearsal.losing
-        for (number, found, verb) in [(request.takeFrom, losing, "lose"), (request.giveTo, rehearsal.gaining, "gain")] {
+        let limits = [
+            ("takeFrom", request.takeFrom, losing, "lose"), ("giveTo", request.giveTo, rehearsal.gaining, "gain"),
+        ]
+        for (field, number, found, verb) in limits {
             guard let number, number < found else { continue }
             throw Problem(
                 .conflict,
                 """
                 the rehearsal `\(rehearsal.id)` found \(found) customers who \(verb) something, more than \(number); \
-                to allow that, send \(found)
+                to allow that, send \(found) as `\(field)`
                 """,
                 reason: Refusal.otherNumber.rawValue)
         }
@@ -87,7 +95,7 @@ struct PublicationCheck: Sendable {
         return request.giveTo == nil ? .givesRights : .givesMore
     }
 
-    /// Throws a problem if there are errors, and writes the refusal to the audit trail.
+    /// Refuses a policy with errors: writes the refusal to the audit trail, and throws it. Does nothing without errors.
     func refuse(_ errors: [LintFinding], at now: Date) async throws {
         guard let first = errors.first else { return }
         try await audit(
@@ -110,22 +118,22 @@ struct PublicationCheck: Sendable {
         ]
         detail["author"] = request.author
         try await audit(refusal, detail, at: now)
-        let held = rehearsal.losing - rehearsal.losingWithPromises
         let gives = refusal == .givesRights || refusal == .givesMore
         return Problem(
             .conflict,
             gives
                 ? """
-                \(rehearsal.gaining) of \(rehearsal.customers) customers would gain something; to allow it, send their \
-                number as `giveTo` and `\(rehearsal.id)` as `rehearsal`
+                \(rehearsal.gaining) of \(rehearsal.customers) customers would gain something; to allow that, send \
+                \(rehearsal.gaining) as `giveTo` and `\(rehearsal.id)` as `rehearsal`
                 """
                 : """
-                \(rehearsal.losing) of \(rehearsal.customers) customers would lose something, \(held) of whom have a \
-                promise; keep promises, or to allow it, send their number as `takeFrom` and `\(rehearsal.id)` as \
-                `rehearsal`
+                \(rehearsal.losing) of \(rehearsal.customers) customers would lose something, or \
+                \(rehearsal.losingWithPromises) with `keepPromises`; to allow that, send the number as `takeFrom` and \
+                `\(rehearsal.id)` as `rehearsal`
                 """, reason: refusal.rawValue, rehearsal: rehearsal.id)
     }
 
+    /// Writes a refusal to the audit trail.
     private func audit(_ refusal: Refusal, _ detail: [String: String], at now: Date) async throws {
         let detail = detail.merging(["refused": refusal.rawValue, "reason": request.reason]) { $1 }
         let entry = AuditEntry(at: now, actor: actor, action: candidate.action.rawValue, detail: detail)

@@ -9,19 +9,22 @@ struct PublicationEvaluator: Sendable {
     let comparison: Comparison
     let policies: ActivePolicy
 
-    init(of new: Policy, instead old: Policy, policies: ActivePolicy, at instant: Date) {
+    /// Creates the evaluation of a new policy, compared with the one that it replaces.
+    init(of new: Policy, replacing old: Policy, policies: ActivePolicy, at instant: Date) {
         comparison = Comparison(of: new, against: old, at: instant)
         self.policies = policies
     }
 
-    /// Throws if a promise refers to a version that this process hasn't read yet.
+    /// Compares the customer's decisions under both policies. Throws if a promise refers to a version of the policy that
+    /// this process hasn't read yet.
     func result(for surveyed: SurveyedCustomer) throws(Problem) -> Judgment {
         comparison.judgment(
             on: surveyed.customer.evidence, promises: try policies.promises(surveyed.customer.facts.promises),
             restored: try policies.promises(surveyed.restored))
     }
 
-    /// Returns what a publication that keeps or ends promises needs to know about the customer.
+    /// Returns whether the customer gains or loses something, and which of their promises a publication ends. Unbound
+    /// customers don't count as gaining or losing.
     func verdict(
         on surveyed: SurveyedCustomer, _ judgment: Judgment, keepingPromises: Bool
     ) -> PublicationVerdict {

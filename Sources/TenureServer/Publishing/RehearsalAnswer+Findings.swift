@@ -6,15 +6,22 @@ import TenurePolicyFile
 import TenurePolicyLint
 import TenureRehearsal
 
+/// The report of a rehearsal, made from what it found.
 extension RehearsalAnswer {
     /// The maximum number of examples for each kind of change. The tally has more.
     private static let maximumExamples = 10
 
+    /// Creates the report of a rehearsal.
+    ///
+    /// - Parameters:
+    ///   - linted: The linter's findings in the policy.
+    ///   - version: The version of the policy with which it was compared.
     init(
         _ findings: PolicyRehearser.Findings, linted: [LintFinding], id: String, against version: Int64, at now: Date
     ) {
         let tally = findings.tally
         let promised = tally.promisedOnly.sorted { $0.key < $1.key }
+        // The entitlements of the policies, then those that only a promise still gives.
         let all = Array(zip(tally.entitlements, tally.byEntitlement)) + promised.map { ($0.key, $0.value) }
         self.init(
             id: id, at: now.rfc3339, against: version, customers: tally.customers, gaining: tally.gaining,
@@ -44,7 +51,7 @@ extension RehearsalAnswer {
         }
     }
 
-    /// JSON with sorted keys, so that equal answers have equal bytes.
+    /// The report as JSON with sorted keys, so that equal reports have equal bytes.
     var encoded: [UInt8] {
         get throws {
             let encoder = JSONEncoder()

@@ -2,8 +2,8 @@ import HTTPTypes
 import Hummingbird
 import TenureAPI
 
-/// Rejects clients that send too many requests, by address and by access token, and clients with too many concurrent
-/// requests through a proxy. It runs before anything is read or decided.
+/// Rejects requests of clients that send too many, by address and by access token, and of clients with too many requests in
+/// progress through a proxy. It runs before the body is read.
 ///
 /// `GET /health/live` has no limit: a supervisor that gets no response would restart the service, which doesn't help.
 struct RateLimitMiddleware: RouterMiddleware {
@@ -46,14 +46,15 @@ struct RateLimitMiddleware: RouterMiddleware {
         return try await next(request, context)
     }
 
-    /// Returns a hash. Swift seeds it randomly in each process, so no client can find a text that shares the bucket of
-    /// another client.
+    /// Returns a hash of a client's address or token, which identifies its bucket. Swift seeds hashes randomly in each
+    /// process, so no client can find a text that shares the bucket of another client.
     private static func number(of client: some Hashable) -> UInt64 {
         var hasher = Hasher()
         hasher.combine(client)
         return UInt64(bitPattern: Int64(hasher.finalize()))
     }
 
+    /// Throws the problem of a client that must wait. For a notification of the App Store, returns it as a response.
     private static func refuse(_ context: ServiceContext, after wait: Double) throws(Problem) -> Response {
         let seconds = max(1, Int(min(wait, 3600).rounded(.up)))
         guard context.endpointPath == NotificationRoute.path.description else {

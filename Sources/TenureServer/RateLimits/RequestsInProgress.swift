@@ -27,6 +27,7 @@ final class RequestsInProgress: Sendable {
         }
     }
 
+    /// Counts the end of a request for which `begin` returned true.
     func end(for client: NetworkAddress) {
         counts.withLock { counts in
             for network in ClientNetwork.all(of: client) {

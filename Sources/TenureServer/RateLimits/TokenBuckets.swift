@@ -3,10 +3,10 @@ import TenureCore
 
 /// Limits the rate of each client's requests with a token bucket, in bounded memory.
 ///
-/// A client is a hash. There are two generations of buckets: when the young one is full, it becomes the old one, and
-/// the old one is dropped. A client's bucket moves to the young one when it sends a request, so the buckets of frequent
-/// clients are never dropped. A client with a dropped bucket starts with a full one, like every client after a long
-/// pause.
+/// A client is identified by a hash. There are two generations of buckets: when the young one is full, it becomes the old
+/// one, and the old one is dropped. A client's bucket moves to the young one when it sends a request, so the buckets of
+/// frequent clients are never dropped. A client with a dropped bucket starts with a full one, like every client after a
+/// long pause.
 final class TokenBuckets: Sendable {
     private let generations = Locked(Generations())
     private let rate: ServiceConfiguration.Rate
@@ -20,11 +20,11 @@ final class TokenBuckets: Sendable {
 
     private struct Bucket {
         var tokens: Double
-        /// The time in nanoseconds of a monotonic clock.
+        /// The time of the last request, in nanoseconds of a monotonic clock.
         var instant: UInt64
     }
 
-    /// Nil for a rate without a limit.
+    /// Creates the buckets; nil for a rate without a limit.
     init?(_ rate: ServiceConfiguration.Rate, capacity: Int = 65_536) {
         guard rate.perSecond > 0 else { return nil }
         self.rate = rate

@@ -2,11 +2,13 @@ import TenureAppStore
 import TenureCore
 import TenureStore
 
-/// The realms for which this service has trust anchors. Customers of other realms are treated as not found.
+/// The realms for which this service has trust anchors. A realm is an environment of the App Store, or the same environment
+/// under a test authority. Customers of other realms are treated as not found.
 struct AcceptedRealms: Sendable {
     /// An array, because there are only a few. Searching them is faster than hashing.
     private let realms: [Realm]
 
+    /// Finds the realms of these trust anchors.
     init(_ anchors: [AppStoreEnvironment: TrustAnchors]) {
         var realms: Set<Realm> = []
         for (environment, anchors) in anchors {

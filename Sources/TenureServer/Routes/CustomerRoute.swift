@@ -13,7 +13,8 @@ struct CustomerRoute: Sendable {
     let personas: ActivePersonas
     let now: @Sendable () -> Date
     let metrics: ServiceMetrics
-    /// The value of `Database.lookUpNow`, which creates a new closure on each access.
+    /// Looks up a customer without suspending, if the database can do that; otherwise nil. It is stored here, because
+    /// `Database.lookUpNow` creates a new closure on each access.
     let lookUp: (@Sendable (Int64) throws(StoreError) -> Customer?)?
 
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
@@ -21,11 +22,12 @@ struct CustomerRoute: Sendable {
         let token = try access.token(of: request, now: now)
         let known =
             if let lookUp { try lookUp(token.customer) } else { try await store.lookUp(token.customer) }
-        guard let known, known.realm == token.realm, let customer = try await store.answered(known) else {
+        guard let known, known.realm == token.realm, let customer = try await store.customerForResponse(known) else {
             throw Problem.accessTokenRefused
         }
         let persona = token.persona == nil ? nil : try await personas.persona(of: token, at: now)
         let evidence = customer.evidence(as: persona)
+        // The usual case needs neither the database nor another task.
         let decisions: [Decision]
         if policies.isFresh, policies.know(customer.facts.promises) {
             decisions = try policies.decide(customer.facts, evidence, at: now)

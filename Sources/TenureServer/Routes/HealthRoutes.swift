@@ -2,7 +2,8 @@ import Hummingbird
 import TenureAPI
 import TenureStore
 
-/// `GET /health/live`: the process responds. `GET /health/ready`: the database accepts writes.
+/// The routes for supervisors and load balancers. `GET /health/live` succeeds if the process responds, and
+/// `GET /health/ready` if the database also accepts writes.
 struct HealthRoutes: Sendable {
     let store: Store
 

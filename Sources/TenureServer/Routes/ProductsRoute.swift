@@ -22,7 +22,7 @@ struct ProductsRoute: Sendable {
         let isKnown = EntityTag(tag).weaklyMatches(request.headers[.ifNoneMatch])
         var response = isKnown ? Response(status: .notModified) : Response.json(body)
         response.headers[.eTag] = tag
-        // Clients get a new policy within this time.
+        // Clients see a new policy after five minutes at the latest.
         response.headers[.cacheControl] = "public, max-age=300"
         return response
     }

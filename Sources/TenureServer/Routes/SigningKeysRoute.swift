@@ -2,7 +2,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 
-/// `GET /.well-known/jwks.json`: the public keys of entitlement tokens, for the app's own servers.
+/// `GET /.well-known/jwks.json`: the public keys that verify entitlement tokens, for the app's own servers.
 struct SigningKeysRoute: Sendable {
     let keys: SigningKeys
     let now: @Sendable () -> Date
@@ -14,7 +14,7 @@ struct SigningKeysRoute: Sendable {
         // Without the newest key, backends would reject valid tokens, and one of these keys may be revoked.
         try keys.requireNewestKey()
         var response = Response.json(keys.jsonWebKeySet(at: now()))
-        // Clients stop trusting a revoked key within this time.
+        // Clients stop trusting a revoked key after five minutes at the latest.
         response.headers[.cacheControl] = "public, max-age=300"
         return response
     }

@@ -10,7 +10,9 @@ struct ActivePersonas: Sendable {
     let keys: SigningKeys
     let bundleID: String
 
+    /// The persona of a sync.
     enum Answer: Sendable {
+        /// The client sent no persona token.
         case noPersona
         case persona(StoredPersona)
         case rejected(RejectedArtifact)
@@ -28,12 +30,15 @@ struct ActivePersonas: Sendable {
                     "this service has no such persona; create one with `tenure persona create`"))
         }
         if persona.revokedAt != nil {
-            return .rejected(RejectedArtifact(.persona, .personaRevoked, "the persona `\(persona.name)` was revoked"))
+            return .rejected(
+                RejectedArtifact(
+                    .persona, .personaRevoked, "the persona `\(persona.name)` was revoked; send another one's token"))
         }
         if !persona.isValid(at: now) {
             return .rejected(
                 RejectedArtifact(
-                    .persona, .personaExpired, "the persona `\(persona.name)` expired \(persona.expiresAt.rfc3339)"))
+                    .persona, .personaExpired,
+                    "the persona `\(persona.name)` expired on \(persona.expiresAt.rfc3339); create it again"))
         }
         return .persona(persona)
     }
@@ -44,7 +49,8 @@ struct ActivePersonas: Sendable {
         try await persona(token.persona, in: token.realm, at: now)
     }
 
-    /// The same for a persona's number, which other tokens contain too.
+    /// Returns the persona with this number in the database; nil without a number. Download links contain the number too.
+    /// Throws if the persona has expired or was revoked, or if the realm is in Production.
     func persona(_ number: Int64?, in realm: Realm, at now: Date) async throws -> Persona? {
         guard let number else { return nil }
         guard let persona = try await store.read({ try $0.persona(number) }), persona.isValid(at: now),
@@ -55,7 +61,8 @@ struct ActivePersonas: Sendable {
 }
 
 extension ActivePersonas.Answer {
-    /// The answer for a request with artifacts from this environment. Production rejects personas (rule I4).
+    /// The answer for a request with artifacts from this environment. Beside Production artifacts, a persona is rejected
+    /// (rule I4).
     func beside(_ environment: AppStoreEnvironment) -> ActivePersonas.Answer {
         guard case .persona(let persona) = self, environment.isProduction else { return self }
         return .rejected(
@@ -64,8 +71,10 @@ extension ActivePersonas.Answer {
                 "the persona `\(persona.name)` works only with Sandbox and Xcode artifacts; these are from Production"))
     }
 
+    /// The persona; nil if the client sent none, or it was rejected.
     var persona: StoredPersona? { if case .persona(let persona) = self { persona } else { nil } }
 
+    /// The rejected token of a persona, if there is one.
     var rejected: [RejectedArtifact] { if case .rejected(let artifact) = self { [artifact] } else { [] } }
 }
 

@@ -1,4 +1,4 @@
-/// The position of an artifact in the body of a sync.
+/// The position of an artifact in the body of a sync, by which responses name it, such as `transactions[2]`.
 enum ArtifactPath: Sendable, Hashable, Comparable {
     case appTransaction
     case receipt
@@ -6,6 +6,7 @@ enum ArtifactPath: Sendable, Hashable, Comparable {
     case renewalInfo(Int)
     case persona
 
+    /// The position as responses name it.
     var name: String {
         switch self {
         case .appTransaction: "appTransaction"

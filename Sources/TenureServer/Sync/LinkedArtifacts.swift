@@ -7,24 +7,32 @@ import TenureJSON
 import TenureStore
 
 /// The artifacts of a sync that belong to one customer, and what they prove together.
+///
+/// A client may send artifacts of several Apple accounts, or copies of another person's. So one artifact leads. Another one
+/// counts only if signed fields link it to the leading one, directly or through others.
 struct LinkedArtifacts: Sendable {
     private(set) var artifacts: [Artifact] = []
     private(set) var proofs: [AppProof] = []
     private(set) var purchases: [Purchase] = []
     private(set) var renewals: [Renewal] = []
+    /// The identities in the artifacts.
     private(set) var names = NamedIdentities()
     /// The artifacts that don't count, because they aren't linked or weren't verified.
     private(set) var rejected: [RejectedArtifact]
-    /// Whether these are all of the customer's purchases: the client sent a list of all, and each entry counts.
+    /// Whether these are all of the customer's purchases: the client says that it sent all, and each transaction counts.
     private(set) var isComplete = false
     /// Whether one of them was signed for the device that sent it. Otherwise anyone may have copied them.
     private(set) var isBound = false
-    /// IDs of transactions and subscriptions with an `appTransactionId` in their artifacts.
+    /// The IDs of transactions and subscriptions with an `appTransactionId` in their artifacts. That ID proves that they
+    /// belong to the account that acquired the app.
     private var accountPurchases: Set<String> = []
 
-    /// - Parameter known: the stored customer whom the identities name. Their proofs and purchases link artifacts too.
+    /// Links the verified artifacts of a sync.
+    ///
+    /// - Parameter known: The stored customer whom the identities name. Their proofs and purchases link artifacts too.
     init(_ verified: VerifiedArtifacts, known: Customer? = nil) {
         rejected = verified.rejected
+        // A leading app transaction or receipt counts. A leading transaction is among those that are linked below.
         let leader = ArtifactLinks.Leader(of: verified)
         var links = ArtifactLinks(leading: leader, known: known)
         var receipt = verified.receipt
@@ -48,6 +56,7 @@ struct LinkedArtifacts: Sendable {
                 return true
             }
         }
+        // What is still left has no link.
         if let receipt {
             reject(
                 receipt.path, .unrelated,
@@ -59,21 +68,7 @@ struct LinkedArtifacts: Sendable {
         for (artifact, _) in transactions {
             reject(artifact.path, .unrelated, Self.detail(of: artifact, links))
         }
-        for (artifact, renewal) in verified.renewals {
-            let theirs = artifact.payload.appTransactionID
-            if let theirs, let ours = links.appTransactionID, theirs != ours {
-                reject(artifact.path, .unrelated, "it belongs to another acquisition of the app")
-            } else if links.holds(subscription: renewal.originalTransactionID) {
-                artifacts.append(artifact.stored)
-                renewals.append(renewal)
-                names.add(artifact.payload, renewal)
-                if theirs != nil { accountPurchases.insert(renewal.originalTransactionID) }
-            } else {
-                reject(
-                    artifact.path, .noTransaction,
-                    "no verified transaction has its subscription; send the subscription's transaction too")
-            }
-        }
+        for (artifact, renewal) in verified.renewals { addOrReject(artifact, renewal, links) }
         isComplete =
             verified.listsAllPurchases && !rejected.contains { if case .transaction = $0.path { true } else { false } }
         isBound = links.isOnDevice
@@ -83,6 +78,25 @@ struct LinkedArtifacts: Sendable {
         }
     }
 
+    /// Adds renewal info beside a linked transaction of its subscription. Otherwise rejects it.
+    private mutating func addOrReject(
+        _ artifact: SyncArtifact<RenewalInfoPayload>, _ renewal: Renewal, _ links: ArtifactLinks
+    ) {
+        let theirs = artifact.payload.appTransactionID
+        if let theirs, let ours = links.appTransactionID, theirs != ours {
+            return reject(artifact.path, .unrelated, Self.otherAcquisition)
+        }
+        guard links.holds(subscription: renewal.originalTransactionID) else {
+            return reject(
+                artifact.path, .noTransaction,
+                "no verified transaction has its subscription; send the subscription's transaction too")
+        }
+        artifacts.append(artifact.stored)
+        renewals.append(renewal)
+        names.add(artifact.payload, renewal)
+        if theirs != nil { accountPurchases.insert(renewal.originalTransactionID) }
+    }
+
     /// The identities that find the customer again.
     var identities: [Identity] { names.identities }
 
@@ -90,25 +104,30 @@ struct LinkedArtifacts: Sendable {
         rejected.append(RejectedArtifact(path, relation, detail))
     }
 
+    /// Why a transaction isn't linked.
     private static func detail(of artifact: SyncArtifact<TransactionPayload>, _ links: ArtifactLinks) -> String {
         artifact.payload.appTransactionID != nil && links.appTransactionID != nil
-            ? "it belongs to another acquisition of the app" : "no signed field links it to the other artifacts"
+            ? otherAcquisition : "no signed field links it to the other artifacts; send their app transaction too"
     }
 
+    private static let otherAcquisition = "it belongs to another Apple account's acquisition of the app; send it alone"
+
+    /// Adds the app transaction and its identities.
     private mutating func add(_ artifact: SyncArtifact<AppTransactionPayload>, on device: String?) {
         let proof = artifact.verified.proof
         artifacts.append(artifact.stored)
         proofs.append(proof)
         names.add(artifact.payload)
-        // Several accounts may use one device, so the identity combines the device and the acquisition. It finds
-        // customers with earlier artifacts that had no ID. In test environments, all acquisitions have the same date.
+        // Several accounts may use one device, so this identity combines the device and the acquisition. It finds
+        // customers with earlier artifacts that had no ID. In test environments, all acquisitions have the same date, so
+        // there it's used only if there is no other identity.
         if artifact.isOnDevice, identities.isEmpty || artifact.realm.environment.isProduction, let device,
             let date = proof.originalPurchaseDate
         {
             let acquisition = [device, String(date.millisecondsSince1970), proof.originalAppVersion ?? ""]
             names.add(Identity(.device, acquisition.joined(separator: " ")))
         }
-        // The artifact then names the same customer if another device sends it.
+        // Without an ID, the artifact's hash is an identity. So it names the same customer if another device sends it.
         if artifact.payload.appTransactionID == nil { names.add(Identity(.artifact, artifact.stored.name)) }
     }
 
@@ -127,10 +146,11 @@ struct LinkedArtifacts: Sendable {
         accountPurchases.formUnion([purchase.transactionID, purchase.originalTransactionID])
     }
 
-    /// What they prove about the acquisition of the app.
+    /// What the artifacts prove about the acquisition of the app.
     var acquisition: ProvenAcquisition { ProvenAcquisition(proofs, accountPurchases: accountPurchases) }
 
-    /// The identity of the unbound customer for exactly these artifacts.
+    /// The identity of the unbound customer for exactly these artifacts: it contains a hash of them all, the kind of the
+    /// leading artifact, and the best identity in them.
     func unboundIdentity(of verified: VerifiedArtifacts) -> Identity {
         let lead: Identity.Lead =
             verified.appTransaction != nil ? .app : verified.receipt != nil ? .receipt : .transactions
@@ -146,6 +166,7 @@ struct LinkedArtifacts: Sendable {
 }
 
 extension Artifact {
+    /// The artifact's hash as text.
     fileprivate var name: String { Base64.urlSafe.text(sha256) }
 }
 
@@ -157,20 +178,22 @@ private struct ArtifactLinks {
     private(set) var appTransactionID: String?
     /// Whether a linked artifact was signed for the device that sent it. Otherwise anyone may have copied all of them.
     private(set) var isOnDevice: Bool
+    /// The purchase date of the app in the leading app transaction or receipt.
     private let originalPurchaseDate: Date?
     /// The transaction IDs and original transaction IDs of linked purchases.
     private var transactionIDs: Set<String> = []
     /// The proofs that are stored for this customer already.
     private let knownProofs: [AppProof]
 
-    /// The artifact that the others are compared with: the app transaction, otherwise a transaction for this device,
-    /// otherwise the receipt, otherwise any transaction.
+    /// The artifact that the others are compared with: the app transaction, otherwise a transaction that was signed for
+    /// this device, otherwise the receipt, otherwise a transaction, preferably with an `appTransactionId`.
     enum Leader {
         case appTransaction(SyncArtifact<AppTransactionPayload>)
         case receipt(SyncArtifact<ReceiptPayload>)
         case transaction(SyncArtifact<TransactionPayload>, Purchase)
         case none
 
+        /// Chooses the leading artifact.
         init(of verified: VerifiedArtifacts) {
             let transactions = verified.transactions
             if let appTransaction = verified.appTransaction {
@@ -214,6 +237,10 @@ private struct ArtifactLinks {
         if let known { add(known.facts.purchases) }
     }
 
+    /// Whether a transaction is linked. If so, its IDs link further artifacts.
+    ///
+    /// If both sides have an `appTransactionId`, only that decides. Otherwise a transaction is linked if it and another
+    /// linked artifact were signed for this device, or if a linked artifact has the same purchase or subscription.
     mutating func accepts(_ transaction: SyncArtifact<TransactionPayload>, _ purchase: Purchase) -> Bool {
         if let theirs = transaction.payload.appTransactionID, let ours = appTransactionID {
             guard theirs == ours else { return false }
@@ -227,7 +254,11 @@ private struct ArtifactLinks {
         return true
     }
 
-    /// Equal dates alone are no link: many people bought the app in the same second, and their receipts circulate.
+    /// Whether a receipt is linked. If so, its purchases link further artifacts.
+    ///
+    /// It is linked if a linked artifact has one of its purchases, if it was linked to the stored customer before, or if it
+    /// was made on this device and the dates agree. Equal dates alone are no link: many people bought the app in the same
+    /// second, and their receipts circulate.
     mutating func accepts(_ receipt: SyncArtifact<ReceiptPayload>) -> Bool {
         let purchases = receipt.verified.purchases
         guard
@@ -238,8 +269,10 @@ private struct ArtifactLinks {
         return true
     }
 
+    /// Whether a linked transaction belongs to this subscription.
     func holds(subscription originalTransactionID: String) -> Bool { transactionIDs.contains(originalTransactionID) }
 
+    /// Whether a linked purchase is the same one, or of the same subscription.
     private func holds(_ purchase: Purchase) -> Bool {
         transactionIDs.contains(purchase.transactionID) || transactionIDs.contains(purchase.originalTransactionID)
     }
@@ -249,11 +282,13 @@ private struct ArtifactLinks {
         knownProofs.contains { $0 == proof || ($0.id != nil && $0.id == proof.id) }
     }
 
+    /// Whether the app's purchase date is that of the leading artifact.
     private func agrees(_ date: Date?) -> Bool {
         guard let date, let originalPurchaseDate else { return false }
         return abs(date.timeIntervalSince(originalPurchaseDate)) <= Tolerance.seconds
     }
 
+    /// Adds the IDs of linked purchases, which link further artifacts.
     private mutating func add(_ purchases: [Purchase]) {
         for purchase in purchases {
             transactionIDs.insert(purchase.transactionID)

@@ -1,7 +1,7 @@
 import TenureAPI
 import TenureAppStore
 
-/// An artifact that doesn't count, and why.
+/// An artifact of a sync that doesn't count, and why. The response lists it.
 struct RejectedArtifact: Sendable, Hashable {
     let path: ArtifactPath
     let code: String
@@ -9,6 +9,7 @@ struct RejectedArtifact: Sendable, Hashable {
     /// Whether the same artifact may be accepted later.
     let isRetryable: Bool
 
+    /// Creates the rejection of an artifact that can't be verified.
     init(_ path: ArtifactPath, _ rejection: Rejection) {
         self.path = path
         code = rejection.code.rawValue
@@ -16,6 +17,7 @@ struct RejectedArtifact: Sendable, Hashable {
         isRetryable = rejection.isRetryable
     }
 
+    /// Creates the rejection of an artifact that isn't linked to the others, or of a persona.
     init(_ path: ArtifactPath, _ relation: ArtifactProblem.Relation, _ detail: String) {
         self.path = path
         code = relation.rawValue
@@ -23,6 +25,7 @@ struct RejectedArtifact: Sendable, Hashable {
         isRetryable = false
     }
 
+    /// The problem in the response.
     var problem: ArtifactProblem { ArtifactProblem(artifact: path.name, code: code, detail: detail) }
 }
 

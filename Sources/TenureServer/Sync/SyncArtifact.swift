@@ -3,14 +3,15 @@ import TenureAppStore
 import TenureCore
 import TenureStore
 
-/// A verified artifact from a client, or from the App Store's API.
+/// A verified artifact from a client, or from the App Store Server API.
 ///
 /// A class, because copying a payload would retain dozens of strings.
 final class SyncArtifact<Payload: Sendable & Hashable>: Sendable {
     let path: ArtifactPath
-    /// The artifact as the database keeps it.
+    /// The artifact as the database stores it.
     let stored: Artifact
     let verified: Verified<Payload>
+    /// The environment and authority that signed it.
     let realm: Realm
     /// Whether it was signed for the device ID that was sent with it.
     let isOnDevice: Bool

@@ -17,9 +17,9 @@ final class SyncService: Sendable {
     let accessTokenKey: AccessTokenKey
     let lifetimes: ServiceConfiguration.TokenLifetimes
     let bundleID: String
-    /// Nil without webhooks.
-    let webhookScheduler: WebhookScheduler?
-    /// If an acquisition is used on more devices than this, the database gets an event.
+    /// Finds the messages for webhooks; nil without webhooks.
+    let entitlementComparer: EntitlementComparer?
+    /// The number of devices of a customer above which an event is stored for support. It has no other effect.
     let deviceLimit: Int
     /// Whether the App Store is asked for the history of new customers.
     let asksAppStore: Bool
@@ -28,7 +28,7 @@ final class SyncService: Sendable {
     init(
         verifier: AppStoreVerifier, store: Store, policies: ActivePolicy, signingKeys: SigningKeys,
         accessTokenKey: AccessTokenKey, lifetimes: ServiceConfiguration.TokenLifetimes, bundleID: String,
-        webhookScheduler: WebhookScheduler?,
+        entitlementComparer: EntitlementComparer?,
         deviceLimit: Int, asksAppStore: Bool, personas: ActivePersonas
     ) {
         self.verifier = verifier
@@ -38,7 +38,7 @@ final class SyncService: Sendable {
         self.accessTokenKey = accessTokenKey
         self.lifetimes = lifetimes
         self.bundleID = bundleID
-        self.webhookScheduler = webhookScheduler
+        self.entitlementComparer = entitlementComparer
         self.deviceLimit = deviceLimit
         self.asksAppStore = asksAppStore
         self.personas = personas
@@ -79,7 +79,8 @@ final class SyncService: Sendable {
         let (customer, outcome) =
             if let saved { saved } else { try await store.updateInPieces(plan, decide: decide) }
 
-        // 4. Respond. A persona replaces the customer in the response only; nothing of it is saved.
+        // 4. Respond. If the artifacts are unbound, the response shows only what they prove by themselves. A persona
+        // replaces the customer in the response only; nothing of it is saved.
         let result = try outcome.get()
         var (answered, answerOutcome) =
             linked.isBound ? (customer, result) : try await answerUnbound(verified, linked, in: realm, now: now)
@@ -88,6 +89,7 @@ final class SyncService: Sendable {
         var answer = CustomerAnswer(answered, evidence: answerOutcome.evidence, decisions: answerOutcome.decisions)
         answer.problems = (result.rejected + namedPersona.rejected).problems
         answer.accessToken = accessToken(for: answered, bound: linked.isBound, as: persona, now: now)
+        // Only an app transaction for this device proves enough for an entitlement token.
         let keys = signingKeys.current
         answer.signingKey = keys.vouchers
         if verified.appTransaction?.isOnDevice == true, let device = verified.hashedDevice, keys.period.contains(now) {
@@ -107,8 +109,10 @@ final class SyncService: Sendable {
         return answer
     }
 
+    /// The customer after the update, and what was decided.
     private typealias Saved = (customer: Customer, outcome: Result<Outcome, Problem>)
 
+    /// The decisions, and the evidence on which they are based.
     private struct Outcome: Sendable {
         let evidence: Evidence
         let decisions: [Decision]
@@ -119,7 +123,10 @@ final class SyncService: Sendable {
 
     /// Decides what a customer may use with the new artifacts. Returns what the artifacts add to the customer.
     ///
-    /// If the artifacts are unbound, the stored facts of the customer link no artifacts.
+    /// - Parameters:
+    ///   - known: The stored customer; nil for a new one.
+    ///   - alone: The artifacts as they are linked without the stored customer. If they are bound, they are linked again,
+    ///     because the customer's stored facts may link more of them.
     private func decide(
         on known: Customer?, adding verified: VerifiedArtifacts, _ alone: LinkedArtifacts, in realm: Realm, now: Date
     ) -> (CustomerUpdate, Result<Outcome, Problem>) {
@@ -129,11 +136,9 @@ final class SyncService: Sendable {
             linked.artifacts, proving: linked.proofs, purchases: linked.purchases, renewals: linked.renewals)
         update.identify(by: linked.identities + linked.names.searchableIdentities(beyond: known))
         if alone.isBound, let device = verified.hashedDevice {
+            let getsEntitlementToken = verified.appTransaction?.isOnDevice == true
             update.addUse(
-                of:
-                    DeviceUse(
-                        device: device, getsEntitlementToken: verified.appTransaction?.isOnDevice == true,
-                        limit: deviceLimit))
+                of: DeviceUse(device: device, getsEntitlementToken: getsEntitlementToken, limit: deviceLimit))
         }
         if linked.isComplete, alone.isBound { update.completePurchases() }
         // The first device of a customer asks for the history, even if the customer is known from unbound artifacts or
@@ -148,7 +153,7 @@ final class SyncService: Sendable {
         do {
             let (evidence, decisions) = try policies.decide(&update, in: realm.environment, at: now)
             update.entitlementChange =
-                try webhookScheduler?.entitlementChange(of: known, decisions: decisions, at: now) ?? .later
+                try entitlementComparer?.entitlementChange(of: known, decisions: decisions, at: now) ?? .later
             let outcome = Outcome(
                 evidence: evidence, decisions: decisions, rejected: linked.rejected, counted: linked.artifacts.count)
             return (update, .success(outcome))
@@ -157,6 +162,7 @@ final class SyncService: Sendable {
         }
     }
 
+    /// Decides what a stored customer may use, or the persona that replaces them.
     private func decide(on customer: Customer, as persona: Persona?, now: Date) throws(Problem) -> Outcome {
         let evidence = customer.evidence(as: persona)
         return Outcome(evidence: evidence, decisions: try policies.decide(customer.facts, evidence, at: now))
@@ -164,8 +170,8 @@ final class SyncService: Sendable {
 
     /// Saves artifacts without proof that they belong to the sender as an unbound customer, and decides on them alone.
     ///
-    /// Other people may have copies of signed artifacts. Known refunds, expirations and revocations apply to them. Of the
-    /// customer's rights, only the promises for the same acquisition count.
+    /// Other people may have copies of signed artifacts. So the refunds, expirations and revocations of the customers whom
+    /// they name apply to them, but of these customers' rights only the promises for the same acquisition.
     private func answerUnbound(
         _ verified: VerifiedArtifacts, _ linked: LinkedArtifacts, in realm: Realm, now: Date
     ) async throws -> (Customer, Outcome) {
@@ -193,6 +199,9 @@ final class SyncService: Sendable {
         return AccessTokenResponse(value: accessTokenKey.text(of: token), expiresAt: token.expiresAt)
     }
 
+    /// The response if no artifact counts.
+    ///
+    /// - Parameter mayCountLater: Whether one of them may be accepted later, so that the client should send them again.
     private static func nothingVerified(_ rejected: [RejectedArtifact], mayCountLater: Bool) -> Problem {
         if mayCountLater {
             return Problem(
@@ -209,6 +218,7 @@ final class SyncService: Sendable {
 }
 
 extension CustomerAnswer {
+    /// Creates the response about a customer, without tokens.
     init(_ customer: Customer, evidence: Evidence, decisions: [Decision]) {
         self.init(
             id: customer.publicID, bound: !customer.facts.isUnbound, environment: customer.realm.environment,

@@ -11,13 +11,16 @@ struct VerifiedArtifacts: Sendable {
     var transactions: [(artifact: SyncArtifact<TransactionPayload>, purchase: Purchase)] = []
     var renewals: [(artifact: SyncArtifact<RenewalInfoPayload>, renewal: Renewal)] = []
     var rejected: [RejectedArtifact] = []
-    /// Whether the client sent a list of all transactions.
+    /// Whether the client sent a list of transactions. A list must have all of the customer's transactions.
     let listsAllPurchases: Bool
+    /// The ID of the sender's device, which signed artifacts prove; nil if the client didn't send it.
     let deviceVerificationID: UUID?
     /// The device's hash in the database and in entitlement tokens.
     let hashedDevice: String?
+    /// The ID with which a receipt's hash is checked; nil if the client didn't send it.
     private let deviceIdentifier: [UInt8]?
 
+    /// Verifies each artifact of a request.
     init(_ request: SyncRequest, on device: ClaimedDevice, by verifier: AppStoreVerifier, now: Date) async {
         deviceVerificationID = device.verificationID
         hashedDevice = device.verificationID?.hashed
@@ -40,7 +43,7 @@ struct VerifiedArtifacts: Sendable {
     /// The realm of the app transaction, otherwise of the receipt, otherwise of the first transaction.
     var realm: Realm? { appTransaction?.realm ?? receipt?.realm ?? transactions.first?.artifact.realm }
 
-    /// The number of artifacts, purchases and renewals.
+    /// The maximum number of artifacts, purchases and renewals to save. It tells whether one transaction is enough.
     var size: Int { 2 * (transactions.count + renewals.count) + (receipt?.verified.purchases.count ?? 0) + 2 }
 
     /// Whether one of the rejected artifacts may be accepted later.
@@ -93,12 +96,14 @@ struct VerifiedArtifacts: Sendable {
         }
     }
 
+    /// Whether an artifact was signed for the sender's device.
     private func matches(_ binding: DeviceVerification?) -> Bool {
         guard let binding, let deviceVerificationID else { return false }
         return binding.matches(deviceVerificationID: deviceVerificationID)
     }
 
-    /// Rejects artifacts of another environment or authority: these never mix.
+    /// Rejects artifacts from another environment or authority than the first one. Artifacts of two realms never count
+    /// together.
     private mutating func keepOneRealm() {
         guard let realm else { return }
         func rejection(of path: ArtifactPath, in other: Realm) -> RejectedArtifact? {
@@ -107,7 +112,7 @@ struct VerifiedArtifacts: Sendable {
                 other.environment == realm.environment
                 ? "it was signed by another authority than the other artifacts"
                 : "it is from \(other.environment.rawValue), and the other artifacts are from \(realm.environment.rawValue)"
-            return RejectedArtifact(path, .wrongEnvironment, detail)
+            return RejectedArtifact(path, .wrongEnvironment, detail + "; send it separately")
         }
         if let artifact = receipt, let rejection = rejection(of: artifact.path, in: artifact.realm) {
             receipt = nil

@@ -28,6 +28,7 @@ struct TrialRoute: Sendable {
         return .json(capacity: 128) { $0.value(answer) }
     }
 
+    /// Returns the entitlement with this name in the path, and its trial.
     private func trial(named name: String) throws(Problem) -> (String, Trial) {
         let name = name.removingPercentEncoding ?? name
         guard let trial = policies.current.entitlement(named: name)?.trial else {
@@ -37,6 +38,7 @@ struct TrialRoute: Sendable {
         return (name, trial)
     }
 
+    /// Reads the session's ID from the body.
     private static func id(in body: Data) throws(Problem) -> String {
         let id: String
         do {
@@ -54,6 +56,7 @@ struct TrialRoute: Sendable {
         return id
     }
 
+    /// Begins the session unless it began already, and responds with the state of the trial.
     private func begin(
         _ id: String, of trial: Trial, named name: String, for token: AccessToken, now: Date
     ) async throws -> TrialResponse {
@@ -73,6 +76,7 @@ struct TrialRoute: Sendable {
             try transaction.beginTrialSession(id, of: name, for: token.customer)
             return (customer, use, true)
         }
+        // An erased customer has no trial, and neither has unbound proof.
         guard let (customer, use, isCounted) = begun else {
             guard try await store.lookUp(token.customer) != nil else { throw Problem.accessTokenRefused }
             throw Problem(
@@ -95,6 +99,7 @@ struct TrialRoute: Sendable {
 }
 
 extension ActivePolicy {
+    /// Whether the customer has the entitlement, and so needs no trial.
     fileprivate func isGranted(
         _ entitlement: String, to customer: Customer, as persona: Persona?, at now: Date
     ) throws(Problem) -> Bool {

@@ -15,12 +15,17 @@ extension Trial {
 
 /// A customer's progress in a trial, with the requested session.
 struct TrialState {
+    /// The number of sessions in the trial, and of those that haven't begun. Nil for a trial of days.
     let sessions: Int?
     let sessionsLeft: Int?
+    /// The end of the requested session, or of a trial of days. Nil if the session hasn't begun.
     let ends: Date?
     /// Whether the requested session is running.
     let isOpen: Bool
 
+    /// - Parameters:
+    ///   - use: The customer's sessions before this request.
+    ///   - isCounted: Whether the requested session begins now.
     init(_ trial: Trial, _ use: TrialUse, isCounted: Bool, at now: Date) {
         switch trial {
         case .sessions(let count):
@@ -36,6 +41,7 @@ struct TrialState {
         isOpen = ends.map { now < $0 } ?? false
     }
 
+    /// Returns the response about the trial of this entitlement.
     func response(named entitlement: String) -> TrialResponse {
         TrialResponse(entitlement: entitlement, sessions: sessions, sessionsLeft: sessionsLeft, ends: ends)
     }

@@ -3,10 +3,10 @@ import Logging
 import ServiceLifecycle
 import TenureStore
 
-/// Sends heartbeats for this process's webhook endpoints, and removes endpoints without a recent heartbeat.
+/// Sends heartbeats to the database for this process's webhook endpoints, and removes endpoints without a recent heartbeat.
 ///
-/// A missing heartbeat is how the service distinguishes an endpoint that was removed from the configuration from one
-/// that another process serves.
+/// Several processes may use the database, each with its own configuration. An endpoint that this process doesn't know may
+/// belong to another one, which then sends heartbeats. Without them, it was removed from all configurations.
 struct EndpointRegistry: Service {
     let configuration: ServiceConfiguration
     let store: Store
@@ -29,6 +29,7 @@ struct EndpointRegistry: Service {
         }
     }
 
+    /// Sends heartbeats once, and removes the endpoints that are silent.
     func pass(_ silence: inout EndpointSilence) async throws {
         let now = configuration.now()
         let endpoints = configuration.webhooks.map(\.endpoint)
@@ -37,7 +38,7 @@ struct EndpointRegistry: Service {
         {
             try await configuration.registerWebhooks(in: store)
         }
-        let silent = silence.long(among: try await store.read { try $0.endpoints() })
+        let silent = silence.silent(among: try await store.read { try $0.endpoints() })
         for endpoint in try await store.removeEndpoints(silent, at: now) {
             logger.warning(
                 "no process is configured for this webhook anymore; its waiting messages are abandoned",
@@ -54,10 +55,12 @@ struct EndpointSilence {
     /// The number of reads with the same heartbeat, a minute apart, after which an endpoint counts as silent.
     static let maximum = 10
 
-    private var looks: [NamedEndpoint: Int] = [:]
+    /// How often each endpoint was read with the same heartbeat, which is part of the key.
+    private var reads: [NamedEndpoint: Int] = [:]
 
-    mutating func long(among endpoints: [NamedEndpoint]) -> [NamedEndpoint] {
-        looks = Dictionary(endpoints.map { ($0, (looks[$0] ?? 0) + 1) }, uniquingKeysWith: max)
-        return endpoints.filter { (looks[$0] ?? 0) > Self.maximum }
+    /// Counts a read of all endpoints, and returns those that count as silent.
+    mutating func silent(among endpoints: [NamedEndpoint]) -> [NamedEndpoint] {
+        reads = Dictionary(endpoints.map { ($0, (reads[$0] ?? 0) + 1) }, uniquingKeysWith: max)
+        return endpoints.filter { (reads[$0] ?? 0) > Self.maximum }
     }
 }

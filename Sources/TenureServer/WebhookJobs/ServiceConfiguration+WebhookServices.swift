@@ -3,9 +3,11 @@ import Logging
 import TenureCore
 import TenureStore
 
+/// The webhooks of a running service: registered in the database, and delivered by services.
 extension ServiceConfiguration {
-    /// Stores the endpoints before anything else is written, so that all later changes queue messages for them. Removes
-    /// no endpoint: another process may serve it, and this one may still fail to start.
+    /// Stores the webhook endpoints in the database. The service does this before it writes anything else, so that all
+    /// later changes queue messages for them. Removes no endpoint: another process may serve it, and this one may still
+    /// fail to start.
     ///
     /// If the policy or `expiringDays` changed since the last start, the service compares all customers again.
     func registerWebhooks(in store: Store) async throws(ServiceError) {
@@ -24,9 +26,9 @@ extension ServiceConfiguration {
 
     /// Returns the services that run for webhooks in addition to the server; nil without webhooks.
     func webhookServices(
-        _ webhookScheduler: WebhookScheduler?, store: Store, metrics: ServiceMetrics, logger: Logger
+        _ entitlementComparer: EntitlementComparer?, store: Store, metrics: ServiceMetrics, logger: Logger
     ) throws(ServiceError) -> (entitlementChanges: EntitlementChangeService, deliveries: WebhookService)? {
-        guard let webhookScheduler, !webhooks.isEmpty else { return nil }
+        guard let entitlementComparer, !webhooks.isEmpty else { return nil }
         var sender = try WebhookSender(resolver: webhookDelivery.resolver, trustRoots: webhookDelivery.trustRoots)
         sender.timeouts = webhookDelivery.timeouts
         metrics.register(endpoints: webhooks.map(\.name))
@@ -40,7 +42,7 @@ extension ServiceConfiguration {
                     interval: webhookDelivery.interval, metrics: metrics, logger: logger))
         }
         let entitlementChanges = EntitlementChangeService(
-            webhookScheduler: webhookScheduler, store: store,
+            entitlementComparer: entitlementComparer, store: store,
             retention: TimeInterval(webhookSettings.retentionDays) * 86_400, now: now,
             interval: webhookDelivery.interval, logger: logger)
         return (entitlementChanges, WebhookService(workers: workers))

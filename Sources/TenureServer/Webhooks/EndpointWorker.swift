@@ -4,12 +4,16 @@ import ServiceLifecycle
 import TenureStore
 
 /// Delivers messages to one endpoint, several concurrently, until the service stops.
+///
+/// The messages wait in the outbox, a table of the database. The worker reserves some of them, sends them, and stores the
+/// results.
 struct EndpointWorker: Sendable {
     let webhook: Webhook
     let target: WebhookTarget
     let sender: WebhookSender
     let store: Store
     let bundleID: String
+    /// The maximum number of concurrent deliveries.
     let concurrency: Int
     let schedule: RetrySchedule
     let now: @Sendable () -> Date
@@ -23,7 +27,9 @@ struct EndpointWorker: Sendable {
     /// After this many failures in a row, only one message is tried per read of the outbox, until one is delivered.
     private static let failureLimit = 5
 
+    /// What the loop in `run` waits for.
     private enum Event: Sendable {
+        /// The time until the next read of the outbox is over.
         case look
         case attempted(isDelivered: Bool)
     }
@@ -35,6 +41,8 @@ struct EndpointWorker: Sendable {
             var failures = 0
             var shouldCheckDatabase = true
             while !Task.isShuttingDownGracefully, !Task.isCancelled {
+                // Starts as many deliveries as allowed. After an attempt, it looks for more at once, unless the endpoint
+                // is failing.
                 let isFailing = failures >= Self.failureLimit
                 let free = (isFailing ? 1 : concurrency) - inFlight
                 if free > 0, shouldCheckDatabase || !isFailing {
@@ -50,6 +58,7 @@ struct EndpointWorker: Sendable {
                         return .look
                     }
                 }
+                // Waits until an attempt has ended or the outbox must be read again.
                 switch await group.next() {
                 case .look?: shouldCheckDatabase = true
                 case .attempted(let isDelivered)?:
@@ -61,7 +70,8 @@ struct EndpointWorker: Sendable {
         }
     }
 
-    /// Tries each due delivery once, and waits for all of them. Returns the number of attempts.
+    /// Tries each due delivery once, and waits for all of them. Returns the number of attempts. Tests use it instead of
+    /// `run`.
     func pass() async -> Int {
         var count = 0
         while true {
@@ -74,6 +84,7 @@ struct EndpointWorker: Sendable {
         }
     }
 
+    /// Reserves up to `limit` due deliveries for this process.
     private func claim(_ limit: Int) async -> [Delivery] {
         do {
             return try await store.claimDeliveries(to: webhook.name, at: now(), limit: limit, lease: Self.lease)
@@ -83,6 +94,7 @@ struct EndpointWorker: Sendable {
         }
     }
 
+    /// Sends a message, and stores and logs the result. Returns whether it was delivered.
     private func attempt(_ delivery: Delivery) async -> Bool {
         let body = delivery.message.body(app: bundleID)
         let answer = await sender.send(
@@ -104,6 +116,7 @@ struct EndpointWorker: Sendable {
         return outcome.result == .delivered
     }
 
+    /// Returns the result to store: delivered if the status is 2xx, otherwise failed, with the time of the next attempt.
     private func outcome(of delivery: Delivery, _ answer: WebhookSender.Answer) -> Delivery.Outcome {
         let now = now()
         func retry(_ retryAfter: String? = nil) -> Date? {

@@ -12,9 +12,10 @@ import NIOPosix
 struct HostResolver: Sendable {
     let addresses: @Sendable (_ host: String, _ port: Int) async throws -> [SocketAddress]
 
+    /// The host has no address, or can't be looked up.
     struct UnknownHost: Error {}
 
-    /// The system's resolver, on threads that may block.
+    /// The system's resolver. `getaddrinfo` blocks, so it runs on threads that may.
     static let system = HostResolver { host, port in
         try await NIOThreadPool.singleton.runIfActive { try resolve(host, port) }
     }

@@ -1,9 +1,11 @@
 import NIOCore
 
 /// Distinguishes public addresses from all others, such as those of a router, a database or a cloud's metadata service.
+/// A webhook's URL must not make the service send requests to these.
 ///
 /// The ranges are those of IANA's registries of special-purpose addresses (RFC 6890 and its updates).
 enum PublicAddress {
+    /// Whether the address is public.
     static func contains(_ address: SocketAddress) -> Bool {
         switch address {
         case .v4: isPublic(bytes(of: address, 4..<8))
@@ -12,6 +14,7 @@ enum PublicAddress {
         }
     }
 
+    /// Whether the address is on this machine only.
     static func isLoopback(_ address: SocketAddress) -> Bool {
         switch address {
         case .v4: bytes(of: address, 4..<8).first == 127
@@ -20,9 +23,11 @@ enum PublicAddress {
         }
     }
 
-    /// The address itself, in network order. In `sockaddr_in` it follows family and port, in `sockaddr_in6` the flow
-    /// too, on Linux and Darwin alike. It isn't read as a member of those structures: the compiler attributes them to
-    /// another module depending on what it loads first, and `MemberImportVisibility` then hides their members.
+    /// The address itself, in network order: `range` of the socket address. In `sockaddr_in` it follows the family and the
+    /// port, and in `sockaddr_in6` also the flow, on Linux and Darwin alike.
+    ///
+    /// It isn't read as a member of those structures. Depending on what the compiler loads first, it attributes them to
+    /// another module, and `MemberImportVisibility` then hides their members.
     private static func bytes(of address: SocketAddress, _ range: Range<Int>) -> [UInt8] {
         address.withSockAddr { pointer, size in
             let bytes = UnsafeRawBufferPointer(start: pointer, count: size)
@@ -34,8 +39,8 @@ enum PublicAddress {
         !specialIPv4.contains { isAddress(bytes, in: $0) }
     }
 
-    /// Accepts only allocated unicast addresses, and none that contain an IPv4 address (except NAT64 with a public
-    /// one).
+    /// Whether this is an allocated unicast address (2000::/3) without a special purpose, or a public IPv4 address behind
+    /// NAT64. Other addresses that contain an IPv4 address, such as those of 6to4, aren't accepted.
     private static func isPublicIPv6(_ bytes: [UInt8]) -> Bool {
         // NAT64: packets go to the IPv4 address in the last four bytes.
         if isAddress(bytes, in: ([0x00, 0x64, 0xFF, 0x9B, 0, 0, 0, 0, 0, 0, 0, 0], 96)) {
@@ -44,8 +49,10 @@ enum PublicAddress {
         return isAddress(bytes, in: ([0x20], 3)) && !specialIPv6.contains { isAddress(bytes, in: $0) }
     }
 
+    /// A range of addresses: those with the same first `length` bits as `base`.
     private typealias Block = (base: [UInt8], length: Int)
 
+    /// The ranges of IPv4 that aren't public.
     private static let specialIPv4: [Block] = [
         ([0], 8),  // this network
         ([10], 8), ([172, 16], 12), ([192, 168], 16),  // private
@@ -58,12 +65,14 @@ enum PublicAddress {
         ([224], 4), ([240], 4),  // multicast, reserved, broadcast
     ]
 
+    /// The ranges in 2000::/3 that aren't public.
     private static let specialIPv6: [Block] = [
         ([0x20, 0x01, 0x00], 23),  // protocols: Teredo, ORCHID
         ([0x20, 0x01, 0x0D, 0xB8], 32), ([0x3F, 0xFF, 0x00], 20),  // documentation
         ([0x20, 0x02], 16),  // 6to4
     ]
 
+    /// Whether the address is in the range.
     private static func isAddress(_ address: [UInt8], in block: Block) -> Bool {
         for bit in 0..<block.length {
             let mask = UInt8(0x80) >> UInt8(bit % 8)

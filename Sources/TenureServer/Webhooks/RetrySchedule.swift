@@ -1,6 +1,6 @@
 import Foundation
 
-/// The schedule for retries of failed deliveries: with increasing delays, for three days.
+/// The schedule for retries of failed webhook deliveries: with increasing delays, for three days.
 struct RetrySchedule: Sendable {
     /// The seconds until the second attempt. Each further delay is twice as long.
     var first: TimeInterval = 10
@@ -12,6 +12,11 @@ struct RetrySchedule: Sendable {
     /// Returns when to try again after an attempt, counted from 1; nil if the message is abandoned.
     ///
     /// The receiver's `Retry-After` counts if it is later than the schedule. It is ignored if it lies beyond `window`.
+    ///
+    /// - Parameters:
+    ///   - queuedAt: The time at which the message was queued; `window` begins then.
+    ///   - retryAfter: The seconds in the receiver's `Retry-After`; nil without one.
+    ///   - jitter: A random factor, so that messages that failed together aren't tried again together.
     func retry(
         after attempt: Int, queuedAt: Date, retryAfter: TimeInterval?, at now: Date,
         jitter: Double = .random(in: 0.75...1.25)
@@ -23,7 +28,8 @@ struct RetrySchedule: Sendable {
         return [asked, own].first { $0 <= end }
     }
 
-    /// Returns the seconds of a `Retry-After` header: a number, or a date as in RFC 9110, section 5.6.7.
+    /// Returns the seconds until the time in a `Retry-After` header: a number of seconds, or a date as in RFC 9110,
+    /// section 5.6.7. Nil without a valid header.
     static func retryAfter(_ header: String?, at now: Date) -> TimeInterval? {
         guard let text = header?.trimmingCharacters(in: .whitespaces), !text.isEmpty, text.utf8.count < 64 else {
             return nil

@@ -39,8 +39,10 @@ public struct Webhook: Sendable, Hashable {
         self.allowsPrivate = allowsPrivate
     }
 
+    /// The minimum length of a secret, in bytes of UTF-8.
     static let minimumSecretLength = 16
 
+    /// The endpoint as it is registered in the database, without URL and secrets.
     var endpoint: Endpoint {
         Endpoint(
             name: name, kinds: events.isEmpty ? nil : Set(events.compactMap { Message.Kind(rawValue: $0) }),
@@ -71,6 +73,7 @@ public struct Webhook: Sendable, Hashable {
         return .webhook(name: name, detail: detail)
     }
 
+    /// The mistake in the URL; nil if it's valid.
     private var mistakeOfURL: String? {
         do {
             _ = try WebhookTarget(url, allowsPrivate: allowsPrivate)

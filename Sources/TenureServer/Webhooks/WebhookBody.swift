@@ -4,7 +4,8 @@ import TenureJSON
 import TenureStore
 
 extension StoredMessage {
-    /// The body of the request, with the same bytes in every attempt and replay. It never contains an artifact.
+    /// Returns the JSON body of the webhook's request, with the same bytes in every attempt and replay. It never contains
+    /// an artifact.
     func body(app bundleID: String) -> [UInt8] {
         var json = JSONWriter()
         json.beginObject()
@@ -14,16 +15,12 @@ extension StoredMessage {
         json.field("app", bundleID)
         if let realm {
             json.field("environment", realm.environment.rawValue)
-            if realm.isTest {
-                json.field("isTest", true)
-            }
+            if realm.isTest { json.field("isTest", true) }
         }
         if let publicID {
             json.object("customer") { json in
                 json.field("id", publicID)
-                if !userIDs.isEmpty {
-                    json.field("userIDs", userIDs)
-                }
+                if !userIDs.isEmpty { json.field("userIDs", userIDs) }
             }
         }
         // This service wrote it, so it is a valid JSON object.

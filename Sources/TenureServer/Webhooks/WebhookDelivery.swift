@@ -1,6 +1,6 @@
 import NIOSSL
 
-/// How webhooks are sent. Tests change it.
+/// How webhooks are sent: name resolution, trust, timeouts and retries. Only tests change it.
 struct WebhookDelivery: Sendable {
     var resolver = HostResolver.system
     /// The trusted certificate authorities; nil for those of the system.

@@ -5,24 +5,28 @@ import NIOHTTP1
 import NIOPosix
 import NIOSSL
 
-/// Sends one body to one target, once.
+/// Makes one attempt to deliver a webhook.
 ///
 /// It resolves the host, checks every address, and connects only to a checked address, even if DNS returns another one a
-/// moment later. Of a response, it reads only the status and `Retry-After`.
+/// moment later. So a host name can't lead the service into a private network. Of a response, it reads only the status and
+/// `Retry-After`.
 struct WebhookSender: Sendable {
     let resolver: HostResolver
     private let tls: TLSConfiguration
     var timeouts = Timeouts()
 
+    /// The timeouts of one attempt.
     struct Timeouts: Sendable {
         var connection = TimeAmount.seconds(5)
         /// The timeout from the request to the head of the response.
         var answer = TimeAmount.seconds(15)
     }
 
+    /// The result of an attempt.
     enum Answer: Sendable, Hashable {
+        /// The status and `Retry-After` of the response.
         case status(Int, retryAfter: String?)
-        /// Why there is no response.
+        /// There is no response, for this reason.
         case none(String)
     }
 
@@ -39,6 +43,9 @@ struct WebhookSender: Sendable {
         self.resolver = resolver
     }
 
+    /// Sends a body to a target.
+    ///
+    /// - Parameter attempt: The number of the attempt, from 1. Each one tries another address of the host.
     func send(
         _ body: [UInt8], headers: [(String, String)], to target: WebhookTarget, attempt: Int = 1
     ) async -> Answer {
@@ -49,7 +56,6 @@ struct WebhookSender: Sendable {
             return .none("the host `\(target.host)` has no address")
         }
         if let refusal = Self.refusal(of: addresses, for: target) { return .none(refusal) }
-        // Each attempt tries another address of the host.
         let address = addresses[max(0, attempt - 1) % addresses.count]
         do {
             return try await exchange(body, headers, with: target, at: address)
@@ -103,6 +109,7 @@ struct WebhookSender: Sendable {
         return .status(Int(head.status.code), retryAfter: head.headers.first(name: "Retry-After"))
     }
 
+    /// The settings of a client that connects to this address only.
     private func configuration(for target: WebhookTarget, at address: SocketAddress) -> HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration(
             tlsConfiguration: tls, redirectConfiguration: .disallow,
@@ -115,7 +122,7 @@ struct WebhookSender: Sendable {
         return configuration
     }
 
-    /// Describes a failed attempt. The error's own text may repeat what the receiver sent.
+    /// Describes a failed attempt in the service's own words, because the error's text may repeat what the receiver sent.
     private static func description(of error: any Error) -> String {
         switch error {
         case let error as HTTPClientError: description(of: error)

@@ -14,11 +14,12 @@ struct WebhookService: Service {
     }
 }
 
-/// Compares customers when a right may have ended, and after changes that queued no messages. Queues messages for the
-/// differences. Removes old messages.
+/// Compares customers when a right of theirs may have ended, and after changes that queued no messages. Queues messages for
+/// the differences. Removes old messages.
 struct EntitlementChangeService: Service {
-    let webhookScheduler: WebhookScheduler
+    let entitlementComparer: EntitlementComparer
     let store: Store
+    /// How many seconds delivered and abandoned messages are kept.
     let retention: TimeInterval
     let now: @Sendable () -> Date
     let interval: Duration
@@ -39,13 +40,14 @@ struct EntitlementChangeService: Service {
         }
     }
 
-    /// Handles one batch of each kind. Returns whether more is left.
+    /// Compares one batch of due customers, and one of all customers if a new policy or setting requires that. Removes one
+    /// batch of old messages. Returns whether more is left.
     func pass() async throws -> Bool {
         let now = now()
-        try await webhookScheduler.policies.refreshNow()
-        let publication = webhookScheduler.policies.present.publication
+        try await entitlementComparer.policies.refreshNow()
+        let publication = entitlementComparer.policies.present.publication
         let evaluate: @Sendable (Customer) -> EntitlementChange? = {
-            try? webhookScheduler.entitlementChange(of: $0, at: now)
+            try? entitlementComparer.entitlementChange(of: $0, at: now)
         }
         let isMoreDue =
             try await store.compareDueCustomers(at: now, limit: Self.batch, under: publication, evaluate) == Self.batch

@@ -10,7 +10,7 @@ enum WebhookSignature {
     static let header = "Tenure-Signature"
     static let eventHeader = "Tenure-Event-ID"
 
-    /// `t=<seconds since 1970>,v1=<hexadecimal>`, with one `v1` for each secret.
+    /// Returns the header's value, `t=<seconds since 1970>,v1=<hexadecimal>`, with one `v1` for each secret.
     static func text(of body: [UInt8], at date: Date, secrets: [String]) -> String {
         let time = String(date.millisecondsSince1970 / 1000)
         let signed = Array(time.utf8) + [UInt8(ascii: ".")] + body

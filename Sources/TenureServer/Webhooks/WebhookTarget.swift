@@ -7,15 +7,18 @@ struct WebhookTarget: Sendable, Hashable {
     /// The host in the URL, without brackets.
     let host: String
     let port: Int
-    /// Path and query, which may hold a password of the receiver.
+    /// The path and query, which may hold a password of the receiver.
     var path: String { pathAndQuery.revealed }
     private let pathAndQuery: Secret<String>
+    /// Whether the host may be in a private network, or on loopback without TLS.
     let allowsPrivate: Bool
 
+    /// A mistake in a URL. Messages show the detail after the webhook's name.
     struct Mistake: Error {
         let detail: String
     }
 
+    /// Parses and checks the URL. The host's addresses are checked only when it's used.
     init(_ url: String, allowsPrivate: Bool) throws(Mistake) {
         guard let parts = URLComponents(string: url), let scheme = parts.scheme?.lowercased(),
             let host = parts.percentEncodedHost?.lowercased(), !host.isEmpty
@@ -31,6 +34,7 @@ struct WebhookTarget: Sendable, Hashable {
         guard parts.user == nil, parts.password == nil, parts.fragment == nil else {
             throw Mistake(detail: "its URL has a user, a password or a fragment, which aren't sent; remove them")
         }
+        // An IPv6 address is written in brackets.
         let isLiteral = host.hasPrefix("[") && host.hasSuffix("]")
         let bare = isLiteral ? String(host.dropFirst().dropLast()) : host
         let allowed: (Character) -> Bool = { $0.isASCII && ($0.isLetter || $0.isNumber || "-._".contains($0)) }

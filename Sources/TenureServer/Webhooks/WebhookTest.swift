@@ -4,7 +4,8 @@ import TenureJSON
 import TenureStore
 
 extension Webhook {
-    /// Sends one message of the type `test`, in the same way as any other message.
+    /// Sends one message of the type `test`, in the same way as any other message, but without the outbox and without
+    /// retries.
     ///
     /// - Returns: Whether it was delivered, and a description of the result for people.
     /// - Throws: `ServiceError.webhook` if the webhook's settings have a mistake.

@@ -119,7 +119,7 @@ import Testing
                         verifier: AppStoreVerifier(
                             app: known.verifier.app,
                             cache: ChainCache(trust: known.verifier.trust, budget: .init(burst: 0, perSecond: 0))),
-                        store: known.store, policies: known.policies, webhookScheduler: nil, metrics: known.metrics)
+                        store: known.store, policies: known.policies, entitlementComparer: nil, metrics: known.metrics)
                     let failure = await MissedNotifications(
                         client: sound.client, store: sound.store, notifications: busy, logger: sound.logger,
                         now: sound.now
@@ -263,7 +263,7 @@ import Testing
                     logger: Calculator.logger),
                 store: service.store,
                 notifications: NotificationService(
-                    verifier: verifier, store: service.store, policies: service.policies, webhookScheduler: nil,
+                    verifier: verifier, store: service.store, policies: service.policies, entitlementComparer: nil,
                     metrics: ServiceMetrics()),
                 logger: Calculator.logger, now: { clock.now })
             try await missed.run()

@@ -65,7 +65,7 @@ struct `notifications that Apple signed` {
                 let service = try await TenureService(configuration)
                 let verifier = AppStoreVerifier(app: app, trust: .appStore)
                 let notifications = NotificationService(
-                    verifier: verifier, store: service.store, policies: service.policies, webhookScheduler: nil,
+                    verifier: verifier, store: service.store, policies: service.policies, entitlementComparer: nil,
                     metrics: ServiceMetrics())
                 for word in words {
                     _ = try await notifications.receive(

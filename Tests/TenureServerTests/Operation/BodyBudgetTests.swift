@@ -12,17 +12,17 @@ import Testing
         of client: Int, rate: Int, in budget: BodyBudget, dropped: @escaping @Sendable () -> Void = {}
     ) -> BodyBudget.Body {
         let body = budget.open(for: clients[client], at: 0, drop: dropped)
-        for second in 0..<10 { #expect(budget.take(rate, for: body, at: UInt64(second) * Self.second)) }
+        for second in 0..<10 { #expect(budget.reserve(rate, for: body, at: UInt64(second) * Self.second)) }
         return body
     }
 
     @Test func `memory for bodies is reserved and released`() {
         let budget = BodyBudget(bytes: 16 * Self.megabyte)
         let (first, second) = (budget.open(for: nil, at: 0), budget.open(for: nil, at: 0))
-        #expect(budget.take(12 * Self.megabyte, for: first, at: 0))
-        #expect(!budget.take(5 * Self.megabyte, for: second, at: 0))
+        #expect(budget.reserve(12 * Self.megabyte, for: first, at: 0))
+        #expect(!budget.reserve(5 * Self.megabyte, for: second, at: 0))
         budget.close(first)
-        #expect(budget.take(12 * Self.megabyte, for: second, at: 0))
+        #expect(budget.reserve(12 * Self.megabyte, for: second, at: 0))
         #expect(budget.droppedBodies == 0)
     }
 
@@ -32,16 +32,16 @@ import Testing
             let quick = (0..<5).map { body(of: $0, rate: 200 * 1024, in: budget) }
             let slow = body(of: 6, rate: 100 * 1024, in: budget) { confirmed() }
             let new = budget.open(for: clients[7], at: 10 * Self.second)
-            #expect(budget.take(2 * Self.megabyte, for: new, at: 10 * Self.second))
-            #expect(!budget.take(1, for: slow, at: 10 * Self.second))
-            for body in quick { #expect(budget.take(1, for: body, at: 10 * Self.second)) }
+            #expect(budget.reserve(2 * Self.megabyte, for: new, at: 10 * Self.second))
+            #expect(!budget.reserve(1, for: slow, at: 10 * Self.second))
+            for body in quick { #expect(budget.reserve(1, for: body, at: 10 * Self.second)) }
             #expect(budget.droppedBodies == 1)
             // Closing a dropped body doesn't release its memory a second time.
             budget.close(slow)
             for body in quick + [new] { budget.close(body) }
             let whole = budget.open(for: nil, at: 10 * Self.second)
-            #expect(budget.take(12 * Self.megabyte, for: whole, at: 10 * Self.second))
-            #expect(!budget.take(5 * Self.megabyte, for: whole, at: 10 * Self.second))
+            #expect(budget.reserve(12 * Self.megabyte, for: whole, at: 10 * Self.second))
+            #expect(!budget.reserve(5 * Self.megabyte, for: whole, at: 10 * Self.second))
         }
     }
 
@@ -49,35 +49,36 @@ import Testing
         let budget = BodyBudget(bytes: 16 * Self.megabyte)
         let quick = (0..<6).map { body(of: $0, rate: 200 * 1024, in: budget) }
         let slow = body(of: 6, rate: 10 * 1024, in: budget)
-        #expect(!budget.take(500 * 1024, for: slow, at: 10 * Self.second + 1))
-        #expect(budget.droppedBodies == 0 && quick.allSatisfy { budget.take(1, for: $0, at: 10 * Self.second + 1) })
+        #expect(!budget.reserve(500 * 1024, for: slow, at: 10 * Self.second + 1))
+        #expect(budget.droppedBodies == 0 && quick.allSatisfy { budget.reserve(1, for: $0, at: 10 * Self.second + 1) })
     }
 
     @Test func `a part of the memory for bodies is reserved for small bodies and notifications`() {
         let budget = BodyBudget(bytes: 16 * Self.megabyte)
         let large = (0..<6).map { _ in budget.open(for: nil, at: 0) }
-        for body in large { #expect(budget.take(2 * Self.megabyte, for: body, at: 0)) }
-        #expect(!budget.take(2 * Self.megabyte, for: budget.open(for: nil, at: 0), at: 0))
+        for body in large { #expect(budget.reserve(2 * Self.megabyte, for: body, at: 0)) }
+        #expect(!budget.reserve(2 * Self.megabyte, for: budget.open(for: nil, at: 0), at: 0))
         let small = budget.open(for: clients[0], at: 0)
-        #expect(budget.take(64 * 1024, for: small, at: 0))
-        #expect(!budget.take(1, for: small, at: 0), "it is large now")
+        #expect(budget.reserve(64 * 1024, for: small, at: 0))
+        #expect(!budget.reserve(1, for: small, at: 0), "it is large now")
         let notification = budget.open(for: clients[1], isNotification: true, at: 0)
-        #expect(budget.take(Self.megabyte, for: notification, at: 0))
+        #expect(budget.reserve(Self.megabyte, for: notification, at: 0))
         // A large body doesn't displace a small one, even if the small one is slow.
-        #expect(budget.take(4 * Self.megabyte, for: budget.open(for: nil, at: 0), at: 60 * Self.second))
-        #expect(budget.take(1, for: notification, at: 60 * Self.second))
+        #expect(budget.reserve(4 * Self.megabyte, for: budget.open(for: nil, at: 0), at: 60 * Self.second))
+        #expect(budget.reserve(1, for: notification, at: 60 * Self.second))
     }
 
     @Test func `memory for bodies isn't freed by dropping bodies that use almost none`() {
         let budget = BodyBudget(bytes: 16 * Self.megabyte)
         let tiny = (0..<1000).map { _ in budget.open(for: nil, at: 0) }
-        for body in tiny { #expect(budget.take(1, for: body, at: 0)) }
+        for body in tiny { #expect(budget.reserve(1, for: body, at: 0)) }
         let slow = body(of: 0, rate: 200 * 1024, in: budget)
         let quick = (1...3).map { body(of: $0, rate: 330 * 1024, in: budget) }
         #expect(
-            budget.take(Self.megabyte, for: budget.open(for: clients[5], at: 10 * Self.second), at: 10 * Self.second))
-        #expect(!budget.take(1, for: slow, at: 10 * Self.second))
-        for body in quick + tiny { #expect(budget.take(1, for: body, at: 10 * Self.second)) }
+            budget.reserve(Self.megabyte, for: budget.open(for: clients[5], at: 10 * Self.second), at: 10 * Self.second)
+        )
+        #expect(!budget.reserve(1, for: slow, at: 10 * Self.second))
+        for body in quick + tiny { #expect(budget.reserve(1, for: body, at: 10 * Self.second)) }
         #expect(budget.droppedBodies == 1)
     }
 
@@ -87,12 +88,12 @@ import Testing
         let quick = body(of: 0, rate: 200 * 1024, in: budget)
         let other = body(of: 1, rate: 1024, in: budget)
         let new = budget.open(for: clients[0], at: 10 * Self.second)
-        #expect(budget.take(2 * Self.megabyte, for: new, at: 10 * Self.second))
-        #expect(!budget.take(1, for: slow, at: 10 * Self.second))
-        #expect(budget.take(1, for: quick, at: 10 * Self.second))
-        #expect(budget.take(1, for: other, at: 10 * Self.second), "another client's stays")
+        #expect(budget.reserve(2 * Self.megabyte, for: new, at: 10 * Self.second))
+        #expect(!budget.reserve(1, for: slow, at: 10 * Self.second))
+        #expect(budget.reserve(1, for: quick, at: 10 * Self.second))
+        #expect(budget.reserve(1, for: other, at: 10 * Self.second), "another client's stays")
         budget.allow(bodies: 8 * Self.megabyte)
-        #expect(budget.take(4 * Self.megabyte, for: new, at: 10 * Self.second))
+        #expect(budget.reserve(4 * Self.megabyte, for: new, at: 10 * Self.second))
     }
 }
 

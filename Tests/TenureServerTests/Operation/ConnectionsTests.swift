@@ -49,7 +49,7 @@ import Testing
         let server = Server(limit: 3)
         for (name, bytes) in [("quick", 9000), ("slow", 10), ("middle", 500)] {
             let connection = server.open(name, at: 0, in: .request)
-            server.connections.receive(bytes, connection, at: 0)
+            server.connections.countReceived(bytes, connection, at: 0)
         }
         server.open("young", at: 10 * Self.second, in: .request)
         #expect(server.closed == ["slow"])
@@ -62,7 +62,7 @@ import Testing
         server.open("working", at: 0, in: .working)
         let taken = server.open("taken", at: 0, in: .response)
         server.open("stalled", at: 1, in: .response)
-        server.connections.progress(taken, at: 15 * Self.second)
+        server.connections.storeRead(taken, at: 15 * Self.second)
         let now = 20 * Self.second
         server.open("a", at: now, in: .working)
         #expect(server.closed == ["stalled"])
@@ -75,8 +75,8 @@ import Testing
         let server = Server(limit: 4)
         for (name, bytes) in [("quick", 9000), ("slow", 10), ("middle", 500), ("quickest", 10_000)] {
             let connection = server.open(name, at: 0, in: .response)
-            server.connections.take(bytes, connection, at: Self.second)
-            server.connections.progress(connection, at: 3 * Self.second)
+            server.connections.countSent(bytes, connection, at: Self.second)
+            server.connections.storeRead(connection, at: 3 * Self.second)
         }
         server.open("a", at: 3 * Self.second, in: .working)
         #expect(server.closed == ["slow"])
@@ -105,7 +105,7 @@ import Testing
         let server = Server(limit: 16)
         for (index, address) in (["192.0.2.1"] + Array(repeating: "192.0.2.2", count: 3)).enumerated() {
             let connection = server.open("\(address) \(index)", from: address, at: 0, in: .response)
-            server.connections.take(100 * index, connection, at: Self.second)
+            server.connections.countSent(100 * index, connection, at: Self.second)
         }
         for _ in 4..<16 { server.open("local", at: 0, in: .response) }
         server.open("new", at: 3 * Self.second, in: .working)
@@ -116,7 +116,7 @@ import Testing
         let server = Server(limit: 100, perAddress: 4)
         for index in 1...4 {
             let connection = server.open("\(index)", from: "192.0.2.1", at: 0, in: .response)
-            server.connections.take(1000 / index, connection, at: Self.second)
+            server.connections.countSent(1000 / index, connection, at: Self.second)
         }
         server.open("new", from: "192.0.2.1", at: 3 * Self.second, in: .working)
         #expect(server.closed == ["4"])

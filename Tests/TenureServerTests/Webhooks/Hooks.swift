@@ -64,7 +64,7 @@ func withHooks<Result: Sendable>(
     try change(&configuration)
     let service = try await started(configuration)
     let parts = try configuration.webhookServices(
-        service.webhookScheduler, store: service.store, metrics: service.metrics, logger: Calculator.logger)
+        service.entitlementComparer, store: service.store, metrics: service.metrics, logger: Calculator.logger)
     guard let parts else { throw ServiceError.failed("no webhooks") }
     let hooks = Hooks(
         service: service, entitlementChanges: parts.entitlementChanges, workers: parts.deliveries.workers, clock: clock)

@@ -6,11 +6,11 @@ import TenureStore
 
 /// Compares a customer's entitlements with what webhooks last reported, and decides which messages to send.
 ///
-/// A sync or a notification uses it inside its transaction. Other changes only store in the database that the customer
-/// has to be compared; `EntitlementChangeService` does that soon.
-struct WebhookScheduler: Sendable {
+/// A sync or a notification uses it inside its transaction. Other changes only mark the customer in the database, and
+/// `EntitlementChangeService` compares marked customers soon.
+struct EntitlementComparer: Sendable {
     let policies: ActivePolicy
-    /// Seconds before the end of an entitlement at which `entitlement.expiring` is sent.
+    /// How many seconds before the end of an entitlement `entitlement.expiring` is sent.
     let notice: TimeInterval
 
     init(_ policies: ActivePolicy, _ settings: WebhookSettings) {
@@ -18,12 +18,15 @@ struct WebhookScheduler: Sendable {
         notice = TimeInterval(settings.expiringDays) * 86_400
     }
 
-    /// Returns the messages for an update. `known` is the customer before the update, nil for a new one; `decisions`
-    /// are those after it.
+    /// Returns the messages for an update of a customer.
     ///
-    /// If nothing was ever sent about a customer, their current entitlements count as sent. Otherwise the first webhook
-    /// would get messages about all customers. Throws if a promise refers to a version that this process hasn't read
-    /// yet.
+    /// If nothing was ever sent about a customer, their entitlements before the update count as sent. Otherwise the first
+    /// webhook would get messages about all customers. Throws if a promise refers to a version of the policy that this
+    /// process hasn't read yet.
+    ///
+    /// - Parameters:
+    ///   - known: The customer before the update; nil for a new one.
+    ///   - decisions: The decisions after the update.
     func entitlementChange(
         of known: Customer?, decisions: [Decision], at now: Date
     ) throws(Problem) -> EntitlementChange {
@@ -45,10 +48,12 @@ struct WebhookScheduler: Sendable {
         return try entitlementChange(of: customer, decisions: decisions, at: now)
     }
 
+    /// Returns the messages for the differences between what was last sent and the decisions now.
     func entitlementChange(before: SentEntitlements, after decisions: [Decision], at now: Date) -> EntitlementChange {
         var messages: [Message] = []
         var after = SentEntitlements()
-        var looks: [Date] = []
+        // When the entitlements can change next without an update: they end, or their end comes near.
+        var nextComparisons: [Date] = []
         for decision in decisions {
             let old = before.rights[decision.entitlement]
             guard decision.outcome == .granted else {
@@ -69,29 +74,32 @@ struct WebhookScheduler: Sendable {
             }
             after.rights[decision.entitlement] = right
             if let until = decision.until {
-                looks.append(right.isExpiring == true ? until : until.addingTimeInterval(-notice))
+                nextComparisons.append(right.isExpiring == true ? until : until.addingTimeInterval(-notice))
             }
         }
-        // Entitlements that the policy no longer has and that no promise keeps.
+        // Entitlements that the policy no longer has, and that no promise keeps, count as revoked.
         let named = Set(decisions.map(\.entitlement))
         for entitlement in before.rights.keys.sorted() where !named.contains(entitlement) {
             messages.append(Message(.entitlementRevoked, removed: entitlement))
         }
-        return .reported(messages, after, nextComparison: looks.min())
+        return .reported(messages, after, nextComparison: nextComparisons.min())
     }
 
+    /// Whether an end is so near that `entitlement.expiring` is due.
     private func isNear(_ end: Date?, at now: Date) -> Bool {
         end.map { $0.addingTimeInterval(-notice) <= now } ?? false
     }
 }
 
 extension Message {
+    /// A message with the decision about an entitlement.
     fileprivate init(_ kind: Kind, _ decision: Decision) {
         var json = JSONWriter()
         json.value(decision, namesEntitlement: true)
         self.init(kind, data: json.bytes)
     }
 
+    /// A message about an entitlement without a decision, with the same fields.
     fileprivate init(_ kind: Kind, removed entitlement: String) {
         let json = JSONWriter.object { json in
             json.field("entitlement", entitlement)
