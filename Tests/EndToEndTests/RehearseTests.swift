@@ -91,7 +91,7 @@ import Testing
         #expect(try await Command.run(arguments("--database", "/nowhere")).errors.contains("no database at `/nowhere`"))
     }
 
-    @Test func `Ctrl-C prints the results so far, marked as partial`() async throws {
+    @Test func `Ctrl-C makes tenure rehearse print the results so far, marked as partial`() async throws {
         let (file, _) = try await corpus(300)
         let pipe = folder.url("pipe").path
         try #require(mkfifo(pipe, 0o600) == 0)

@@ -28,7 +28,7 @@ import Testing
 
     // MARK: Searching
 
-    @Test func `the search for secrets finds them in every encoding`() {
+    @Test func `the tests' search for secrets finds a secret in every encoding`() {
         let secret = Array("canary-0123456789".utf8)
         for text in [
             "a canary-0123456789 b", Data(secret).base64EncodedString(), Data([1] + secret + [2]).base64EncodedString(),

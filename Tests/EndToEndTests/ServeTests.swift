@@ -98,7 +98,7 @@ import Testing
         #expect(await second.end(by: SIGTERM) == 0)
     }
 
-    @Test func `SIGHUP doesn't stop a service without a certificate`() async throws {
+    @Test func `SIGHUP doesn't stop a service without a TLS certificate`() async throws {
         let testBed = try await Service()
         let service = try testBed.start()
         let port = try #require(try await service.port(), "\(service.errors)")
@@ -108,7 +108,7 @@ import Testing
         #expect(await service.end(by: SIGTERM) == 0)
     }
 
-    @Test func `a second service that fails to start takes no webhook from the first`() async throws {
+    @Test func `a second service that fails to start doesn't unregister the first one's webhooks`() async throws {
         let testBed = try await Service()
         let secret = try testBed.folder.write(String(repeating: "s", count: 40), to: "webhook.secret")
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: secret)
@@ -130,7 +130,7 @@ import Testing
         #expect(await first.end(by: SIGTERM) == 0)
     }
 
-    @Test func `a port in use, a broken policy and an unsafe address are one clear line each`() async throws {
+    @Test func `tenure serve reports a port in use, a broken policy or an unsafe address clearly`() async throws {
         let service = try await Service()
         let first = try service.start()
         let port = try #require(try await first.port(), "\(first.errors)")

@@ -40,7 +40,7 @@ import Testing
         #expect(wrongByNumber == [])
     }
 
-    @Test @MainActor func `a usual store object buys, listens, restores and knows who subscribes`()
+    @Test @MainActor func `a store class as in StoreKit tutorials buys, listens and restores on Linux`()
         async throws
     {
         let kiosk = try await Kiosk()

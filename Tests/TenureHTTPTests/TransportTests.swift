@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(arguments: [301, 302, 303, 307, 308])
-    func `a redirect is a response, and isn't followed`(status: Int) async throws {
+    func `the transport returns a redirect as a response, and doesn't follow it`(status: Int) async throws {
         try await serving(.status("\(status) Elsewhere", headers: ["Location: /other"])) { server, request in
             let response = try await transport.send(request)
             #expect(response.status == status)
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(arguments: ["Basic realm=\"a\"", "Digest realm=\"a\"", "Bearer", "Negotiate"])
-    func `a response 401 is returned, whatever authentication it requests`(challenge: String) async throws {
+    func `the transport returns a 401 response, whatever authentication it requests`(challenge: String) async throws {
         try await serving(.status("401 Unauthorized", headers: ["WWW-Authenticate: \(challenge)"], body: "no")) {
             let response = try await transport.send($1)
             #expect(response.status == 401)

@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    @Test func `every mistake of a file is reported at once, with its place and what to write instead`() {
+    @Test func `all mistakes of a policy file are reported at once, with their places and what to write instead`() {
         let text = """
             app: { bundleID: com.example.calculator, appleID: "828838134" }
             eras:
@@ -74,7 +74,7 @@ import Testing
                 """)
     }
 
-    @Test func `wrong values and wrong structure are reported together, without errors that only follow from others`() {
+    @Test func `wrong values and structure of a policy are reported together, without errors that only follow`() {
         let text = """
             app: { bundleID: com.example.calculator }
             eras:
@@ -131,7 +131,7 @@ import Testing
             """
         ),
     ])
-    func `a file that isn't a policy says what is missing`(_ text: String, _ expected: String) {
+    func `the error for a file that isn't a policy says what is missing`(_ text: String, _ expected: String) {
         #expect(mistakes(text) == expected)
     }
 

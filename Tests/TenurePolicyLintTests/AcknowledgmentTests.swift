@@ -99,7 +99,7 @@ import Testing
             ])
     }
 
-    @Test func `an acknowledgment without its finding is a mistake at its place`() throws {
+    @Test func `an acknowledgment without a finding is a mistake at its place`() throws {
         let text = acknowledging("changeover-wide", "eras/freemium", in: Self.policy)
         let found = try findings(text)
         #expect(found.map(\.code) == ["changeover-wide", "acknowledgment-without-finding"])
@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test(arguments: ["mistake", "malformed-version", "eras-backwards", "acknowledgment-without-finding"])
-    func `mistakes can't be acknowledged`(_ code: String) throws {
+    func `mistakes of a policy can't be acknowledged`(_ code: String) throws {
         let found = try findings(acknowledging(code, "eras/freemium/changeover"))
         #expect(found.last?.code == "acknowledgment-without-finding")
         #expect(found.last?.message.contains("can't be acknowledged") == true)

@@ -58,7 +58,7 @@ import Testing
         #expect(try !codes(stated).contains("no-changeover"))
     }
 
-    @Test func `an element that can't be read isn't also reported as missing`() throws {
+    @Test func `an element of a policy that can't be read isn't also reported as missing`() throws {
         let undated = samplePolicy.replacingOccurrences(of: "2015-06-10T18:00:00Z", with: "2015-06-10")
         #expect(try codes(undated) == ["mistake"])
         let unlimited = samplePolicy.replacingOccurrences(of: "-24h", with: "a day")
@@ -127,7 +127,7 @@ import Testing
             })
     }
 
-    @Test func `the newest release gets no finding for a planned change, and a warning for a past one`()
+    @Test func `the newest release on sale across a change is a warning, unless the change is planned`()
         throws
     {
         let planned = [("2015-06-10T18", "2030-06-10T18")]
@@ -141,7 +141,7 @@ import Testing
             })
     }
 
-    @Test func `findings about releases in the policy file have places in the policy file`() throws {
+    @Test func `findings about releases listed in the policy file have places in that file`() throws {
         let list = "releases:\n  - { platform: iOS, build: \"110\", releasedAt: 2015-02-16, model: free }\nbuildNumbers"
         #expect(
             try messages([("buildNumbers", list)]).contains {
@@ -154,7 +154,7 @@ import Testing
         #expect(Linter.findings(in: policy).map(\.code) == [])
     }
 
-    @Test func `findings are in the order of the file's text, and those of the release list follow`() throws {
+    @Test func `findings follow the order of the policy file, and then of the release list`() throws {
         for code in LintRule.all.map(\.code) {
             let positions = try LintFiles(of: code, .triggers).findings.map(\.position)
             let places = positions.map { ($0.file == "policy.yaml" ? 0 : 1, $0.line, $0.column) }

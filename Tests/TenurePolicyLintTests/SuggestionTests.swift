@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `most rules with a definite fix suggest it`() throws {
+    @Test func `most linter rules with a definite fix suggest its edits`() throws {
         let suggesting = try LintRule.all.filter { rule in
             try LintFiles(of: rule.code, .triggers).findings.contains { $0.code == rule.code && !$0.edits.isEmpty }
         }.map(\.code)

@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func `concurrent transactions of two processes make no customer twice`() async throws {
+    @Test func `concurrent transactions of two processes create each customer once`() async throws {
         let address = try freshAddress("connections=6")
         let stores = [
             try await Store(PostgresDatabase(address, waitTimeout: waitTimeout)),

@@ -31,7 +31,7 @@ import Testing
         #expect(.now - began < limit, what)
     }
 
-    @Test func `a PostgreSQL server that is silent doesn't keep a service from the next one in the URL`() async throws {
+    @Test func `a service uses the next PostgreSQL server in its URL if the first doesn't answer`() async throws {
         let silent = try SilentPort()
         let server = try PostgresServer.shared()
         let hosts = "127.0.0.1:\(silent.port),127.0.0.1:\(server.port)"
@@ -43,7 +43,7 @@ import Testing
         try await store.close()
     }
 
-    @Test func `a silent PostgreSQL server alone in the URL is an error after seconds`() async throws {
+    @Test func `a PostgreSQL server that doesn't answer, alone in the URL, is an error after seconds`() async throws {
         let silent = try SilentPort()
         let address = try PostgresAddress("postgres://tenure@127.0.0.1:\(silent.port)/postgres")
         await expectFailure("start") { _ = try await PostgresDatabase(address) }

@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func `access tokens can't name another realm of the same customer`() throws {
+    @Test func `an access token gives no access to the same customer's data in another realm`() throws {
         let key = try withKey()
         let token = AccessToken(customer: 7, realm: Realm(.production), expiresAt: Calculator.now)
         #expect(key.token(in: key.text(of: token).utf8) == token)

@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `a receipt alone doesn't bind, whatever device it was made on`() async throws {
+    @Test func `a receipt alone never makes a response bound, whatever its device`() async throws {
         try await withService { client in
             let receipt = try Calculator.receipts().text()
             let owner = try await client.sync(
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func `a device ID binds only what was signed for it`() async throws {
+    @Test func `a device ID binds only artifacts that were signed for it`() async throws {
         try await withService { client in
             let appTransaction = try Calculator.minter().text(.appTransaction)
             #expect(try await client.sync(SyncRequest(appTransaction: appTransaction)).bound)

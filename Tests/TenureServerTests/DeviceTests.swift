@@ -10,7 +10,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `devices` {
-    @Test func `devices are counted if the proof is bound, with their certificates`() async throws {
+    @Test func `the service counts devices with bound proof, and their entitlement tokens`() async throws {
         try await withServiceTestBed { testBed in
             let jws = try Calculator.minter().text(.appTransaction)
             let answer = try await testBed.client.sync(SyncRequest(appTransaction: jws))

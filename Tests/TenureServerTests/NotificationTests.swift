@@ -43,7 +43,7 @@ import Testing
 
     // MARK: Storage
 
-    @Test func `notifications are stored as they came, once, and recognized when they are repeated`() async throws {
+    @Test func `notifications are stored once, unchanged, and recognized when they are repeated`() async throws {
         try await withServiceTestBed { testBed in
             let jws = try Self.minter().notification("SUBSCRIBED", "INITIAL_BUY", uuid: "u1", of: Self.period(start: 1))
             for status in ["kept", "known", "known"] {
@@ -239,7 +239,7 @@ import Testing
         }
     }
 
-    @Test func `notifications that the app was refunded end what its era gave`() async throws {
+    @Test func `notifications of a refund of the app end the rights that its era gave`() async throws {
         try await withServiceTestBed { testBed in
             let id = "704000000000000001"
             let before = try await testBed.client.sync(

@@ -20,7 +20,7 @@ import Testing
         (#"{"appTransaction": "x", "deviceVerificationID": "me"}"#, "deviceVerificationID"),
         ("\u{0}\u{1}", "invalid JSON"), (String(repeating: "[", count: 100_000), "nested deeper"),
     ])
-    func `requests that are invalid are refused with the place of the error`(body: String, named: String) async throws {
+    func `an invalid sync request is refused with the place of the error`(body: String, named: String) async throws {
         try await withService { client in
             let problem = try client.problem(try await client.post(body))
             #expect(problem.code == .malformedRequest)
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func `requests may have unknown fields and null`() async throws {
+    @Test func `a sync request may have unknown fields and null`() async throws {
         try await withService { client in
             let jws = try Calculator.minter().text(.appTransaction)
             let response = try await client.post(
@@ -53,7 +53,7 @@ import Testing
         "text/plain", "application/jsonx", "application/json-patch+json", "application/json,text/plain", "json", "",
         nil,
     ])
-    func `requests of another media type are refused`(type: String?) async throws {
+    func `a request body of another media type than JSON is refused`(type: String?) async throws {
         try await withService { client in
             var headers = HTTPFields()
             headers[.contentType] = type
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(arguments: ["application/json", "Application/JSON", "application/json ; charset=utf-8", "application/json;"])
-    func `requests of JSON are accepted, with any parameters of the media type`(type: String) async throws {
+    func `a request body of type JSON is accepted with any parameters of the media type`(type: String) async throws {
         try await withService { client in
             let response = try await client.post("{}", headers: [.contentType: type])
             #expect(try client.problem(response).code == .nothingVerified)
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(arguments: ["gzip", "GZIP", "deflate, gzip"])
-    func `compressed requests are refused`(encoding: String) async throws {
+    func `compressed request bodies are refused`(encoding: String) async throws {
         try await withService { client in
             var headers: HTTPFields = [.contentType: "application/json", .contentEncoding: encoding]
             let problem = try client.problem(try await client.post("{}", headers: headers))
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test func `requests get responses that must not be cached`() async throws {
+    @Test func `responses of the service have headers that forbid caching`() async throws {
         try await withService { client in
             let response = try await client.send(
                 SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction)))

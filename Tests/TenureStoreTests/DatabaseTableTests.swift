@@ -4,7 +4,7 @@ import Testing
 @testable import TenureStore
 
 @Suite struct `the tables of the database` {
-    @Test func `the tables of the database are those of a new database, each after all it refers to`() throws {
+    @Test func `DatabaseTable lists all tables of a new database, each after the tables that it refers to`() throws {
         try withFolder { folder in
             _ = try SQLiteDatabase(path: folder + "/tenure.sqlite")
             let database = try SQLiteConnection(path: folder + "/tenure.sqlite", for: .writing)

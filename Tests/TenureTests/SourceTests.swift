@@ -29,7 +29,7 @@ private let tooNew = [
 ]
 
 @Suite struct `The client's sources` {
-    @Test func `the client's sources use nothing newer than iOS 16, macOS 13, tvOS 16, watchOS 9 and visionOS 1`()
+    @Test func `the client's sources use no API newer than iOS 16, macOS 13, tvOS 16, watchOS 9 and visionOS 1`()
         throws
     {
         let files = try files(of: clientModules)

@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test func `in payloads null means absent, and an empty text doesn't`() throws {
+    @Test func `in JWS payloads null means absent, and an empty text doesn't`() throws {
         let jws = try minter.mint(
             payload: {
                 var payload = try minter.payload(of: .transaction)

@@ -30,7 +30,7 @@ struct ReceiptEncodingTests {
         #expect(code(base64: String(repeating: "A", count: ReceiptEncoding.maximumBase64Size + 4)) == .tooLarge)
     }
 
-    @Test func `files may contain a receipt's bytes, or Base64 with line breaks`() throws {
+    @Test func `a receipt file may contain the receipt's bytes, or Base64 with line breaks`() throws {
         let receipt = try ReceiptTestBed.minter().mint()
         let xcode = try ReceiptTestBed.minter(.xcode).mint()
         for bytes in [receipt, xcode] {

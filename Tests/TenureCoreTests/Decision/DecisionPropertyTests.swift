@@ -8,7 +8,7 @@ import Testing
 private let effort = ProcessInfo.processInfo.environment["TENURE_SOAK"] == nil ? 1 : 100
 
 @Suite struct DecisionPropertyTests {
-    @Test func `the order of evidence never matters`() throws {
+    @Test func `decide gives the same decisions for evidence in any order`() throws {
         var random = SeededRandom(seed: 3)
         for _ in 0..<400 * effort {
             let policy = try Calculator.policy(inDoubt: Bool.random(using: &random) ? .favorCustomer : .undetermined)
@@ -28,7 +28,7 @@ private let effort = ProcessInfo.processInfo.environment["TENURE_SOAK"] == nil ?
         }
     }
 
-    @Test func `a certain grant remains, whatever valid evidence of the same customer is added`() throws {
+    @Test func `a certain grant remains if more valid evidence of the same customer is added`() throws {
         var random = SeededRandom(seed: 5)
         for _ in 0..<2_000 * effort {
             let policy = try Calculator.policy(buildNumbers: Bool.random(using: &random) ? .increasing : .restarted)

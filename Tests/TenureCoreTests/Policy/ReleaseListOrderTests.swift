@@ -45,7 +45,7 @@ struct ReleaseListOrderTests {
         }
     }
 
-    @Test func `two builds with one number have both times of sale, and a boundary is at the first of them`() {
+    @Test func `a build number used twice has both times of sale, and a boundary begins at the first one`() {
         func release(_ build: String, _ date: String) -> Release {
             Release(
                 platform: .iOS, version: nil, build: AppVersion(build),

@@ -39,7 +39,7 @@ struct ReceiptDraftTests {
         #expect(error?.description.contains("`") == true)
     }
 
-    @Test func `a receipt draft in the App Store's form is sorted, and starts like genuine receipts`() throws {
+    @Test func `a receipt draft in the App Store's form is sorted, and starts as genuine receipts do`() throws {
         let minter = ReceiptMinter(
             authority: try TestAuthority(), signedAt: Date(timeIntervalSince1970: 1_795_176_000))
         let receipt = try minter.mint()

@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(arguments: ["/v1/admin/audit", "/metrics"])
-    func `the lockout begins after ten wrong keys, accepts the right one and ignores missing keys`(
+    func `ten wrong admin keys lock out a client, and requests without a key don't count`(
         path: String
     ) async throws {
         try await withProxiedService { port async throws in

@@ -14,7 +14,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `publishing a policy` {
-    @Test func `a policy that gives something is refused without a number, and then takes effect at once`() async throws
+    @Test func `a policy that gives rights needs the number of customers, and then takes effect at once`() async throws
     {
         try await withAdminClient { admin, keys in
             let admin = admin.with(keys[.policy])
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `a policy that takes something is refused without its number, and a rollback gives it back`()
+    @Test func `a policy that takes rights needs the number of customers, and a rollback returns them`()
         async throws
     {
         try await withAdminClient { admin, _ in
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test func `an erased example leaves the rehearsal, which still counts`() async throws {
+    @Test func `an erased customer leaves a rehearsal's examples, and the rehearsal stays valid`() async throws {
         try await withAdminClient { admin, _ in
             let owners = [try await admin.owner("704000000000000011"), try await admin.owner("704000000000000012")]
             let id = try #require(try await admin.rehearse(try .harsh()).rehearsal)
@@ -156,7 +156,7 @@ import Testing
         }
     }
 
-    @Test func `a rehearsal against another policy than today's doesn't count`() async throws {
+    @Test func `a rehearsal against another policy than the active one doesn't allow a publication`() async throws {
         try await withAdminClient { admin, _ in
             _ = try await admin.owner()
             let early = try #require(try await admin.rehearse(try .harsh()).rehearsal)
@@ -187,7 +187,7 @@ import Testing
         }
     }
 
-    @Test func `the number of customers who lose something acknowledges no other error`() async throws {
+    @Test func `confirming the number of losing customers acknowledges no other policy error`() async throws {
         try await withAdminClient { admin, _ in
             _ = try await admin.owner()
             let harsh = try Policy.harsh()
@@ -202,7 +202,7 @@ import Testing
         }
     }
 
-    @Test func `a policy that would take from owners without a sync is refused until that is acknowledged`()
+    @Test func `a policy that takes rights from owners who never synced must acknowledge the lost rights`()
         async throws
     {
         try await withAdminClient { admin, _ in
@@ -276,7 +276,7 @@ import Testing
         }
     }
 
-    @Test func `purchases can be lost even if promises are kept`() async throws {
+    @Test func `a publication that keeps promises can still take rights from purchases`() async throws {
         try await withAdminClient { admin, _ in
             let id = "704000000000000002"
             let bought = try await admin.client.sync(
@@ -358,7 +358,7 @@ import Testing
         }
     }
 
-    @Test func `publishing a policy takes the same rights from unbound customers as from the customers they name`()
+    @Test func `a publication takes the same rights from unbound proof as from the customer that it names`()
         async throws
     {
         try await withAdminClient { admin, _ in

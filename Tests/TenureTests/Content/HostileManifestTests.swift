@@ -176,7 +176,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: outside) == [])
     }
 
-    @Test func `a stored record can't name files outside of the pack's folder`() async throws {
+    @Test func `an edited record of an installed pack can't name files outside of the pack's folder`() async throws {
         let testBed = try ContentTestBed(["a.txt": Data("abc".utf8)])
         let first = testBed.device.start()
         try await first.content["piano"].download()

@@ -15,7 +15,7 @@ import Testing
         "index.json": Data("{}".utf8),
     ]
 
-    @Test func `a download ends with the version that it began, and a newer one is an update`() async throws {
+    @Test func `a pack's download finishes the version that it began, and a newer version is an update`() async throws {
         let testBed = try ContentTestBed(Self.files)
         // 4 MB a second.
         testBed.server.slowDown(4000)
@@ -139,7 +139,7 @@ import Testing
     }
 
     @Test
-    func `a version stays while another process uses it, and for a week after that process last confirmed the use`()
+    func `a pack version is kept for a week after another process last confirmed that it uses it`()
         throws
     {
         let folder = try Folder()
@@ -156,7 +156,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: note.path))
     }
 
-    @Test func `the new version opens at once after another process has replaced the old one`() async throws {
+    @Test func `a pack's new version opens at once after another process has replaced the old one`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let tenure = testBed.device.start()
         try await tenure.content["piano"].download()
@@ -169,7 +169,7 @@ import Testing
         #expect(try Data(contentsOf: await other.url(for: "index.json")) == Data("[]".utf8))
     }
 
-    @Test func `a pack that another process has removed is available`() async throws {
+    @Test func `a pack that another process has removed can be downloaded again`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let tenure = testBed.device.start()
         try await tenure.content["piano"].download()

@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `refused content isn't downloaded after a refund between a new link and its use`() async throws {
+    @Test func `a refund between getting a new link and using it stops the download`() async throws {
         try await ServedContent.run(lifetime: 600) { served in
             let device = served.device(try ServedContent.buyer())
             let tenure = device.start()
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func `refused content waits while the service doesn't answer whether the right has ended`() async throws {
+    @Test func `refused content waits while the service doesn't respond whether the right has ended`() async throws {
         try await ServedContent.run { served in
             let device = served.device(try ServedContent.buyer())
             let tenure = device.start()

@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func `content from the service continues with a new link after one has expired, and keeps its bytes`()
+    @Test func `content from the service continues with a new link after one has expired, keeping its bytes`()
         async throws
     {
         try await ServedContent.run(lifetime: 600) { served in
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func `a download ends with the version with which it began, also after a relaunch`() async throws {
+    @Test func `a download from the service finishes the version that it began, even after a relaunch`() async throws {
         try await ServedContent.run { served in
             let changed = served.publishWhileDownloadIsCut()
             let device = served.device(try .owner())
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func `a download ends with the version with which it began, by the links that a killed app has left`()
+    @Test func `a download finishes the version that it began with links stored by an app that was killed`()
         async throws
     {
         try await ServedContent.run { served in

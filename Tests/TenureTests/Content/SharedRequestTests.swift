@@ -25,7 +25,7 @@ import Testing
         _ = try SharedRequests(store: PackStore(location: testBed.location)).update(change)
     }
 
-    @Test func `a cancel returns after the process that downloads has stopped`() async throws {
+    @Test func `canceling a pack returns after the process that downloads it has stopped`() async throws {
         let testBed = try ContentTestBed(Self.files) { $0.stallTimeout = 60 }
         testBed.server.hold(after: 100_000)
         let (first, second) = (testBed.device.start(), testBed.device.start())
@@ -38,7 +38,7 @@ import Testing
         await #expect(throws: Tenure.AssetPackError.canceled("piano")) { try await download.value }
     }
 
-    @Test func `a pack that another process removes is available, however long that takes to stop an update`()
+    @Test func `a pack removed by another process becomes available, however slowly its update stops`()
         async throws
     {
         let testBed = try ContentTestBed(Self.files)
@@ -63,7 +63,7 @@ import Testing
         await #expect(throws: Tenure.AssetPackError.self) { try await update.value }
     }
 
-    @Test func `an extension leaves to the system what the app has handed over`() async throws {
+    @Test func `an extension doesn't download ranges that the app handed over to the system`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let version = try #require(testBed.publish(Self.files).packs.first?.version)
         let label = RangeLabel(
@@ -135,7 +135,7 @@ import Testing
         #expect(piano.state == .installed(version: newest, update: nil))
     }
 
-    @Test func `an update that waits isn't needed anymore when the catalog goes back to the installed version`()
+    @Test func `a waiting update is dropped when the catalog returns to the installed version`()
         async throws
     {
         let (conditions, network) = AsyncStream.makeStream(of: NetworkCondition.self)

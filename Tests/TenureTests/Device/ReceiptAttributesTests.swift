@@ -49,7 +49,7 @@ enum DeviceReceipts {
         }
     }
 
-    @Test func `The attributes of a receipt show whether a receipt has a hash`() throws {
+    @Test func `the attributes of a receipt show whether the receipt has a device hash`() throws {
         let attributes = try #require(ReceiptAttributes(try DeviceReceipts.receiptWithoutHash()))
         #expect(attributes.type == "Production")
         #expect(!attributes.hasDeviceHash)

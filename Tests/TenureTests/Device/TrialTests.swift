@@ -183,7 +183,7 @@ import Testing
 }
 
 @Suite struct `Trials at the service` {
-    @Test func `Trials at the service are counted by the service, and owners use no session`() async throws {
+    @Test func `the service counts trial sessions, and owners use none`() async throws {
         try await RealService.run { service in
             let app = try InventedApp.signed(InventedApp.newcomer())
             let device = Device(FakeStore { $0.app = app }, policy: nil) { service.connect(&$0) }
@@ -206,7 +206,7 @@ import Testing
         }
     }
 
-    @Test func `Trials at the service use one session if the response is lost`() async throws {
+    @Test func `a trial session counts once at the service, even if the response is lost`() async throws {
         try await RealService.run { service in
             let tenure = service.device(try .newcomer()).start()
             _ = await tenure.settled()

@@ -59,7 +59,7 @@ import Testing
         states.close()
     }
 
-    @Test func `watchers that stop during a change leave the others every value in order`() async throws {
+    @Test func `watchers that stop during a change don't keep others from getting every value in order`() async throws {
         let watchers = Watchers<Int>()
         let last = Locked(0)
         let stream = watchers.add(first: 0, bufferSize: 10_000)

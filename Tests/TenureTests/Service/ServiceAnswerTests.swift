@@ -51,7 +51,9 @@ private struct HeldTransport: Transport {
     }
 
     @Test(arguments: [FakeStore.Mood.hangs, .throwsAnError, .answersUnverified])
-    func `a denial doesn't count if StoreKit gave no purchases to send`(_ mood: FakeStore.Mood) async throws {
+    func `a denial by the service doesn't count if StoreKit gave no purchases to send`(_ mood: FakeStore.Mood)
+        async throws
+    {
         try await RealService.run { service in
             // The service has once seen that there were no purchases, and still denies.
             let store = try FakeStore.newcomer()
@@ -77,7 +79,7 @@ private struct HeldTransport: Transport {
         }
     }
 
-    @Test func `a denial doesn't count if the state of a subscription couldn't be read`() async throws {
+    @Test func `a denial by the service doesn't count if a subscription's state couldn't be read`() async throws {
         try await RealService.run { service in
             let ended = InventedApp.subscription(until: InventedApp.now.addingTimeInterval(-InventedApp.day))
             let subscription = try InventedApp.signed(ended, of: "704000000000000002")
@@ -166,7 +168,7 @@ private struct HeldTransport: Transport {
         }
     }
 
-    @Test func `a refund that came during its request is sent at the next start`() async throws {
+    @Test func `a refund that arrives during a sync is sent at the next start`() async throws {
         try await RealService.run { service in
             let transport = HeldTransport(next: service.line)
             let account = "704000000000000002"
@@ -203,7 +205,9 @@ private struct HeldTransport: Transport {
     }
 
     @Test(arguments: [FakeStore.Mood.answers, .throwsAnError])
-    func `a response about another account than the signed-in one is ignored`(_ appMood: FakeStore.Mood) async throws {
+    func `a response of the service about another account than the signed-in one is ignored`(_ appMood: FakeStore.Mood)
+        async throws
+    {
         try await RealService.run { service in
             let transport = HeldTransport(next: service.line)
             let store = try FakeStore.owner()

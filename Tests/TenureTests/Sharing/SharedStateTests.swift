@@ -160,7 +160,7 @@ extension Engine {
     }
 
     @Test
-    func `a private state that becomes shared is added to the shared one, with its trial sessions, and only once`()
+    func `a private state that becomes shared is merged into the shared one once, with its trial sessions`()
         async throws
     {
         let device = device()
@@ -242,7 +242,7 @@ extension Engine {
         #expect(await !device.start().allows("everything"))
     }
 
-    @Test func `a keychain is read again once the device is unlocked, and ends the grace period`() async throws {
+    @Test func `after the device's unlock, the keychain is read again, and the grace period ends`() async throws {
         let device = await lockedDevice()
         let (events, occur) = AsyncStream.makeStream(of: DeviceEvent.self)
         let tenure = device.start {
