@@ -4,7 +4,7 @@ import PostgresServer
 import Testing
 
 /// What operators read about a database that can't be used, in places where the first error of the database misleads.
-@Suite struct `a database that can't be used` {
+@Suite struct `a service with a database that can't be used` {
     private static func fresh() -> String { "messages_\(UInt32.random(in: .min ... .max))" }
 
     private func refusal(_ testBed: SoakTestBed, _ more: [String] = []) async throws -> String {

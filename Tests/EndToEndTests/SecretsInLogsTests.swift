@@ -14,7 +14,7 @@ import Testing
 #endif
 
 /// Searches the output of the built command at trace level for the secrets that it got.
-@Suite(.serialized) struct `no output of any command at trace level` {
+@Suite(.serialized) struct `trace output of commands and the service` {
     private let testBed: SoakTestBed
     private var folder: Folder { testBed.folder }
 

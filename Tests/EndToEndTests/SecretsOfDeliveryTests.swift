@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Searches all output for the secrets that protect downloads: the TLS key, the secrets of a bucket, and links.
-@Suite(.timeLimit(.minutes(5))) struct `no output at trace level, of a service with TLS and a bucket,` {
+@Suite(.timeLimit(.minutes(5))) struct `trace output of a service with TLS and a bucket` {
     private let testBed: PublishingTestBed
     private var folder: Folder { testBed.folder }
     private let secret = "canary-s3-secret-" + UUID().uuidString

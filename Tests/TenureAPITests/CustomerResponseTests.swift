@@ -5,7 +5,7 @@ import Testing
 
 @testable import TenureAPI
 
-@Suite struct `a customer on the wire` {
+@Suite struct `a customer's JSON response` {
     private static let now = Date(timeIntervalSince1970: 1_700_000_000.25)
 
     private static func answer() throws -> CustomerAnswer {

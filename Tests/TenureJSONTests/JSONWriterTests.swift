@@ -2,7 +2,7 @@ import Foundation
 import TenureJSON
 import Testing
 
-@Suite struct `JSON as it is written` {
+@Suite struct `the JSON writer` {
     @Test(arguments: ["", "plain", "quote \" and \\", "line\nbreak\ttab\r", "\u{0}\u{1F}", "é 😀 “x”", "/"])
     func `text from the JSON writer reads back unchanged`(text: String) throws {
         var json = JSONWriter()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import TenurePostgres
 
-@Suite struct `the connections of several apps to one server` {
+@Suite struct `connections of several apps to one PostgreSQL server` {
     /// The number of apps, which is larger in `make soak`.
     private static let apps = ProcessInfo.processInfo.environment["TENURE_SOAK"] == nil ? 6 : 30
 

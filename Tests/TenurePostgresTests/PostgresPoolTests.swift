@@ -5,7 +5,7 @@ import Testing
 
 @testable import TenurePostgres
 
-@Suite struct `a pool of connections` {
+@Suite struct `a PostgreSQL connection pool` {
     private func pool() throws -> PostgresPool {
         PostgresPool(to: PostgresCluster(try freshAddress()), for: .transactions, limit: 1, waitTimeout: waitTimeout)
     }

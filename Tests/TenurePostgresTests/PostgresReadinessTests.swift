@@ -8,7 +8,7 @@ import Testing
 
 @testable import TenurePostgres
 
-@Suite struct `a PostgreSQL database is ready` {
+@Suite struct `the readiness of a PostgreSQL database` {
     @Test func `a PostgreSQL database that accepts writes is ready, and the check leaves no rows`() async throws {
         try await withStore { store in
             #expect(await store.writeFailure() == nil)

@@ -12,7 +12,7 @@ import Testing
 
 @testable import TenureServer
 
-@Suite struct `decisions over HTTP` {
+@Suite struct `decisions of a sync` {
     @Test func `a customer who bought the app while it was paid is granted everything by a sync`() async throws {
         try await withService { client in
             let answer = try await client.sync(

@@ -10,7 +10,7 @@ import Testing
 
 @testable import TenureServer
 
-@Suite struct `starting` {
+@Suite struct `starting the service` {
     @Test func `a service's first start creates keys that only their owner can read`() async throws {
         try await withFolder { folder in
             let keys = try await withService(in: folder) {

@@ -80,7 +80,7 @@ extension Date {
     }
 }
 
-@Suite struct `proofs that were condensed` {
+@Suite struct `condensed proofs` {
     private static func evidence(_ proofs: [AppProof]) -> Evidence { Evidence(environment: .production, app: proofs) }
 
     private func oneByOne(_ proofs: [AppProof]) -> CustomerFacts {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import TenureStore
 
-@Suite struct `a message about an erasure` {
+@Suite struct `a webhook message about an erasure` {
     @Test func `a message about an erasure has only the customer's public ID, so that it can outlive their data`()
         async throws
     {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import TenureStore
 
-@Suite struct `a backup` {
+@Suite struct `an SQLite backup` {
     private func fill(_ store: Store, _ numbers: Range<Int>) async throws {
         for number in numbers {
             _ = try await store.update(

@@ -11,7 +11,7 @@ import Testing
 
 @testable import TenureServer
 
-@Suite struct `links with the app's users` {
+@Suite struct `linking customers to the app's users` {
     @Test func `an app's server links a customer to a user ID with the customer's access token`() async throws {
         try await withAdminClient { admin, keys in
             let server = admin.with(keys[.link])

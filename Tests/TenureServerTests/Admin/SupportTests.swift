@@ -12,7 +12,7 @@ import Testing
 
 @testable import TenureServer
 
-@Suite struct `support` {
+@Suite struct `support actions` {
     @Test func `support grants and revokes, with reasons in the timeline and the audit trail`() async throws {
         try await withAdminClient { admin, keys in
             let support = admin.with(keys[.support])

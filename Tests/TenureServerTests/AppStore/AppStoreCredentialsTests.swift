@@ -7,7 +7,7 @@ import Testing
 
 @testable import TenureServer
 
-@Suite struct `the key for the App Store` {
+@Suite struct `the App Store key` {
     private func object(_ segment: Substring) throws -> JSONObject {
         let bytes = try #require(Base64.urlSafe.decode(Array(segment.utf8)[...]))
         guard case .object(let object) = try JSONValue(parsing: bytes) else {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import TenureServer
 
-@Suite struct `a refusal of the App Store` {
+@Suite struct `an error of the App Store Server API` {
     private func refusal(_ status: Int, _ code: Int64?) -> AppStoreFailure {
         .refused(
             AppStoreRefusal(

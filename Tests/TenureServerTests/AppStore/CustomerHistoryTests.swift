@@ -9,7 +9,7 @@ import Testing
 
 @testable import TenureServer
 
-@Suite struct `a backfill` {
+@Suite struct `a backfill of a customer's purchases` {
     private let id = AppStoreCustomerID.transaction("1001")
 
     /// Returns a change that adds a customer with one purchase and a subscription to the imitated App Store.

@@ -7,7 +7,7 @@ import Testing
 
 @testable import TenureServer
 
-@Suite struct `catching up with notifications` {
+@Suite struct `fetching missed notifications` {
     /// Collects the delivered payloads.
     private actor Ingest {
         private(set) var payloads: [String] = []

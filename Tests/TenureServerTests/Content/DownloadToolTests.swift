@@ -16,7 +16,7 @@ import Testing
 @testable import TenureServer
 
 /// Downloads with common tools, which get only the link.
-@Suite struct `a download with` {
+@Suite struct `downloads with curl, wget and aria2c` {
     private static func path(of tool: String) -> String? {
         ["/usr/bin", "/usr/local/bin", "/bin"].map { "\($0)/\(tool)" }
             .first { FileManager.default.isExecutableFile(atPath: $0) }

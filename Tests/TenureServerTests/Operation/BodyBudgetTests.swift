@@ -2,7 +2,7 @@ import Testing
 
 @testable import TenureServer
 
-@Suite struct `memory for bodies` {
+@Suite struct `memory for request bodies` {
     private static let megabyte = 1 << 20
     private static let second: UInt64 = 1_000_000_000
     private let clients = (1...99).compactMap { NetworkAddress("192.0.2.\($0)") }
@@ -96,7 +96,7 @@ import Testing
     }
 }
 
-@Suite struct `counting the bytes that arrived recently` {
+@Suite struct `the recent bytes of a request body` {
     private static let second: UInt64 = 1_000_000_000
 
     @Test func `the recent bytes of a body are those within the time window, not all since its start`() {

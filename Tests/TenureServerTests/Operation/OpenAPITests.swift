@@ -14,7 +14,7 @@ import Testing
 
 @testable import TenureServer
 
-@Suite struct `the interface's document` {
+@Suite struct `the OpenAPI document` {
     @Test func `the OpenAPI document names every route, and no other`() async throws {
         try await withFolder { folder in
             let service = try await TenureService(try Calculator.configuration(folder))

@@ -10,7 +10,7 @@ import Testing
 
 @testable import TenureServer
 
-@Suite struct `the clock of a rehearsal` {
+@Suite struct `the service's rehearsal clock` {
     private func clock(in folder: String, at now: Date = Calculator.now) throws -> RehearsalClock {
         try RehearsalClock.set(folder + "/clock", to: now)
         return try RehearsalClock(path: folder + "/clock")

@@ -7,7 +7,7 @@ import Testing
 
 @testable import TenureServer
 
-@Suite struct `a file with a secret` {
+@Suite struct `secret files` {
     @Test(arguments: [
         (0o600, false, false), (0o400, false, false), (0o700, false, false), (0o640, false, true), (0o604, false, true),
         (0o601, false, true), (0o602, false, true), (0o620, false, true), (0o644, false, true),

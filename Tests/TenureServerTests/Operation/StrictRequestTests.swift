@@ -11,7 +11,7 @@ import Testing
 @testable import TenureServer
 
 /// Sends raw bytes over a socket, because no HTTP library sends such requests.
-@Suite struct `a request that two readers could read in two ways` {
+@Suite struct `ambiguous HTTP requests` {
     private func answer(_ request: String, port: Int) async throws -> String {
         try await answer(Array(request.utf8), port: port)
     }

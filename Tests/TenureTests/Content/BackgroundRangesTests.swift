@@ -3,7 +3,7 @@ import Testing
 
 @testable import Tenure
 
-@Suite struct `What is handed over to the system` {
+@Suite struct `ranges handed over to the system` {
     private static let mebibyte: Int64 = 1 << 20
 
     private func covers(_ ranges: [Range<Int64>], _ missing: [Range<Int64>]) -> Bool {

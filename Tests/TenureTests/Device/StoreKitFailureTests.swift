@@ -6,7 +6,7 @@ import Testing
 
 private let moods: [FakeStore.Mood] = [.throwsAnError, .hangs, .answersUnverified]
 
-@Suite struct `A StoreKit that fails` {
+@Suite struct `StoreKit failures` {
     @Test(arguments: moods)
     func `a StoreKit failure leads to undetermined decisions with a reason, not to denials`(_ mood: FakeStore.Mood)
         async

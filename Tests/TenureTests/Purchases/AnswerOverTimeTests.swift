@@ -7,7 +7,7 @@ import Testing
 
 @testable import Tenure
 
-@Suite(.timeLimit(.minutes(2))) struct `A customer and the client` {
+@Suite(.timeLimit(.minutes(2))) struct `the client's answers over time` {
     @Test func `customer and tenure.allows agree at an owner's first offline start`() async throws {
         try await ServedStore.run { served in
             try await served.device(of: "Ada") { device in

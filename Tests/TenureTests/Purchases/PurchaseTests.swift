@@ -146,7 +146,7 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct `Finishing` {
+@Suite(.timeLimit(.minutes(2))) struct `finishing transactions` {
     @Test func `the client leaves transactions of products outside the policy for the app to finish`() async throws {
         try await ServedStore.run { served in
             try await served.device(of: "Dana") { _ in

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Tenure
 
-@Suite struct `Lists of versions in the client` {
+@Suite struct `registered version lists in the client` {
     @Test func `a registered version list gives an entitlement until it is unregistered`() async throws {
         let tenure = Device(FakeStore { $0.app = InventedApp.owner() }).start()
         try await tenure.register(entitlement: "cloud", versions: ["36", "37.0"])

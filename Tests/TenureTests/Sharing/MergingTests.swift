@@ -4,7 +4,7 @@ import Testing
 
 @testable import Tenure
 
-@Suite struct `Copies of one state that are merged` {
+@Suite struct `merging states of several processes` {
     private func state() -> StoredState {
         var state = StoredState(clock: InventedApp.now)
         state.account.add(InventedApp.newcomer())
