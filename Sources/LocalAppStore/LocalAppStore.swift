@@ -134,7 +134,7 @@ package actor LocalAppStore {
     ) async throws -> Result {
         guard journal == nil else {
             throw JournalError(
-                "it records operations, and `perform` changes the state without one; use a store without a journal")
+                "it stores operations, and this call performs none; use a local App Store without a journal")
         }
         await enter()
         defer { leave() }

@@ -130,7 +130,8 @@ import Testing
             try await device.perform("buy", ["product": "com.example.unknown"])
         } throws: {
             if case StoreKitError.systemError(let failure)? = $0 as? StoreKitError {
-                "\(failure)" == "this store has no product `com.example.unknown`; name one that its scenario defines"
+                "\(failure)"
+                    == "the local App Store has no product `com.example.unknown`; name one that its scenario defines"
             } else {
                 false
             }

@@ -20,7 +20,7 @@ struct DeviceRequest: Sendable {
             guard state.accounts.count == 1 else {
                 throw DeviceRefusal(
                     .badRequest,
-                    "this store doesn't have exactly one customer; name one with `customer` (TENURE_STORE_CUSTOMER)"
+                    "the local App Store doesn't have exactly one customer; name one with `customer` (TENURE_STORE_CUSTOMER)"
                 )
             }
             account = 0

@@ -54,7 +54,7 @@ extension ScenarioReader {
             for (code, part) in entries(part, example: "prices: { DEU: 10.99 }") {
                 if Storefront(code: code) == nil {
                     reading.report(
-                        "`\(code.shortened)` isn't a storefront of this store; \(Spelling.advice(for: code, among: Storefront.all.map(\.code)))",
+                        "`\(code.shortened)` isn't a storefront of the local App Store; \(Spelling.advice(for: code, among: Storefront.all.map(\.code)))",
                         at: part.position)
                 }
                 prices[code] = amount(part)

@@ -92,7 +92,7 @@ extension ScenarioReader {
                 let name = key == word ? kind.mainParameter?.rawValue : key
                 do throws(OperationMistake) {
                     guard let name else {
-                        throw OperationMistake("there is no value after `\(word)`; write `\(word)` alone")
+                        throw OperationMistake("`\(word)` takes no value; write `\(word)` alone")
                     }
                     try operation.set(name, to: text)
                     // Alone, so that the mistake has its position.

@@ -30,7 +30,7 @@ extension AppStoreState {
     ) throws(AppStoreStateError) {
         let transaction = try transaction(customer, product, periodsAgo: periodsAgo)
         guard transaction.revocation == nil else {
-            throw .wrongState(customer: customer, product: product, must: "not be refunded")
+            throw .wrongState(customer: customer, product: product, must: "not be refunded already")
         }
         tell(.refundDeclined, of: transaction)
     }
@@ -45,7 +45,7 @@ extension AppStoreState {
     ) throws(AppStoreStateError) {
         let transaction = try transaction(customer, product, periodsAgo: periodsAgo)
         guard transaction.revocation == nil, !transaction.isFamilyShared else {
-            throw .wrongState(customer: customer, product: product, must: "be paid for and not be refunded")
+            throw .wrongState(customer: customer, product: product, must: "be paid for, and not be refunded already")
         }
         change(transaction.index) { [now] in
             $0.revocation = .init(

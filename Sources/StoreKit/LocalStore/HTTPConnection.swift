@@ -44,7 +44,7 @@ struct HTTPConnection: StoreConnection {
         }
         guard response.status == 200 else {
             throw .refused(
-                code: answer.text("code") ?? "", detail: answer.text("error") ?? "the store refused the request")
+                code: answer.text("code") ?? "", detail: answer.text("error") ?? "the local App Store refused it")
         }
         return answer
     }

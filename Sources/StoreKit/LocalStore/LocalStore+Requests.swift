@@ -98,7 +98,7 @@ extension LocalStore {
                         Base64.standard.decode(Array($0.utf8)[...])
                     }
                 } catch {
-                    throw Rejection(.misconfigured, "the store doesn't name its roots: \(error)")
+                    throw Rejection(.misconfigured, "the local App Store returned no roots: \(error)")
                 }
                 anchors = try TrustAnchors(der: roots)
             }
