@@ -169,7 +169,7 @@ import Testing
         #expect(await service.end(by: SIGTERM) == 0)
     }
 
-    @Test func `an app that a reload removes stops, and its database can be used under another name`() async throws {
+    @Test func `a reload stops a removed app, and another app name can use its database`() async throws {
         let testBed = try await TestBed()
         try testBed.configure("default: calculator", TestBed.calculator, TestBed.notes)
         let (service, client) = try await testBed.start()

@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func `an app without its database server starts later, while the others run`() async throws {
+    @Test func `an app starts once its database server runs, and other apps don't wait for it`() async throws {
         let folder = try Folder()
         let server = try PostgresServer()
         try server.stop(.fast)

@@ -12,7 +12,7 @@ import Testing
         result.output.split(separator: "\n").filter { $0.hasPrefix("  customer ") }
     }
 
-    @Test func `tenure demo prints a sentence for customers of every era, and a second run finds them again`()
+    @Test func `tenure demo prints a sentence for each customer, and finds them in a second run`()
         async throws
     {
         let folder = try Folder()

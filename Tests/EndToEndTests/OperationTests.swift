@@ -160,7 +160,7 @@ import Testing
         #expect(await service.ended() == 0)
     }
 
-    @Test func `a client that never finishes doesn't prevent the service from stopping`() async throws {
+    @Test func `a client that never finishes its request doesn't keep the service from stopping`() async throws {
         let (service, port) = try await start("--timeouts-shutdown", "1")
         let slow = try RawConnection(port: port)
         slow.send(Self.request + "Content-Length: 25\r\n\r\n{\"appTransaction\":")
@@ -175,7 +175,7 @@ import Testing
 
     private static let isSoak = ProcessInfo.processInfo.environment["TENURE_SOAK"] != nil
 
-    @Test func `slow clients and endless bodies don't increase memory`() async throws {
+    @Test func `slow clients and endless request bodies don't increase the service's memory`() async throws {
         let count = Self.isSoak ? 10_000 : 500
         RawConnection.raiseLimit()
         let timeout = Self.isSoak ? "60" : "5"

@@ -72,7 +72,7 @@ import Testing
         ((json["entitlements"] as? [String: Any])?["everything"] as? [String: Any])?["outcome"] as? String
     }
 
-    @Test func `a customer is found again after kill -9, and a stricter policy file at the start takes nothing`()
+    @Test func `after kill -9, a customer is found, and a stricter policy file takes nothing`()
         async throws
     {
         let service = try await Service()

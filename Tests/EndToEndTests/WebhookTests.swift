@@ -22,7 +22,7 @@ import Testing
         return folder
     }
 
-    @Test func `an undeliverable message is logged with its attempts, and can be replayed`() async throws {
+    @Test func `an undelivered webhook message is logged with its attempts, and can be sent again`() async throws {
         let folder = try folder()
         let config = try folder.write(
             """

@@ -78,7 +78,7 @@ import Testing
     #expect(notification.appTransaction?.payload.appTransactionID == state.id(of: state.acquisitions[0]))
 }
 
-@Test func `a failed delivery is repeated five times in production, and never in the sandbox`() throws {
+@Test func `a failed notification is sent five more times in production, never in the sandbox`() throws {
     func attempts(_ environment: AppStoreEnvironment) throws -> [Date] {
         var state = try Shop.state(of: "Ada", environment, at: "2026-01-01", url: "https://example.com/hook")
         try state.buy(Shop.everything, "Ada")

@@ -62,7 +62,7 @@ import Testing
     #expect(again.originalApplicationVersion == "37")
 }
 
-@Test func `volume licenses have an end, promo codes can't be refunded, and pre-orders have a date`() throws {
+@Test func `a volume license has an end, a promo code no refund, and a pre-order a date`() throws {
     var state = Shop.state()
     for name in ["Vera", "Paul", "Olga"] { try state.addCustomer(name) }
     try state.acquire("Vera", way: .volumePurchase, licenseEnds: Shop.date("2015-09-06"))

@@ -80,7 +80,7 @@ private func subscribed(gracePeriodDays: Int? = nil) throws -> AppStoreState {
     #expect(try state.lastNotification().renewalInfo?.payload.expirationIntent?.known == .billingError)
 }
 
-@Test func `a grace period keeps access until it ends, and a recovery within it loses no day`() throws {
+@Test func `a payment within the grace period keeps access without losing a day`() throws {
     var state = try subscribed(gracePeriodDays: 16)
     try state.setBillingWorks(false, of: "Ada")
     state.advance(to: Shop.date("2026-02-20"))
@@ -142,7 +142,7 @@ private func subscribed(gracePeriodDays: Int? = nil) throws -> AppStoreState {
     #expect(state.notifications.count == 2)
 }
 
-@Test func `a subscriber's offer applies at the next renewal`() throws {
+@Test func `an offer to a subscriber applies at the next renewal`() throws {
     var state = try subscribed()
     try state.changePlan("Ada", to: Shop.monthly, offer: "thanks", as: .stay)
     let redeemed = try state.lastNotification()
@@ -193,7 +193,7 @@ private func subscribed(gracePeriodDays: Int? = nil) throws -> AppStoreState {
     #expect(throws: AppStoreStateError.notForSale(product: Shop.monthly)) { try state.buy(Shop.monthly, "Ada") }
 }
 
-@Test func `a refund revokes a subscription only if it is for the running period`() throws {
+@Test func `a refund ends a subscription only if it is for the current period`() throws {
     var state = try subscribed()
     try state.requestRefund("Ada", Shop.monthly, periodsAgo: 1)
     let request = try state.lastNotification()
@@ -219,7 +219,7 @@ private func subscribed(gracePeriodDays: Int? = nil) throws -> AppStoreState {
         ])
 }
 
-@Test func `notifications of one instant have increasing signing dates`() throws {
+@Test func `notifications of one instant have signing dates in their order`() throws {
     var state = try subscribed()
     try state.refund("Ada", Shop.monthly)
     try state.reverseRefund("Ada", Shop.monthly)

@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test func `a test performs operations through the device, online or offline`() async throws {
+    @Test func `a test can perform operations through the device, even while it is offline`() async throws {
         let kiosk = try await Kiosk()
         let device = try await kiosk.device()
         device.behavior.isOffline = true

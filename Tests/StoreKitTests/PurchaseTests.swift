@@ -10,7 +10,7 @@ import Testing
         try #require(try await Product.products(for: [id]).first)
     }
 
-    @Test func `products have the prices, periods and offers of the customer's storefront`() async throws {
+    @Test func `Product.products has the prices, periods and offers of the customer's storefront`() async throws {
         let kiosk = try await Kiosk(owner: nil)
         try await kiosk.operation(.customer, "Ida", [.storefront: "DEU"])
         try await kiosk.operation(.acquire, "Ida")
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func `a withdrawn product isn't listed, and can't be bought`() async throws {
+    @Test func `a product that was removed from sale isn't listed, and can't be bought`() async throws {
         let kiosk = try await Kiosk()
         try await kiosk.device().run {
             let product = try await product(Kiosk.everything)
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test func `only purchases that a parent approves arrive as updates`() async throws {
+    @Test func `only purchases that a parent approved are delivered to Transaction.updates`() async throws {
         let kiosk = try await Kiosk()
         let device = try await kiosk.device()
         try await device.run {

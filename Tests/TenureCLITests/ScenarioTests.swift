@@ -170,8 +170,7 @@ private func freePort() async throws -> Int {
 }
 
 @Test(arguments: ["subscription-life", "app-refund"])
-func `a service in a separate process uses the local App Store's clock and its server API`(_ name: String) async throws
-{
+func `a separate service uses the local App Store's clock and Server API`(_ name: String) async throws {
     let folder = try Folder()
     let place = folder.url("scenario").path
     let storePort = "\(try await freePort())"

@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func `many waiting requests don't delay other requests`() async throws {
+    @Test func `many waiting HTTP requests don't delay other requests`() async throws {
         let server = try TestServer { $0 == "/poll" ? .never : .status("200 OK") }
         defer { server.stop() }
         let request = TransportRequest(server.url, timeout: 60, bodyLimit: 10)
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func `an unreachable server and an unknown scheme are failures of the connection`() async throws {
+    @Test func `an unreachable server and an unknown scheme are connection failures`() async throws {
         for address in ["http://127.0.0.1:1", "ftp://127.0.0.1", "nonsense://a", "http:"] {
             let request = TransportRequest(try #require(URL(string: address)), timeout: 60, bodyLimit: 10)
             do throws(TransportFailure) {

@@ -238,7 +238,7 @@ import Testing
         #expect(mistakes(text, csv: csv.replacingOccurrences(of: "iOS,,36,\n", with: "")) == "")
     }
 
-    @Test func `mistakes of a release list have the list's file name and places`() {
+    @Test func `mistakes in a release list are reported with the list's file name and places`() {
         let text = Self.header + "eras: [{ name: paid, model: paid }]\nreleases: builds.csv\ntestEnvironments: owners"
         let csv = """
             Platform,Build,Released At,Model,Note

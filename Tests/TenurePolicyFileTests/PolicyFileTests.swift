@@ -46,7 +46,7 @@ import Testing
         for result in cases.run() { #expect(result.differences == [], "\(result.name)") }
     }
 
-    @Test func `a policy in JSON is read as the same policy, also with tabs, long keys and surrogate pairs`() throws {
+    @Test func `a policy in JSON is read as in YAML, with tabs, long keys and surrogate pairs`() throws {
         let yaml = """
             app: { bundleID: com.example.calculator }
             eras:
@@ -89,7 +89,7 @@ import Testing
         #expect(try PolicyFile.read(text, named: "policy.yaml").eras.map(\.name) == ["a & b", "c&d"])
     }
 
-    @Test func `titles are read in their order, also texts that YAML takes for other types`() throws {
+    @Test func `titles keep their order, even texts that YAML takes for other types`() throws {
         let text = """
             app: { bundleID: com.example.calculator }
             eras: [{ name: paid, model: paid }]

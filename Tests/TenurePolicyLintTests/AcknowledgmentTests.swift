@@ -41,7 +41,7 @@ import Testing
         #expect(found.filter(\.isMistake).count == 1, "\(found)")
     }
 
-    @Test func `in a file with mistakes, an acknowledgment of an unchecked rule isn't reported as unused`() throws {
+    @Test func `in a policy with mistakes, acknowledgments of unchecked rules aren't reported as unused`() throws {
         let text = acknowledging("changeover-wide", "eras/freemium/changeover", in: samplePolicy)
         #expect(try findings(text).contains { $0.message.contains("remove this acknowledgment") })
         let broken = try findings(text + "nonsense: 1\n")
@@ -123,7 +123,7 @@ import Testing
         #expect(try findings(broken).contains { $0.code == "mistake" && !$0.isAcknowledged })
     }
 
-    @Test func `an acknowledgment isn't reported as unused if its rule needs a comparison or list that isn't given`()
+    @Test func `an acknowledgment isn't unused if its rule needs a comparison that isn't given`()
         throws
     {
         #expect(

@@ -90,7 +90,7 @@ import Testing
         #expect(try codes(club, list: list + "iOS,3.0,200,2023-06-10T18:00:00Z,free\n" + vision) == [])
     }
 
-    @Test func `a missing changeover is reported once`() throws {
+    @Test func `a policy without a required changeover gets one finding`() throws {
         let unstated = [
             ("\n    changeover: { from: -24h, until: +48h }", ""),
             ("[paid]\n", "[paid]\n  cloud: { honors: [freemium] }\n"),
@@ -105,7 +105,7 @@ import Testing
         #expect(try codes(ended) == [])
     }
 
-    @Test func `an honor that has ended gets no finding about given or lost rights`() throws {
+    @Test func `an honor that has ended gets no finding about rights that it gave`() throws {
         let ended = [("[paid]", "[paid, { era: freemium, until: 2016-01-01 }]")]
         let during = Date(timeIntervalSince1970: 1.44e9)
         #expect(try codes(ended, at: during) == ["honored-era-free"])
@@ -212,14 +212,14 @@ import Testing
     }
 
     @Test(arguments: [("1s", true), ("23h", true), ("86399s", true), ("24h", false), ("72h", false)])
-    func `an allowance of less than a day is reported`(_ length: String, _ isReported: Bool) throws {
+    func `whileUndetermined that allows for less than a day is reported`(_ length: String, _ isReported: Bool) throws {
         let edit = [("buildNumbers", "whileUndetermined: { allow: \(length) }\nbuildNumbers")]
         #expect(try codes(edit) == (isReported ? ["allow-too-short"] : []))
     }
 
     // MARK: Limits
 
-    @Test func `a changeover window just above the limit is reported`() throws {
+    @Test func `a changeover window of just more than two weeks is reported`() throws {
         func found(_ from: String, _ until: String) throws -> [LintFinding] {
             try findings([("{ from: -24h, until: +48h }", "{ from: \(from), until: \(until) }")])
         }
@@ -235,7 +235,7 @@ import Testing
     }
 
     /// `paid` ends, and `freemium` begins, with the changeover window.
-    @Test func `dates of an honor at the very end or beginning of its era are reported`() throws {
+    @Test func `an honor with dates at the very end or beginning of its era is reported`() throws {
         let (begin, end) = ("2015-06-09T18:00:00Z", "2015-06-12T18:00:00Z")
         let cases = [
             ("{ era: paid, boughtSince: \(end) }", true),

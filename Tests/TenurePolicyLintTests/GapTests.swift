@@ -73,7 +73,7 @@ import Testing
 
     private static let late = [("2015-06-10T18", "2016-06-10T18")]
 
-    @Test func `a release that was free before its era begins contradicts the date, not the build`() throws {
+    @Test func `a release that was free before its era contradicts the era's date, not its build`() throws {
         let found = try findings(Self.late, list: Self.list)
         #expect(found.map(\.code) == ["model-contradicted"])
         #expect(found.first?.severity == .error)
@@ -91,7 +91,7 @@ import Testing
 
     /// A day is any instant of it in any time zone.
     @Test(arguments: ["2015-06-10", "2015-06-09", "2015-06-10T06:00:00Z"])
-    func `a release that was free hours before its era begins contradicts nothing`(_ moment: String) throws {
+    func `a release that was free some hours before its era gets no finding`(_ moment: String) throws {
         let list = "iOS,1.0,37,2014-01-01,paid\niOS,2.0,120,\(moment),free\n"
         #expect(try found(list: list) == [])
         let early = [("{ from: -24h, until: +48h }", "none"), ("2015-06-10T18", "2015-06-10T02")]

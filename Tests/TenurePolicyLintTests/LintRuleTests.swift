@@ -42,7 +42,7 @@ import Testing
         #expect(codes.allSatisfy { $0.allSatisfy { $0.isLowercase || $0 == "-" } })
     }
 
-    @Test func `every folder of example files belongs to a rule`() throws {
+    @Test func `every folder in Tests/PolicyLint belongs to a linter rule`() throws {
         let folders = try FileManager.default.contentsOfDirectory(atPath: RepositoryFile.path("Tests/PolicyLint"))
         #expect(Set(folders) == Set(LintRule.all.map(\.code)))
     }

@@ -87,7 +87,7 @@ import Testing
         ).map(\.description)
     }
 
-    @Test func `a marketing version is recognized by its shape, too, and a build by the release list`() throws {
+    @Test func `a marketing version is recognized by its shape, and a build by the release list`() throws {
         let byShape = try messages([("\"120\"", "\"2.0\"")])
         #expect(
             byShape.contains { $0.hasPrefix("policy.yaml:7:21: warning: `2.0` has the shape of a marketing version") })
@@ -99,7 +99,7 @@ import Testing
             })
     }
 
-    @Test func `if every release has build 1, each rule reports this once`() throws {
+    @Test func `if every release has build 1, each linter rule reports this once`() throws {
         let list =
             "iOS,1.0,1,2014-01-01,paid\niOS,1.1,1,2014-05-01,paid\niOS,2.0,1,2015-06-10,free\niOS,2.1,1,2016-06-10,free\n"
         let found = try messages([("\"120\"", "\"1\"")], list: list)
@@ -112,7 +112,7 @@ import Testing
         #expect(byDate.map { $0.contains(": warning: ") && $0.hasSuffix("[build-reused]") } == [true])
     }
 
-    @Test func `a planned boundary at a version without a release gets a note`() throws {
+    @Test func `a planned boundary at a version that isn't released yet gets a note`() throws {
         let planned = [("2015-06-10T18", "2030-06-10T18")]
         let list = "iOS,1.6,110,2015-02-16,paid\n"
         let before = try #require(CivilDay("2029-01-01")?.midnight)

@@ -102,7 +102,7 @@ import Testing
         )
     }
 
-    @Test func `a build that was first sold and then given away contradicts nothing`() throws {
+    @Test func `a build that was first sold and then given away gets no finding`() throws {
         let list = Self.list + "iOS,1.6,119,2015-06-09,free\n"
         let codes = try findings(policy("{ build: \"120\", at: 2015-06-10T18:00:00Z }"), list: list).map(\.code)
         #expect(!codes.contains("model-contradicted"))

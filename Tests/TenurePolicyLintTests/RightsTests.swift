@@ -135,7 +135,7 @@ import Testing
             .filter { $0.code.hasPrefix("right") }.map(\.message)
     }
 
-    @Test func `a dropped product, or one with a shorter time, is reported`() throws {
+    @Test func `a policy change that drops a product or shortens its time is reported`() throws {
         #expect(
             try findings([("products: [com.example.calculator.premium]", "products: [com.example.calculator.plus]")])
                 == [

@@ -50,7 +50,8 @@ import Testing
     }
 
     @Test(arguments: [false, true], [false, true])
-    func `a frozen PostgreSQL server answers after it wakes up`(usesTLS: Bool, sends: Bool) async throws {
+    func `a PostgreSQL server that was frozen is used again after it wakes up`(usesTLS: Bool, sends: Bool) async throws
+    {
         guard !usesTLS || TestCertificate.canBeMade else { return }
         let folder = NSTemporaryDirectory() + "tenure-tls-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -123,7 +124,7 @@ import Testing
         try await later.close()
     }
 
-    @Test func `a PostgreSQL server that stops waiting for its standby has acknowledged nothing`() async throws {
+    @Test func `a commit that stops waiting for PostgreSQL's standby isn't acknowledged`() async throws {
         let server = try PostgresServer(
             settings: PostgresServer.primarySettings, access: PostgresServer.standbyAccess)
         let address = try PostgresAddress(server.url())

@@ -12,7 +12,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `access tokens` {
-    @Test func `access tokens give access to one customer's data, and nothing else does`() async throws {
+    @Test func `one customer's data can be read only with this customer's access token`() async throws {
         try await withService { client in
             let answer = try await client.sync(
                 SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction)))
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `access tokens expire`() async throws {
+    @Test func `access tokens expire after their lifetime`() async throws {
         try await withFolder { folder in
             let token = try await withService(in: folder) { client in
                 try #require(

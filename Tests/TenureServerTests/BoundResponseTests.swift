@@ -17,7 +17,7 @@ import Testing
     private static let owner = "704000000000000001"
     private static let newcomer = "704000000000000002"
 
-    @Test func `every answer about a customer says whether it is bound`() async throws {
+    @Test func `every response about a customer says whether it is bound`() async throws {
         try await withAdminClient { admin, _ in
             let owner = try await admin.owner()
             #expect(owner.bound)
@@ -88,7 +88,7 @@ import Testing
 
     // MARK: Merging
 
-    @Test func `two customers who each have an app transaction never merge`() async throws {
+    @Test func `a sync never merges two customers who each have an app transaction`() async throws {
         try await withService { client in
             let minter = Calculator.minter()
             let receipts = Calculator.receipts()

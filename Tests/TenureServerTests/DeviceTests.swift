@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func `devices beyond the limit are logged, and nothing else happens`() async throws {
+    @Test func `devices beyond deviceLimit are logged, and their syncs still succeed`() async throws {
         try await withServiceTestBed({ $0.deviceLimit = 3 }) { testBed in
             var id: String?
             for _ in 0..<6 {

@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func `another customer's transaction in a sync doesn't count`() async throws {
+    @Test func `a transaction of another customer in a sync doesn't count`() async throws {
         try await withService { client in
             let minter = Calculator.minter()
             let answer = try await client.sync(
@@ -219,7 +219,7 @@ import Testing
         }
     }
 
-    @Test func `the server's variant of an app transaction is refused`() async throws {
+    @Test func `a sync with the server's variant of an app transaction is refused`() async throws {
         try await withService { client in
             let variant = try Calculator.minter().text(
                 .appTransaction, ["deviceVerification": .null, "deviceVerificationNonce": .null])
@@ -249,7 +249,7 @@ import Testing
         }
     }
 
-    @Test func `the same sync again changes nothing`() async throws {
+    @Test func `repeating a sync changes nothing`() async throws {
         try await withService { client in
             let request = SyncRequest(
                 appTransaction: try Calculator.minter().text(.appTransaction),

@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `requests that are too large are refused`() async throws {
+    @Test func `a request body that is too large is refused`() async throws {
         try await withService({ $0.limits.bodySize = 1000 }) { client in
             let response = try await client.post(#"{"receipt": "\#(String(repeating: "A", count: 2000))"}"#)
             #expect(try client.problem(response).code == .tooLarge)
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test(arguments: ["/", "/v1/customers", "/v1/customer/1", "/../etc/passwd", "/%00", "/.well-known/jwks.json/x"])
-    func `requests for an unknown path get a problem`(path: String) async throws {
+    func `a request for an unknown path gets a problem response`(path: String) async throws {
         try await withService { client in
             let response = try await client.get(path)
             let problem = try client.problem(response)
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `requests with corrupted artifacts never get a 5xx status`() async throws {
+    @Test func `a sync with corrupted artifacts never gets a 5xx status`() async throws {
         try await withService { client in
             var random = SystemRandomNumberGenerator()
             let sound = Array(try Calculator.minter().text(.appTransaction).utf8)
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func `requests for health get a response`() async throws {
+    @Test func `the health routes respond`() async throws {
         try await withService { client in
             for path in ["/health/live", "/health/ready"] {
                 let response = try await client.get(path)

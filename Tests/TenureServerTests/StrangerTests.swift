@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func `unbound proof is kept for its owner, and doesn't count as complete`() async throws {
+    @Test func `unbound proof is stored for its owner, and doesn't complete the purchases`() async throws {
         try await withService { client in
             let minter = Calculator.minter()
             let id = "704000000000000002"

@@ -33,7 +33,7 @@ import Testing
             refunded ? ["revocationDate": .instant(Calculator.now.addingTimeInterval(-2 * day))] : [:])
     }
 
-    @Test func `unbound proof with all purchases doesn't make a later list complete`() async throws {
+    @Test func `an unbound sync with all purchases doesn't make a later unbound sync complete`() async throws {
         try await withService { client in
             let app = try Self.minter(daysAgo: 5).newcomer()
             let complete = try await client.sync(SyncRequest(appTransaction: app, transactions: []), from: nil)

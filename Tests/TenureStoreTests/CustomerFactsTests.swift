@@ -65,7 +65,7 @@ import Testing
     }
 
     // A customer who opens the app every day for years must not make each look-up slower.
-    @Test func `a customer's facts don't grow with every new signature of the same facts`() {
+    @Test func `a customer's stored facts don't grow with new signatures of the same facts`() {
         var facts = CustomerFacts()
         for day in 0..<1000 {
             facts.add([AppProof.signed(Date(timeIntervalSince1970: 1_400_000_000 + Double(day) * 86_400))])

@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: [1, 3, 7, 100, 1000])
-    func `names in a dump sort by their bytes, however many temporary files there are`(runLength: Int) throws {
+    func `names in a database dump sort by their bytes`(runLength: Int) throws {
         var random = SystemRandomNumberGenerator()
         let letters = ["a", "B", "z", "é", "0", "_", "ß", "\u{1F34F}", "Ä", "A\u{308}"]
         let entries = (0..<100).map { number in

@@ -6,7 +6,7 @@ import Testing
 @testable import TenureStore
 
 @Suite struct `a webhook message about an erasure` {
-    @Test func `a message about an erasure has only the customer's public ID, so that it can outlive their data`()
+    @Test func `a webhook message about an erasure has only the customer's public ID`()
         async throws
     {
         try await withFolder { folder in

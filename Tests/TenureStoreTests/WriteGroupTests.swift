@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `transactions that arrive during a flush share the next flush`() async throws {
+    @Test func `SQLite transactions that arrive during a flush share the next flush`() async throws {
         try await withFolder { folder in
             let database = try SQLiteDatabase(path: folder + "/tenure.sqlite")
             let store = Store(database)
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `a write to a closed database is an error`() async throws {
+    @Test func `a write to a closed SQLite database is an error`() async throws {
         try await withFolder { folder in
             let store = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
             try await store.close()

@@ -20,7 +20,7 @@ import Testing
 
     // Simulates a power failure of the machine.
     @Test(.timeLimit(.minutes(60)))
-    func `PostgreSQL stopped at once under load loses nothing, and the service is back within five seconds`()
+    func `PostgreSQL stopped under load loses no acknowledged write, and is used again in 5 s`()
         async throws
     {
         let server = try PostgresServer()

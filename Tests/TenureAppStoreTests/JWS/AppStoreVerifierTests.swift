@@ -18,7 +18,7 @@ import Testing
 
     /// If (r, s) is a valid ECDSA signature, (r, n - s) is valid too, and anyone can compute it without the key (FIPS
     /// 186-5).
-    @Test func `two encodings of one signature give the same digest of the artifact`() throws {
+    @Test func `a JWS with two encodings of its signature has one digest`() throws {
         let verifier = try Minted.verifier()
         let jws = try Minted.minter.mint(.transaction)
         let end = try #require(jws.lastIndex(of: UInt8(ascii: ".")))
@@ -74,7 +74,7 @@ import Testing
         #expect(rejection { try verifier.verifyTransaction(jws, now: end) }?.code == .outsideValidityPeriod)
     }
 
-    @Test func `a notification's parts are from its own environment, even if the other one is accepted too`() throws {
+    @Test func `a notification with parts from another environment is refused`() throws {
         let anchors = try Minted.authority.anchors
         let verifier = AppStoreVerifier(
             app: Minted.app, trust: try TrustConfiguration(anchors: [.production: anchors, .sandbox: anchors]))

@@ -166,7 +166,7 @@ import Testing
         }
     }
 
-    @Test func `the prefix of an external purchase token states the environment`() throws {
+    @Test func `an external purchase token's prefix states its environment`() throws {
         func notification(_ id: String) throws -> [UInt8] {
             var token = JSONObject()
             token["externalPurchaseId"] = .string(id)

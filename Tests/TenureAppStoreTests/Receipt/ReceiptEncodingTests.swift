@@ -51,7 +51,7 @@ struct ReceiptEncodingTests {
         #expect(throws: Rejection.self) { try receiptBytes(file: Array("NOT A RECEIPT\n".utf8)) }
     }
 
-    @Test func `a transaction receipt of iOS 6 is refused by name`() {
+    @Test func `the error for an iOS 6 transaction receipt names this kind of receipt`() {
         let list = "{\n\t\"signature\" = \"AuMb\";\n\t\"purchase-info\" = \"ewo=\";\n\t\"pod\" = \"100\";\n}"
         for file in [Array(list.utf8), Array(Data(list.utf8).base64EncodedData())] {
             let rejection = #expect(throws: Rejection.self) { try receiptBytes(file: file) }

@@ -36,7 +36,7 @@ struct ReceiptEvidenceTests {
         #expect(try verified([("download_id", "")]).proof.id == nil)
     }
 
-    @Test func `a receipt's absent and empty original fields are nil`() throws {
+    @Test func `a receipt's original fields are nil if they are absent or empty`() throws {
         let proof = try verified([("original_application_version", ""), ("original_purchase_date", "")]).proof
         #expect(proof.originalAppVersion == nil)
         #expect(proof.originalPurchaseDate == nil)

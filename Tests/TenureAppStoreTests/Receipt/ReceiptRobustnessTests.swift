@@ -44,7 +44,7 @@ struct ReceiptRobustnessTests {
         }
     }
 
-    @Test func `the number of elements in a receipt is bounded`() throws {
+    @Test func `a receipt with too many elements is refused`() throws {
         let minter = try ReceiptTestBed.minter()
         // More attributes than any genuine receipt has.
         var draft = minter.draft

@@ -75,7 +75,7 @@ struct ReceiptVerificationTests {
         #expect(try ReceiptTestBed.rejection(of: minted.receipt, by: verifier) == nil)
     }
 
-    @Test func `all encodings of one receipt have one digest, and another receipt has another`() throws {
+    @Test func `all encodings of one receipt have the same digest`() throws {
         let minter = try ReceiptTestBed.minter()
         let verifier = try ReceiptTestBed.verifier()
         let plain = try minter.mint()
@@ -144,7 +144,7 @@ struct ReceiptVerificationTests {
         #expect(try ReceiptTestBed.rejection(of: dated, by: verifier, now: nil) == nil)
     }
 
-    @Test func `a receipt belongs to the device of its hash`() throws {
+    @Test func `a receipt belongs to the device with which its hash was made`() throws {
         for environment in AppStoreEnvironment.allCases {
             let minter = try ReceiptTestBed.minter(environment)
             let payload = try UnverifiedReceipt(minter.mint()).payload

@@ -21,7 +21,7 @@ struct VerifyReceiptResponseTests {
         }
     }
 
-    @Test func `a flat receipt of iOS 6 is one purchase`() throws {
+    @Test func `a verifyReceipt response with a flat iOS 6 receipt has one purchase`() throws {
         let answer = try response(
             #"{"status":21006,"receipt":{"bid":"com.example.calculator","product_id":"a","transaction_id":"7"}}"#)
         #expect(answer.ids == ["7"])

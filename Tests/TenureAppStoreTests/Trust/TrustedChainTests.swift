@@ -21,7 +21,7 @@ import X509
     }
 
     @Test(arguments: [ChainPurpose.jws, .receipt])
-    func `a chain of Apple's shape is trusted`(purpose: ChainPurpose) throws {
+    func `a chain of signer, intermediate and root, as Apple's, is trusted`(purpose: ChainPurpose) throws {
         let chain = try Minted.authority.chain(for: purpose, signedAt: Minted.instant)
         let trusted = try validate(chain, purpose: purpose)
         #expect(trusted.certificates.count == 3)
@@ -58,7 +58,7 @@ import X509
         }
     }
 
-    @Test func `receipts may be signed with SHA-1, and JWS may not`() throws {
+    @Test func `certificate chains with SHA-1 are accepted for receipts, and refused for JWS`() throws {
         let chain = try Minted.authority.chain(
             for: .receipt, signedAt: Minted.instant, signatureAlgorithm: .sha1WithRSAEncryption)
         let anchors = try TrustAnchors(der: [chain.root.der])
@@ -72,7 +72,7 @@ import X509
         #expect(rejection { try validate(authority.jws, purpose: .receipt) }?.code == .unsupportedAlgorithm)
     }
 
-    @Test func `a certificate with extra bytes behind it is refused`() throws {
+    @Test func `a certificate followed by extra bytes is refused`() throws {
         let chain = Minted.authority.jws
         for (leaf, intermediate) in [
             (chain.leaf.der + [0], chain.intermediate.der), (chain.leaf.der, chain.intermediate.der + [0]),

@@ -96,7 +96,7 @@ import Testing
         #expect(try await testBed.run("check").status == 0)
     }
 
-    @Test func `tenure content check rejects links, pipes, long paths, empty packs and names that collide`()
+    @Test func `tenure content check rejects links, pipes, long paths, empty packs and equal names`()
         async throws
     {
         let testBed = try await ContentTestBed()
@@ -128,7 +128,7 @@ import Testing
         "app: ''\npacks: {}", "a: &x [*x]", "\u{0}", "app: x\npacks: {a: {entitlement: [], files: {}}}",
         "app: x\npacks:\n" + (0...100).map { "  p\($0): {entitlement: a, files: loops}\n" }.joined(),
         String(repeating: "[", count: 10_000),
-    ]) func `tenure content check rejects a hostile file with a position and without a crash`(text: String) async throws
+    ]) func `tenure content check reports a hostile content file's mistake with its position`(text: String) async throws
     {
         let testBed = try await ContentTestBed(text)
         let result = try await testBed.run("check")

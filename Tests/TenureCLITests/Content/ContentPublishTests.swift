@@ -61,8 +61,7 @@ import Testing
             ContentDigest(of: try Data(contentsOf: testBed.folder.url("published/" + archive))).description == archive)
     }
 
-    @Test func `tenure content publish keeps versions for other apps, and drops packs that left the file`() async throws
-    {
+    @Test func `tenure content publish keeps versions for other app versions, and drops removed packs`() async throws {
         let testBed = try await ContentTestBed()
         #expect(try await testBed.publish().status == 0)
         let old = try #require(try testBed.catalog().catalog["grand-piano"]?.versions.first)
@@ -82,8 +81,7 @@ import Testing
         #expect(try testBed.catalog().counter == 100_000_000_000)
     }
 
-    @Test func `tenure content publish refuses a counter that doesn't rise and a catalog of another key`() async throws
-    {
+    @Test func `tenure content publish refuses a lower counter, and another key's catalog`() async throws {
         let testBed = try await ContentTestBed()
         #expect(try await testBed.publish("--counter", "7").status == 0)
         let before = try Data(contentsOf: testBed.folder.url("published/catalog.jws"))
@@ -125,7 +123,7 @@ import Testing
         #expect(result.errors.contains("can't write `\(content)") && result.errors.contains("(not a directory)"))
     }
 
-    @Test func `tenure content publish refuses to publish its key, or into a pack's folder`() async throws {
+    @Test func `tenure content publish refuses to publish its key, or to write into a pack's folder`() async throws {
         let testBed = try await ContentTestBed()
         let key = testBed.folder.url("loops/key.pem").path
         try FileManager.default.moveItem(atPath: testBed.key, toPath: key)

@@ -48,7 +48,7 @@ private let effort = ProcessInfo.processInfo.environment["TENURE_SOAK"] == nil ?
         }
     }
 
-    @Test func `purchases never remove an entitlement`() throws {
+    @Test func `decide never removes an entitlement because of a purchase`() throws {
         var random = SeededRandom(seed: 9)
         let policy = try Calculator.policy()
         for _ in 0..<500 * effort {
@@ -62,7 +62,7 @@ private let effort = ProcessInfo.processInfo.environment["TENURE_SOAK"] == nil ?
         }
     }
 
-    @Test func `a right ends exactly at its end date`() throws {
+    @Test func `decide ends a right exactly at its end date`() throws {
         var random = SeededRandom(seed: 13)
         let policy = try Calculator.policy()
         for _ in 0..<500 * effort {
@@ -78,7 +78,7 @@ private let effort = ProcessInfo.processInfo.environment["TENURE_SOAK"] == nil ?
         }
     }
 
-    @Test func `every decision says why, in one sentence that blames no one`() throws {
+    @Test func `every decision has a reason in one sentence that blames no customer`() throws {
         var random = SeededRandom(seed: 17)
         for _ in 0..<1_000 * effort {
             let policy = try Calculator.policy(inDoubt: Bool.random(using: &random) ? .favorCustomer : .undetermined)

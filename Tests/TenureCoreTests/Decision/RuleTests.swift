@@ -93,7 +93,7 @@ import Testing
         #expect(try outcome([late, Calculator.app("37", "2014-05-01", signed: "2017-01-01")]).outcome == .denied)
     }
 
-    @Test func `a receipt restores no right after a refund, since receipts never show refunds of the app`() throws {
+    @Test func `a receipt restores no right after a refund, since receipts show no refund`() throws {
         let receipt = Calculator.app("37", "2014-05-01", platform: nil, signed: "2015-05-01", id: nil, kind: .receipt)
         #expect(try outcome([refunded, receipt]).outcome == .denied)
     }
@@ -108,7 +108,7 @@ import Testing
         #expect(try outcome([told, server(signed: "2015-05-01")], inDoubt: .undetermined).outcome == .granted)
     }
 
-    @Test func `a license that ended gives nothing, unless a later receipt replaces it`() throws {
+    @Test func `a volume license that ended gives nothing, unless a later receipt replaces it`() throws {
         let ended = Calculator.app(
             "37", "2014-05-01", platform: nil, signed: "2014-05-02", id: .download("5"), kind: .receipt,
             expires: "2015-01-01")
@@ -228,7 +228,7 @@ import Testing
         #expect(try Calculator.decide(evidence, under: try Calculator.policy()).outcome == .denied)
     }
 
-    @Test func `the latest-signed state of a transaction counts`() throws {
+    @Test func `the latest-signed copy of a transaction counts`() throws {
         let policy = try Calculator.policy()
         let paid = yearly(until: "2016-07-01", signed: "2015-06-01")
         let refunded = yearly(until: "2016-07-01", revoked: "2015-06-20", signed: "2015-06-21")

@@ -23,7 +23,7 @@ import Testing
         #expect(acquisitions(in: [app, far]).count == 2)
     }
 
-    @Test func `different IDs of one kind are different acquisitions, even with equal dates`() {
+    @Test func `artifacts with different IDs of one kind are different acquisitions`() {
         let one = Calculator.app("37", "2014-05-01", id: .appTransaction("1"))
         let other = Calculator.app("37", "2014-05-01", id: .appTransaction("2"))
         #expect(acquisitions(in: [one, other]).count == 2)

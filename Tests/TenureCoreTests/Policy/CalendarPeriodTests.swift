@@ -46,7 +46,7 @@ import Testing
         if let instant { #expect(Date(rfc3339: instant.rfc3339) == instant) }
     }
 
-    @Test func `every day number from 1600 to 2400 is the day after the one before`() {
+    @Test func `the calendar counts every day from 1600 to 2400 once`() {
         var previous = CivilDay(year: 1599, month: 12, day: 31)
         for number in previous.number + 1...CivilDay(year: 2400, month: 12, day: 31).number {
             let day = CivilDay(number: number)

@@ -26,7 +26,7 @@ struct ReleaseListOrderTests {
     }
 
     @Test(arguments: 1...150 as ClosedRange<UInt64>)
-    func `a release lies in the eras of every time at which it can have been on sale`(seed: UInt64) {
+    func `a release lies in every era in which it can have been on sale`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         let releases = Self.releases(&random)
         let boundary = Beginning.at(version: AppVersion("120"), date: Self.change)
@@ -69,7 +69,7 @@ struct ReleaseListOrderTests {
         #expect(eras("4") == [])
     }
 
-    @Test func `releases on the day of a boundary without an instant are ordered by the list`() {
+    @Test func `releases on the day of an undated boundary have the order of the list`() {
         let list = ReleaseList(
             ["119", "120", "121"].map {
                 Release(

@@ -120,7 +120,7 @@ import Testing
         #expect(try eras(of: "38", releases: list, boundary: change) == nil)
     }
 
-    @Test func `a release that is listed twice has the eras of both entries`() throws {
+    @Test func `a release that is listed twice has the eras of both rows`() throws {
         let list = [
             ("37", try day("2014-01-01")), ("38", try day("2014-02-01")), ("37", try day("2016-01-01")),
         ]

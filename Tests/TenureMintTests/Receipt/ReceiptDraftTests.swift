@@ -18,7 +18,7 @@ struct ReceiptDraftTests {
         #expect(draft[2] == nil)
     }
 
-    @Test func `a receipt draft's purchases are set by their number`() throws {
+    @Test func `fields of a receipt draft's purchases are set by the purchase's number`() throws {
         var draft = ReceiptDraft()
         try draft.set("in_app.0.product_id", to: "a")
         try draft.set("in_app.1.product_id", to: "b")

@@ -53,7 +53,7 @@ struct ComparisonTests {
         #expect(try changes(of: buyer(build: "110"), promises: [promise], keeping: [])["everything"] == .loses)
     }
 
-    @Test func `a promise counts as written only if the previous policy doesn't give the right`() throws {
+    @Test func `a rehearsal counts no loss of a right that only a promise gave before`() throws {
         let promise = Promise(
             entitlement: "everything",
             acquisition: AcquisitionKey(appTransactionID: "1", downloadID: nil, originalPurchaseDate: nil),

@@ -110,7 +110,7 @@ struct FailConditionTests {
         #expect(report.verdicts.map(\.fails) == [true, true])
     }
 
-    @Test func `a rehearsal without customers fails`() throws {
+    @Test func `a rehearsal without customers fails, even without conditions`() throws {
         let comparison = Comparison(of: try Population.policy(freeFrom: "100"), at: Population.now)
         let empty = RehearsalReport(
             policyName: "new.yaml", oldPolicyName: nil, comparison: comparison,

@@ -41,7 +41,7 @@ import Testing
         (.post, "/v1/admin/policies/rollback", [.admin, .policy]),
     ]
 
-    @Test func `keys of the admin API open exactly the routes of their scope`() async throws {
+    @Test func `an admin key opens exactly the routes of its scope`() async throws {
         try await withAdminClient { admin, keys in
             for (method, path, scopes) in Self.routes {
                 for scope in StoredAdminKey.Scope.allCases {

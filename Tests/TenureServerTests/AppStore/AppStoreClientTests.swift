@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func `requests to the App Store Server API need only settings and a key file`() async throws {
+    @Test func `the App Store client needs only settings and a key file`() async throws {
         try await withAppStore { asking in
             try await fill(asking.appStore)
             try await withFolder { folder in
@@ -190,7 +190,7 @@ import Testing
         }
     }
 
-    @Test func `App Store requests try no other environment if it is known, or after another error`() async throws {
+    @Test func `App Store requests try another environment only after an unknown ID`() async throws {
         try await withAppStore { asking in
             try await fill(asking.appStore, 1, .sandbox)
             let connection = try asking.connection

@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func `a backfill stays in the environment that knew the customer`() async throws {
+    @Test func `a backfill sends all requests to the environment that knows the customer`() async throws {
         let transaction = try Answered.transaction("1001", .sandbox)
         let appTransaction = try Answered.appTransaction(.sandbox)
         try await withAppStore { asking in
@@ -236,7 +236,7 @@ import Testing
         }
     }
 
-    @Test func `a backfill is the app transaction alone if the customer bought nothing in the app`() async throws {
+    @Test func `a backfill fetches only the app transaction if the customer bought nothing`() async throws {
         let appTransaction = try Answered.appTransaction()
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.appTransactions = [Answered.customer: appTransaction] }

@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `the runner of App Store jobs continues after the queue couldn't be read for a while`() async throws {
+    @Test func `the runner of App Store jobs continues after failures to read the queue`() async throws {
         let settled = Gate()
         let queue = Queue(["job"], breaksFirst: true, settled: settled)
         let time = TestTime()

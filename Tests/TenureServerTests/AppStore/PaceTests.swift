@@ -32,7 +32,7 @@ import Testing
         #expect(try await limiter.take(.requestTestNotification, in: .sandbox, before: .infinity) == 10)
     }
 
-    @Test func `the rate of App Store requests is counted for each endpoint and environment`() async throws {
+    @Test func `App Store requests have a separate rate for each endpoint and environment`() async throws {
         let limiter = RateLimiter(time: TestTime().time)
         _ = try await waits(50, limiter, .production)
         #expect(try await limiter.take(.transactionHistory, in: .production, before: .infinity) > 0)

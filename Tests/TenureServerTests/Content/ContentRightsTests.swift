@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func `links to a product's content end with the product's length`() async throws {
+    @Test func `links to a product's content end after the length that the policy gives the product`() async throws {
         let season = "com.example.season"
         let calculator = try Calculator.policy()
         let policy = try Policy(

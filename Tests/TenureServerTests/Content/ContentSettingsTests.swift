@@ -15,7 +15,7 @@ import Testing
         return (settings, folder)
     }
 
-    @Test func `the settings of a bucket are checked before the service starts`() throws {
+    @Test func `the settings of an S3 bucket are checked before the service starts`() throws {
         let (good, folder) = try Self.s3()
         #expect(good.mistakes == [])
         let changes: [(String, (inout S3Settings) -> Void)] = [

@@ -140,7 +140,7 @@ import Testing
         }
     }
 
-    @Test func `a download over HTTP isn't sent again to clients that have it`() async throws {
+    @Test func `a download over HTTP gets 304 if the client has the file`() async throws {
         try await withFile(size: 1000) { file in
             for tags in [file.tag, "W/\(file.tag)", "*", "\"a\", \(file.tag)"] {
                 for method in [HTTPRequest.Method.get, .head] {

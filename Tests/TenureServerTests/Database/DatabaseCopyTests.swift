@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func `moving a database refuses a copy that isn't the same`() async throws {
+    @Test func `moving a database fails if the copy differs from the source`() async throws {
         try await DatabaseTestBed.withFilledStore { source in
             try await withFolder { folder in
                 let target = try Store(SQLiteDatabase(path: folder + "/target.sqlite"))

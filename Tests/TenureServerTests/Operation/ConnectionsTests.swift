@@ -57,7 +57,7 @@ import Testing
         #expect(server.closed == ["slow", "middle"])
     }
 
-    @Test func `at the limit of connections, an unread response is closed, but none that is being read`() {
+    @Test func `at the limit of connections, an unread response is closed, and a read one isn't`() {
         let server = Server(limit: 3)
         server.open("working", at: 0, in: .working)
         let taken = server.open("taken", at: 0, in: .response)
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test
-    func `if responses take three quarters of the connections, the one that is read slowest is closed`() {
+    func `if responses take over three quarters of the connections, the slowest is closed`() {
         let server = Server(limit: 4)
         for (name, bytes) in [("quick", 9000), ("slow", 10), ("middle", 500), ("quickest", 10_000)] {
             let connection = server.open(name, at: 0, in: .response)
@@ -159,7 +159,7 @@ import Testing
     @Test(arguments: [
         ("192.0.2.1", "192.0.2.2", 2), ("2001:db8:0:1::1", "2001:db8:0:2::1", 2), ("192.0.2.1", "198.51.100.1", 2),
     ])
-    func `connections of one address are limited, and others aren't affected`(
+    func `a limit of connections of one address doesn't affect other addresses`(
         address: String, other: String, limit: Int
     ) {
         let server = Server(limit: 100, perAddress: limit)

@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test func `the test of the OpenAPI document notices a response that it doesn't describe`() throws {
+    @Test func `the tests notice a response that the OpenAPI document doesn't describe`() throws {
         let document = try InterfaceDocument()
         let problem = try #require(document.schema.resolve("#/components/schemas/Problem"))
         func mistakes(_ text: String) throws -> [String] {

@@ -17,7 +17,7 @@ import Testing
             .map { $0.split(separator: " ").joined(separator: " ") }
     }
 
-    @Test func `the container file installs dependencies only with the script that the tests run`() throws {
+    @Test func `the container file installs dependencies only with Scripts/install-dependencies`() throws {
         let instructions = try instructions()
         let install = try #require(instructions.firstIndex(of: "RUN Scripts/install-dependencies build"))
         let build = try #require(instructions.firstIndex { $0.hasPrefix("RUN swift build") })

@@ -104,7 +104,7 @@ import Testing
         #expect(Setting.host.kind.resolved("localhost", in: "etc") == "localhost")
     }
 
-    @Test func `a list of PostgreSQL's options isn't taken for a path or a URL`() {
+    @Test func `a database setting with PostgreSQL options isn't taken for a path or a URL`() {
         for options in [
             "host=db user=ada password=x", "password = 'x'", "/etc/tenure/user=ada password=x", "dbname=shop",
             "host=/run/postgresql user=ada", "HOST=db",

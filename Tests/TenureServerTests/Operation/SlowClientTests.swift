@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `clients that slow to a trickle after a quick start are closed, and steady ones aren't`() async throws {
+    @Test func `clients that become very slow after a quick start are closed, and steady ones aren't`() async throws {
         try await withLiveService({ $0.timeouts.body = 3 }) { _, port in
             let head = Self.head + "Content-Length: 2000000\r\n\r\n{\"receipt\": \""
             let (steady, trickle) = (try RawConnection(port: port), try RawConnection(port: port))
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test func `a connection that is merely kept open isn't closed as slow`() async throws {
+    @Test func `an idle connection that is kept open isn't closed as slow`() async throws {
         try await withLiveService({ $0.timeouts.head = 1 }) { _, port in
             let connection = try RawConnection(port: port)
             for _ in 0..<3 {

@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `TLS 1.2 uses suites with ECDHE and AEAD, and no others`() async throws {
+    @Test func `the service accepts TLS 1.2 only with ECDHE and AEAD cipher suites`() async throws {
         try await withFolder { folder in
             let files = try files(folder)
             try await withServer(folder, files) { port in

@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func `a persona marks the entitlement token, which ends with it`() async throws {
+    @Test func `an entitlement token of a persona names it, and ends with it`() async throws {
         try await withAdminClient { admin, _ in
             let token = try await admin.persona(more: ["expires": "2026-11-22T12:00:00Z"])
             let answer = try await admin.sandboxed(as: token)
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func `a persona replaces no customer after it expired, and neither does its access token`() async throws {
+    @Test func `an expired persona replaces no customer, and its access token is invalid`() async throws {
         let clock = TestClock()
         try await withService {
             $0.adminKey = AdminClient.adminKey

@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func `publishing a policy succeeds while customers are erased and sync all the time`() async throws {
+    @Test func `a policy can be published while customers are erased and sync all the time`() async throws {
         try await withAdminClient { admin, _ in
             var owners: [String] = []
             for number in 100..<400 { owners.append(try await admin.owner("704000000000000\(number)").id) }
@@ -221,7 +221,7 @@ import Testing
         }
     }
 
-    @Test func `publishing a policy keeps promises if that is requested`() async throws {
+    @Test func `a publication keeps promises if that is requested`() async throws {
         try await withAdminClient { admin, _ in
             let owner = try await admin.owner()
             // The linter reports that owners who haven't synced yet would lose their rights.
@@ -305,7 +305,7 @@ import Testing
         }
     }
 
-    @Test func `a customer who comes after the rehearsal counts in the publication`() async throws {
+    @Test func `a customer who syncs after the rehearsal counts in the publication`() async throws {
         try await withAdminClient { admin, _ in
             _ = try await admin.owner()
             let rehearsal = try #require(try await admin.rehearse(try .harsh()).rehearsal)
@@ -322,7 +322,7 @@ import Testing
         }
     }
 
-    @Test func `a customer who gains after the rehearsal counts in the publication`() async throws {
+    @Test func `a customer who would gain a right and syncs after the rehearsal counts, too`() async throws {
         try await withAdminClient { admin, _ in
             _ = try await admin.newcomer()
             let rehearsal = try #require(try await admin.rehearse(try .generous()).rehearsal)

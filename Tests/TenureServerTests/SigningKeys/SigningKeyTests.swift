@@ -192,7 +192,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
         }
     }
 
-    @Test func `rotating makes no key ID that a command would read as an option`() throws {
+    @Test func `rotating makes no key ID that begins with a hyphen`() throws {
         var file = SigningKeyFile(at: Calculator.now)
         for _ in 0..<400 { try file.rotate(at: Calculator.now, droppingOldest: true) }
         _ = try file.revoke(try #require(file.keys.last).key.id, at: Calculator.now)
@@ -343,7 +343,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
         #expect(!output.contains("PRIVATE KEY"))
     }
 
-    @Test func `the leftover of a killed signing-key command is removed by the next one`() async throws {
+    @Test func `a temporary file of a killed tenure signing-key is removed by the next run`() async throws {
         try await withKeys { testBed in
             let leftover = testBed.folder + "/signing-key.json.12345678901234567890"
             let copies = ["backup", "1", "20261120120000"].map { testBed.folder + "/signing-key.json." + $0 }

@@ -274,7 +274,7 @@ import Testing
         }
     }
 
-    @Test func `delivered webhook messages are removed in time`() async throws {
+    @Test func `delivered webhook messages are removed after the retention time`() async throws {
         let receiver = try await Receiver()
         try await withHooks([.local(receiver.port)]) { client, hooks in
             _ = try await client.sync(try Calculator.owner("1"))

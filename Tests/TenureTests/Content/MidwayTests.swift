@@ -62,7 +62,7 @@ import Testing
         #expect(try await ContentTestBed.contents(of: tenure) == newer)
     }
 
-    @Test func `an expired link is replaced, and the downloaded bytes stay`() async throws {
+    @Test func `an expired download link is replaced, and the downloaded bytes stay`() async throws {
         let testBed = try ContentTestBed(
             Self.files, faults: [.cut(after: 2_000_000), .status(403), .status(500), .status(401)])
         let tenure = testBed.device.start()
@@ -93,7 +93,7 @@ import Testing
         #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
     }
 
-    @Test func `bytes that changed on the disk while the app wasn't running are fetched again`() async throws {
+    @Test func `pack bytes that changed on the disk while the app was closed are fetched again`() async throws {
         let testBed = try ContentTestBed(Self.files, faults: [.stall(after: 8_000_000)]) { $0.stallTimeout = 60 }
         var first: Tenure? = testBed.device.start()
         let piano = try #require(first).content["piano"]
@@ -118,8 +118,7 @@ import Testing
         #expect(testBed.server.sent < 6_000_000 - PackManifest.chunkSize + 2_100_000, "\(testBed.server.ranges)")
     }
 
-    @Test func `URLs of an old version stay valid as long as the process runs, whatever the clock shows`() async throws
-    {
+    @Test func `URLs of an old pack version stay valid as long as the process runs`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let tenure = testBed.device.start()
         try await tenure.content["piano"].download()
@@ -198,8 +197,7 @@ import Testing
         #expect(abs(Date().timeIntervalSince1970 - noted) < 60)
     }
 
-    @Test func `an installation that was interrupted between its two steps is finished at the next start`() async throws
-    {
+    @Test func `an installation of a pack that was interrupted is finished at the next start`() async throws {
         let testBed = try ContentTestBed(Self.files)
         var first: Tenure? = testBed.device.start()
         let piano = try #require(first).content["piano"]

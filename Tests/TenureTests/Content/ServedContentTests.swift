@@ -185,7 +185,7 @@ import Testing
         }
     }
 
-    @Test func `content that a purchase unlocks needs no restart`() async throws {
+    @Test func `content that a purchase unlocks can be downloaded without a restart`() async throws {
         try await ServedContent.run(unlock: .product(ServedContent.loops)) { served in
             let app = try InventedApp.signed(InventedApp.newcomer())
             let device = served.device(FakeStore { $0.app = app })

@@ -17,7 +17,7 @@ import Testing
         #expect(decision.sentence.contains("when it was free. In the app you can"))
     }
 
-    @Test func `sentences have titles in the customer's language`() async throws {
+    @Test func `sentences from the client have titles in the customer's language`() async throws {
         let policy = try Policy(
             app: Policy.App(bundleID: InventedApp.bundleID), eras: [Era(name: "always", model: .paid)],
             entitlements: [
@@ -109,7 +109,7 @@ import Testing
         #expect(await back.allows("everything"))
     }
 
-    @Test func `an account without IDs is recognized by its purchase date`() async {
+    @Test func `an Apple Account without IDs is recognized by its purchase date`() async {
         let device = Device(FakeStore { $0.app = InventedApp.owner(id: nil) })
         #expect(await device.start().allows("everything"))
         device.store.change { $0.app = InventedApp.newcomer(id: nil) }
@@ -129,7 +129,7 @@ import Testing
         #expect(await !Device(store).start().allows("everything"))
     }
 
-    @Test func `a refund of the app ends the rights that came with it`() async {
+    @Test func `a refund of the app ends the era rights on the device`() async {
         let device = Device(FakeStore { $0.app = InventedApp.owner() })
         #expect(await device.start().allows("everything"))
         device.store.change {
@@ -141,7 +141,7 @@ import Testing
         #expect(await tenure.decision(for: "everything").reasons.first?.code == "appRefunded")
     }
 
-    @Test func `a misspelled entitlement is never allowed, and is reported`() async {
+    @Test func `the client never allows a misspelled entitlement, and reports it`() async {
         let tenure = Device(FakeStore { $0.app = InventedApp.owner() }).start()
         _ = await tenure.settled()
         #expect(await !tenure.allows("everythin"))

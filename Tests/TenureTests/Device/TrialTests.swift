@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func `owners get no trial`() async throws {
+    @Test func `beginning a trial session counts no session for an owner`() async throws {
         let device = Device(FakeStore { $0.app = InventedApp.owner() })
         let tenure = device.start()
         #expect(await !tenure.trial("everything").isOffered)
@@ -176,7 +176,7 @@ import Testing
         #expect(try await tenure.trial("everything").begin().sessionsLeft == 1)
     }
 
-    @Test func `an entitlement without a trial in the policy has none`() async throws {
+    @Test func `an entitlement without a trial in the policy has no trial sessions`() async throws {
         let tenure = newcomer().start()
         await #expect(throws: Tenure.Error.noTrial(entitlement: "cloud")) { try await tenure.trial("cloud").begin() }
     }

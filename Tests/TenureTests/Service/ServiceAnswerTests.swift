@@ -31,7 +31,7 @@ private struct HeldTransport: Transport {
 }
 
 @Suite(.timeLimit(.minutes(2))) struct `A response of the service` {
-    @Test func `support's revocation survives an offline relaunch`() async throws {
+    @Test func `a revocation by support still counts after an offline relaunch`() async throws {
         try await RealService.run({ $0.adminKey = RealService.supportKey }) { service in
             // The bundled policy alone would grant it.
             let device = service.device(try .owner()) { $0.policy = .policy(InventedApp.policy()) }

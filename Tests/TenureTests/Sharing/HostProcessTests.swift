@@ -17,7 +17,9 @@ import Testing
     @Test(arguments: [
         (app, HostProcess.Kind.app), (widget, .appExtension), (clip, .appClip), (watch, .watchApp),
     ])
-    func `the kind of a process is recognized by its bundle`(_ bundle: BundleDescription, _ kind: HostProcess.Kind) {
+    func `the kind of a process (app, extension, App Clip) is recognized by its bundle`(
+        _ bundle: BundleDescription, _ kind: HostProcess.Kind
+    ) {
         #expect(HostProcess(bundle).kind == kind)
     }
 

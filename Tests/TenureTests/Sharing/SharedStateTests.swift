@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test(arguments: Tenure.Distribution.allCases)
-    func `a shared state survives an extension that can't tell how the app was installed`(
+    func `an extension that can't tell how the app was installed keeps the shared state`(
         _ assumed: Tenure.Distribution
     ) async {
         let (first, second) = pair(InventedApp.owner())

@@ -6,7 +6,7 @@ import Testing
 
 /// Words that change with their number and with the preposition before them.
 @Suite struct `Plurals in terms` {
-    @Test func `Arabic has its dual, its plurals of few and many, and its own comma`() throws {
+    @Test func `product terms in Arabic have its dual, its plurals and its comma`() throws {
         let locale = Locale(identifier: "ar_EG")
         func number(_ number: Int) -> String { number.formatted(.number.locale(locale)) }
         let price = try TermsTests.money("24", "USD", "ar_EG")

@@ -198,7 +198,7 @@ import Testing
         #expect(terms.text(in: Locale(identifier: "en_US")) == "24,99\u{A0}€ per year")
     }
 
-    @Test func `a consumable has a price, and a purchase of limited length shows its length`() throws {
+    @Test func `terms of a consumable show its price, and of a limited purchase its length`() throws {
         let english = Locale(identifier: "en_US")
         let coins = Tenure.ProductTerms(id: "coins", kind: .consumable, price: 1, currencyCode: "USD")
         #expect(coins.text(in: english) == "$1.00")
@@ -253,7 +253,7 @@ import Testing
                 .pricePerMonth == nil)
     }
 
-    @Test func `products are sorted by period, and lifetime products come last`() {
+    @Test func `product terms are sorted by period, and lifetime products come last`() {
         let week = Self.subscription(5, each: CalendarPeriod(days: 7))
         let month = Self.subscription(9, each: Self.month)
         let cheapYear = Self.subscription(20)
