@@ -153,7 +153,7 @@ import Testing
     }
 
     @Test(arguments: ["../../catalogs", "..", "/etc", "a.txt/..", "./a.txt", "a.txt/", "a\0.txt"])
-    func `url(for:) opens only files of the pack, whatever path the app passes`(path: String) async throws {
+    func `paths that the app passes open only files inside of the pack`(path: String) async throws {
         let testBed = try ContentTestBed(["a.txt": Data("abc".utf8)])
         let tenure = testBed.device.start()
         try await tenure.content["piano"].download()

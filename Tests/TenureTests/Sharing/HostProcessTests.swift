@@ -17,7 +17,7 @@ import Testing
     @Test(arguments: [
         (app, HostProcess.Kind.app), (widget, .appExtension), (clip, .appClip), (watch, .watchApp),
     ])
-    func `the kind of a process (app, extension, App Clip) is recognized by its bundle`(
+    func `a process is recognized as an app, an extension or an App Clip by its bundle`(
         _ bundle: BundleDescription, _ kind: HostProcess.Kind
     ) {
         #expect(HostProcess(bundle).kind == kind)
