@@ -4,10 +4,10 @@ import TenureCore
 import TenureJSON
 import TenureMint
 
-/// The sender of a device's request: a customer in an app, on a device.
+/// A request of StoreKit on Linux, with the customer and the app that it is about.
 struct DeviceRequest: Sendable {
     let body: JSONObject
-    /// Indexes in the store's lists.
+    /// The indexes of the customer and the app in the lists of `AppStoreState`.
     let account: Int
     let app: Int
 

@@ -121,8 +121,8 @@ extension AppStoreState {
 /// What happens to notifications on their way.
 package enum Network: String, CaseIterable, Sendable, Hashable {
     case up
-    /// They don't arrive: the App Store tries again later.
+    /// Notifications don't arrive, and the App Store tries again later.
     case down
-    /// They get a successful response, but no receiver keeps them.
+    /// Notifications get a successful response, but the service never gets them.
     case swallowing
 }

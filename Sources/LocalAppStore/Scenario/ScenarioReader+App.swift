@@ -3,7 +3,7 @@ import TenureAppStore
 import TenureCore
 import TenurePolicyFile
 
-/// The app, with its releases, prices and products.
+/// Reads the app of a scenario, with its releases, prices and products.
 extension ScenarioReader {
     mutating func app(_ part: Part) -> StoreApp? {
         guard let fields = fields(part, .app) else { return nil }

@@ -38,7 +38,7 @@ extension AppStoreState {
     /// Refunds a payment, in full or in part. For a subscription, the running period ends; an earlier one has no
     /// effect.
     ///
-    /// - Parameter percentage: thousandths of a percent; nil: all.
+    /// - Parameter percentage: in thousandths of a percent. Nil refunds all.
     package mutating func refund(
         _ customer: String, _ product: String, percentage: Int64? = nil, reason: RevocationReason = .other,
         periodsAgo: Int = 0

@@ -5,7 +5,7 @@ import TenureJSON
 /// Why an operation isn't possible.
 package enum AppStoreStateError: Error, Sendable, Hashable {
     case noApp(String)
-    /// No app was named, and there are several, or none.
+    /// The operation names no app, and there isn't exactly one.
     case whichApp
     case noCustomer(String)
     case customerExists(String)
