@@ -55,7 +55,7 @@ extension LocalStore {
         return body
     }
 
-    /// The first contact, when the app is installed.
+    /// Installs the app: contacts the App Store for the first time.
     func install() async throws(StoreKitError) {
         try await contact()
         try await fetchReceipt()
@@ -147,7 +147,7 @@ extension LocalStore {
 }
 
 extension SignedText {
-    /// The same text with one changed bit in the signature.
+    /// The JWS with one changed bit in its signature.
     fileprivate var withBrokenSignature: String {
         var bytes = Array(signatureData)
         if !bytes.isEmpty { bytes[0] ^= 1 }
