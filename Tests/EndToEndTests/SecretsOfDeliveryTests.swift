@@ -102,7 +102,7 @@ import Testing
         Canaries.expect(log, without: canaries, "serve")
     }
 
-    @Test func `no trace output shows a secret for which a service can't start`() async throws {
+    @Test func `no trace output shows the secret that keeps a service from starting`() async throws {
         let words = "no key: \(secret)"
         let pem = try folder.text("jws-leaf.key.pem")
         let damaged = pem.replacing("\n-----END", with: "!\n-----END")

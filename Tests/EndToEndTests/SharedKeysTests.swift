@@ -93,7 +93,7 @@ import Testing
         for service in [service, other] { #expect(await service.end(by: SIGTERM) == 0) }
     }
 
-    @Test(arguments: 0..<4) func `of two services that start at once on a new database, only one creates keys`(
+    @Test(arguments: 0..<4) func `of two services that start at once on a new database, only one keeps its keys`(
         round: Int
     ) async throws {
         let (first, second) = try testBeds()

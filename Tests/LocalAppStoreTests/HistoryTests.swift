@@ -182,7 +182,7 @@ extension Counter {
     }
 }
 
-@Test func `the app transaction for a server isn't bound to a device`() async throws {
+@Test func `an app transaction from the App Store Server API isn't bound to a device`() async throws {
     let state = try busy()
     try await withCounter(state) { counter async throws in
         let answer = try await counter.get(

@@ -47,7 +47,7 @@ import Testing
     }
 }
 
-@Test func `an API request with a token of another key, app or time gets 401 without a reason`() async throws {
+@Test func `a Server API request with a token of another key, app or time gets a bare 401`() async throws {
     var state = try Shop.state(of: "Ada")
     try state.buy(Shop.everything, "Ada")
     let id = state.id(of: state.transactions[0])

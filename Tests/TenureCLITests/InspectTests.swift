@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test func `a genuine Mac receipt verifies under Apple's roots`() async throws {
+    @Test func `a genuine Mac receipt is verified under Apple's roots`() async throws {
         let real = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../../shared/real/receipts/mindnode_mac_sha256_receipt").standardized
         guard FileManager.default.fileExists(atPath: real.path) else {

@@ -140,7 +140,7 @@ import Testing
         #expect(try eras(of: "122", releases: list, boundary: change) == EraSet(from: 1, to: 2))
     }
 
-    @Test func `two release days are compared by day, and an undated boundary gets its version's`() throws {
+    @Test func `two release days compare by day, and an undated boundary gets its version's day`() throws {
         let list = [("119", try day("2015-05-01")), ("120", try day("2015-06-10")), ("121", try day("2015-06-12"))]
         let undated = Beginning.at(version: AppVersion("120"), date: nil)
         #expect(try eras(of: "119", releases: list, boundary: undated) == EraSet(from: 0, to: 1))

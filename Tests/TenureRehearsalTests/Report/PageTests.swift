@@ -154,7 +154,7 @@ struct PageTests {
                 && panels.last?.contains("<span>Version</span>") == true)
     }
 
-    @Test func `bars and version rows of a rehearsal page show how many customers each part has`()
+    @Test func `each bar and version row of a rehearsal page shows its number of customers`()
         throws
     {
         let page = try page(from: Self.earlier.0, to: Self.earlier.1)

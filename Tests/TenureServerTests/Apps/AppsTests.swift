@@ -51,7 +51,7 @@ import Testing
             appTransaction: try Calculator.minter(bundleID: bundleID).text(.appTransaction), transactions: [])
     }
 
-    @Test func `each of several apps accepts only its own artifacts`() async throws {
+    @Test func `each of several apps in one service accepts only its own artifacts`() async throws {
         try await withApps { calculator, notes, _ in
             let answer = try await calculator.sync(try owner())
             #expect(answer.entitlements["everything"]?.outcome == .granted)

@@ -56,7 +56,7 @@ import Testing
         #expect(content.findings.count == 1 && "\(content.findings[0])".contains("it is empty"))
     }
 
-    @Test func `settings of content that name a missing folder are refused`() throws {
+    @Test func `settings of content report a missing folder, and a folder without a catalog`() throws {
         let folder = try Folder()
         #expect(ContentSettings(folder: folder.path).findings == [])
         #expect(ContentSettings(folder: folder.path + "/none").findings.count == 1)

@@ -150,7 +150,7 @@ import Testing
         #expect(try await ContentTestBed.contents(of: tenure) == files)
     }
 
-    @Test func `a finished download leaves no lock or temporary file in the content folder`() async throws {
+    @Test func `a finished download leaves no temporary file in the content folder`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let tenure = testBed.device.start()
         try await tenure.content["piano"].download()

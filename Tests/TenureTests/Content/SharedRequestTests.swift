@@ -90,7 +90,7 @@ import Testing
 
     // MARK: Updates
 
-    @Test func `an update that the app asks for isn't taken for a download that another process just finished`()
+    @Test func `an update isn't mistaken for a download that another process just finished`()
         async throws
     {
         let testBed = try ContentTestBed(Self.files) { $0.stallTimeout = 60 }
@@ -114,7 +114,7 @@ import Testing
         #expect(try await ContentTestBed.contents(of: tenure) == Self.newer)
     }
 
-    @Test func `an update that another process asks for is downloaded after the version before it`() async throws {
+    @Test func `an update that another process requests is downloaded after the current download`() async throws {
         let testBed = try ContentTestBed(Self.files) { $0.stallTimeout = 60 }
         let version = try #require(testBed.publish(Self.files).packs.first?.version.manifest.description)
         testBed.server.hold(after: 100_000)

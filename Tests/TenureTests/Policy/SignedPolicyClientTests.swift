@@ -134,7 +134,7 @@ private final class FakeWeb: PolicyFetcher {
         }
     }
 
-    @Test func `a policy web server that didn't respond is asked again at the client's next refresh`() async throws {
+    @Test func `a policy web server that didn't respond is asked again at the client's next search`() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let web = FakeWeb(.failure(.unreachable("no network")))
         let tenure = try device(web).start()

@@ -8,7 +8,7 @@ import Testing
 @testable import Tenure
 
 @Suite(.timeLimit(.minutes(2))) struct `the client's answers over time` {
-    @Test func `customer and tenure.allows agree at an owner's first offline start`() async throws {
+    @Test func `tenure.customer and tenure.allows agree at an owner's first offline start`() async throws {
         try await ServedStore.run { served in
             try await served.device(of: "Ada") { device in
                 device.behavior.isOffline = true
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `customer and tenure.allows agree in a trial session`() async throws {
+    @Test func `tenure.customer and tenure.allows agree in a trial session`() async throws {
         try await ServedStore.run { served in
             try await served.device(of: "Dana") { _ in
                 let tenure = try served.start()
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `customer and tenure.allows change together when a grace period, session or term ends`() async throws {
+    @Test func `tenure.customer and tenure.allows change together when a term or session ends`() async throws {
         let end = InventedApp.now.addingTimeInterval(10 * InventedApp.day)
         let device = Device(
             FakeStore {
