@@ -12,9 +12,7 @@ import Testing
         result.output.split(separator: "\n").filter { $0.hasPrefix("  customer ") }
     }
 
-    @Test func `tenure demo prints a sentence for each customer, and finds them in a second run`()
-        async throws
-    {
+    @Test func `tenure demo prints a sentence for each customer, and finds them in a second run`() async throws {
         let folder = try Folder()
         let first = try await runDemo(folder)
         #expect(first.status == 0, "\(first.errors)")

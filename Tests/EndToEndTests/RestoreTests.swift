@@ -36,9 +36,7 @@ import Testing
         #expect(!names.contains { $0.contains(".restoring") || $0.contains(".partial") }, "\(names)")
     }
 
-    @Test func `tenure database restore keeps a killed service's log with the replaced database`()
-        async throws
-    {
+    @Test func `tenure database restore keeps a killed service's log with the replaced database`() async throws {
         let testBed = try SoakTestBed()
         let backup = testBed.folder.url("backup.sqlite").path
         _ = try await serve(testBed)

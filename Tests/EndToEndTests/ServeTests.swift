@@ -72,9 +72,7 @@ import Testing
         ((json["entitlements"] as? [String: Any])?["everything"] as? [String: Any])?["outcome"] as? String
     }
 
-    @Test func `after kill -9, a customer is found, and a stricter policy file takes nothing`()
-        async throws
-    {
+    @Test func `after kill -9, a customer is found, and a stricter policy file takes nothing`() async throws {
         let service = try await Service()
         let owner = try await service.owner()
         let first = try service.start()

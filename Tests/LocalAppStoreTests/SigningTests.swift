@@ -94,9 +94,7 @@ func `receipts signed in any year pass verification, and the oldest have no vers
     #expect(verified.payload.inAppPurchases.map(\.productID) == [Shop.everything])
 }
 
-@Test func `two local App Stores with the same seed and operations have the same API key, IDs and payloads`()
-    throws
-{
+@Test func `two local App Stores with the same seed and operations have the same API key, IDs and payloads`() throws {
     func all(_ seed: String) throws -> [JSONValue] {
         let signer = Shop.signer
         var state = AppStoreState(

@@ -19,9 +19,7 @@ import Testing
         }
     }
 
-    @Test func `AppTransaction.shared can hang, in a canceled task too, until a test ends the hang`()
-        async throws
-    {
+    @Test func `AppTransaction.shared can hang, in a canceled task too, until a test ends the hang`() async throws {
         let kiosk = try await Kiosk()
         let device = try await kiosk.device()
         device.behavior.appTransaction = .hangs

@@ -40,9 +40,7 @@ import Testing
         #expect(wrongByNumber == [])
     }
 
-    @Test @MainActor func `a store class as in StoreKit tutorials buys, listens and restores on Linux`()
-        async throws
-    {
+    @Test @MainActor func `a store class as in StoreKit tutorials buys, listens and restores on Linux`() async throws {
         let kiosk = try await Kiosk()
         let device = try await kiosk.device()
         try await device.run {

@@ -6,9 +6,7 @@ import Testing
 
 /// Each test waits for the updates that it causes. Without them it fails at its time limit.
 @Suite(.timeLimit(.minutes(2))) struct UpdateTests {
-    @Test func `Transaction.updates delivers other devices' purchases, renewals and refunds in order`()
-        async throws
-    {
+    @Test func `Transaction.updates delivers other devices' purchases, renewals and refunds in order`() async throws {
         let kiosk = try await Kiosk()
         let device = try await kiosk.device()
         try await device.run {

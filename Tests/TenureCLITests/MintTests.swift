@@ -40,9 +40,7 @@ import Testing
     }
 
     @Test
-    func `tenure mint makes artifacts with a named defect, and lists the defects for an unknown name`()
-        async throws
-    {
+    func `tenure mint makes artifacts with a named defect, and lists the defects for an unknown name`() async throws {
         let testBed = try await TestBed()
         let cases = [
             ("transaction", "foreignSignature", "badSignature"),

@@ -84,9 +84,7 @@ private func catalog(_ names: String...) throws -> ContentCatalog {
         #"{"counter":1,"iat":1,"bundleID":"com.example.a","packs":{"a":{"versions":[]}}}"#,
         #"{"counter":1,"iat":1,"packs":{}}"#, "[]", "", "{",
     ])
-    func `a signed catalog with an invalid payload is rejected, even with a valid signature`(payload: String)
-        throws
-    {
+    func `a signed catalog with an invalid payload is rejected, even with a valid signature`(payload: String) throws {
         let text = try SignedPayload.sign(Array(payload.utf8), type: "tenure-content+jwt", by: key)
         #expect(throws: ContentError.self) { try SignedCatalog.verify(text.utf8, keys: [pin], bundleID: nil) }
     }

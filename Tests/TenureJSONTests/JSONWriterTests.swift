@@ -82,9 +82,7 @@ import Testing
     }
 
     @Test(arguments: [Int64.min, -1, 0, 9, 10, Int64.max])
-    func `the JSON writer writes whole numbers without a fraction`(
-        number: Int64
-    ) {
+    func `the JSON writer writes whole numbers without a fraction`(number: Int64) {
         var json = JSONWriter()
         json.value(number)
         #expect(String(decoding: json.bytes, as: UTF8.self) == String(number))

@@ -123,9 +123,7 @@ import Testing
         #expect(try findings(broken).contains { $0.code == "mistake" && !$0.isAcknowledged })
     }
 
-    @Test func `an acknowledgment isn't unused if its rule needs a comparison that isn't given`()
-        throws
-    {
+    @Test func `an acknowledgment isn't unused if its rule needs a comparison that isn't given`() throws {
         #expect(
             try findings(acknowledging("right-lost", "entitlements/premium/iOS")).map(\.code) == ["changeover-wide"])
         let list = "iOS,110,2015-02-16,paid\niOS,120,2015-06-10T18:00:00Z,free\n"

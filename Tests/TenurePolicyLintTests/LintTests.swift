@@ -127,9 +127,7 @@ import Testing
             })
     }
 
-    @Test func `the newest release on sale across a change is a warning, unless the change is planned`()
-        throws
-    {
+    @Test func `the newest release on sale across a change is a warning, unless the change is planned`() throws {
         let planned = [("2015-06-10T18", "2030-06-10T18")]
         let list = "iOS,1.6,110,2015-02-16,paid\n"
         let before = try #require(CivilDay("2029-01-01")?.midnight)

@@ -150,7 +150,7 @@ import Testing
         ("policy.yaml", "/a/releases.csv", "/a/releases.csv"), ("../policy.yaml", "releases.csv", nil),
         ("/a/policy.yaml", "releases.csv", nil), ("policy.yaml", "-", nil), ("-", "releases.csv", nil),
     ])
-    func `a linter suggestion names a release list by its path relative to the policy`(
+    func `a suggested release list is named by its path beside the policy`(
         _ policy: String, _ list: String, _ path: String?
     ) {
         #expect(RelativePath.of(list, beside: policy) == path)

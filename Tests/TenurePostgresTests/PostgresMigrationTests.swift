@@ -7,9 +7,7 @@ import Testing
 
 @Suite struct `the schema of a PostgreSQL database` {
     @Test(arguments: 0..<Migration.all.count)
-    func `a PostgreSQL database of every earlier schema version is migrated with its data`(version: Int)
-        async throws
-    {
+    func `a PostgreSQL database of every earlier schema version is migrated with its data`(version: Int) async throws {
         let address = try freshAddress()
         if version > 0 {
             let connection = try PostgresConnection(to: address, for: .transactions)
@@ -61,9 +59,7 @@ import Testing
 
     // Queries for ranges of texts need the same order as in SQLite.
     @Test
-    func `texts in PostgreSQL are ordered by their bytes, whatever the database's language`()
-        async throws
-    {
+    func `texts in PostgreSQL are ordered by their bytes, whatever the database's language`() async throws {
         try await withStore { store in
             let names = try await store.database.write(locking: []) { session throws(StoreError) in
                 try session.execute(

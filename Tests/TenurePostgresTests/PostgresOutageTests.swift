@@ -60,9 +60,7 @@ import Testing
         try await store.close()
     }
 
-    @Test func `during an outage of PostgreSQL, transactions and look-ups fail with a retryable error`()
-        async throws
-    {
+    @Test func `during an outage of PostgreSQL, transactions and look-ups fail with a retryable error`() async throws {
         let server = try PostgresServer()
         let store = try await Store(PostgresDatabase(try PostgresAddress(server.url()), waitTimeout: .seconds(2)))
         let customer = try await store.add("a", to: "1")

@@ -68,9 +68,7 @@ import Testing
         for app in apps { try await app.check(on: server, customers: 200) }
     }
 
-    @Test func `Tenure leaves no setting and no prepared statement on connections of PgBouncer`()
-        async throws
-    {
+    @Test func `Tenure leaves no setting and no prepared statement on connections of PgBouncer`() async throws {
         let server = try PostgresServer()
         let pooler = try PgBouncer(before: server, mode: .transaction, connections: 1)
         let address = try PostgresAddress(pooler.url("schema=\(freshSchema())"))
@@ -100,9 +98,7 @@ import Testing
     }
 
     // `ALTER DATABASE … SET` and another client's `SET` behind the same pooler have the same effect.
-    @Test func `writes through PgBouncer succeed on connections that are read-only by default`()
-        async throws
-    {
+    @Test func `writes through PgBouncer succeed on connections that are read-only by default`() async throws {
         let server = try PostgresServer(settings: ["default_transaction_read_only": "on"])
         let pooler = try PgBouncer(before: server, mode: .transaction, connections: 2)
         try await withStore(at: try PostgresAddress(pooler.url())) { store in

@@ -50,8 +50,7 @@ import Testing
     }
 
     @Test(arguments: [false, true], [false, true])
-    func `a PostgreSQL server that was frozen is used again after it wakes up`(usesTLS: Bool, sends: Bool) async throws
-    {
+    func `a frozen PostgreSQL server is used again after it wakes up`(usesTLS: Bool, sends: Bool) async throws {
         guard !usesTLS || TestCertificate.canBeMade else { return }
         let folder = NSTemporaryDirectory() + "tenure-tls-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

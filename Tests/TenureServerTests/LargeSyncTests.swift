@@ -87,9 +87,7 @@ import Testing
     }
 
     @Test(arguments: Kind.allCases)
-    func `a large sync reads the customer as often as a small one`(kind: Kind)
-        async throws
-    {
+    func `a large sync reads the customer as often as a small one`(kind: Kind) async throws {
         try await withCounts { client, store in
             _ = try await client.sync(try Self.ordinary("704000000000000008"))
             store.counts.reset()

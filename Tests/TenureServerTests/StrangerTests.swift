@@ -125,9 +125,7 @@ import Testing
     }
 
     @Test
-    func `a transaction signed for a device belongs to its customer, even without an access token`()
-        async throws
-    {
+    func `a transaction signed for a device belongs to its customer, even without an access token`() async throws {
         try await withService { client in
             let minter = Calculator.minter()
             let owner = try await client.sync(SyncRequest(appTransaction: try minter.text(.appTransaction)))
@@ -146,9 +144,7 @@ import Testing
         }
     }
 
-    @Test func `a stranger's receipt in several encodings is stored once`()
-        async throws
-    {
+    @Test func `a stranger's receipt in several encodings is stored once`() async throws {
         try await withFolder { folder in
             let service = try await TenureService(try Calculator.configuration(folder))
             let application = try service.application(logger: Calculator.logger) { _ in }

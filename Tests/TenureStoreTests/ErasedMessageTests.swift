@@ -6,9 +6,7 @@ import Testing
 @testable import TenureStore
 
 @Suite struct `a webhook message about an erasure` {
-    @Test func `a webhook message about an erasure has only the customer's public ID`()
-        async throws
-    {
+    @Test func `a webhook message about an erasure has only the customer's public ID`() async throws {
         try await withFolder { folder in
             let store = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
             try await store.write(at: .now, locking: [.endpoints]) {

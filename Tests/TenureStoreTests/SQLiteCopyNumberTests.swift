@@ -25,9 +25,7 @@ import Testing
         }
     }
 
-    @Test func `an SQLite database opened without a log gets a new random number, and then keeps it`()
-        async throws
-    {
+    @Test func `an SQLite database opened without a log gets a new random number, and then keeps it`() async throws {
         try await withFolder { folder in
             let path = folder + "/tenure.sqlite"
             let first = try Store(SQLiteDatabase(path: path))

@@ -41,9 +41,7 @@ import X509
     }
 
     @Test(arguments: [ChainPurpose.jws, .receipt], ChainDefect.allCases)
-    func `each defect of a certificate chain is rejected for its own reason`(purpose: ChainPurpose, defect: ChainDefect)
-        throws
-    {
+    func `each defect of a certificate chain has its own reason`(purpose: ChainPurpose, defect: ChainDefect) throws {
         let chain = try Minted.authority.chain(for: purpose, defect: defect, signedAt: Minted.instant)
         let anchors = try TrustAnchors(der: [
             defect == .rootExpiredAtSigning

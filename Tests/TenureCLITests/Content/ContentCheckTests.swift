@@ -96,9 +96,7 @@ import Testing
         #expect(try await testBed.run("check").status == 0)
     }
 
-    @Test func `tenure content check rejects links, pipes, long paths, empty packs and equal names`()
-        async throws
-    {
+    @Test func `tenure content check rejects links, pipes, long paths, empty packs and equal names`() async throws {
         let testBed = try await ContentTestBed()
         let piano = testBed.folder.url("piano").path
         symlink("samples/c4.wav", piano + "/link")

@@ -75,9 +75,7 @@ import Testing
         #expect(try outcome([refunded, Calculator.app("37", "2014-05-01", signed: "2014-06-02")]).outcome == .denied)
     }
 
-    @Test func `after a refund, an app transaction signed in the paid era restores the right`()
-        throws
-    {
+    @Test func `after a refund, an app transaction signed in the paid era restores the right`() throws {
         let again = Calculator.app("37", "2014-05-01", signed: "2015-05-01")
         #expect(try outcome([refunded, again], inDoubt: .undetermined).outcome == .granted)
         let later = Calculator.app("37", "2014-05-01", signed: "2017-01-01")

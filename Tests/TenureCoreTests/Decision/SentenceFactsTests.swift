@@ -8,9 +8,7 @@ import Testing
     // MARK: Customers
 
     @Test(arguments: zip([false, true], [Policy.InDoubt.undetermined, .favorCustomer]))
-    func `no decision's sentence contradicts the facts of the decision`(_ hasTitles: Bool, _ inDoubt: Policy.InDoubt)
-        throws
-    {
+    func `no decision's sentence contradicts its facts`(_ hasTitles: Bool, _ inDoubt: Policy.InDoubt) throws {
         let policy = try Facts.policy(hasTitles: hasTitles, inDoubt: inDoubt)
         var findings = Findings()
         for proofs in Facts.proofs {

@@ -98,9 +98,7 @@ struct PageTests {
             ])
     }
 
-    @Test func `a rehearsal page lists losses by cause with versions and months, and collapses examples`()
-        throws
-    {
+    @Test func `a rehearsal page lists losses by cause with versions and months, and collapses examples`() throws {
         let losses = try section(
             "Who loses, and why", of: page(from: Self.earlier.0, to: Self.earlier.1))
         let causes = between("<div class=\"cause\">", "</div></div>", in: losses)
@@ -154,9 +152,7 @@ struct PageTests {
                 && panels.last?.contains("<span>Version</span>") == true)
     }
 
-    @Test func `each bar and version row of a rehearsal page shows its number of customers`()
-        throws
-    {
+    @Test func `each bar and version row of a rehearsal page shows its number of customers`() throws {
         let page = try page(from: Self.earlier.0, to: Self.earlier.1)
         let panels = between("<section class=\"panel\">", "</section>", in: page)
         let ios = try #require(panels.first)

@@ -17,9 +17,7 @@ struct TallyTests {
     }
 
     @Test(arguments: [1, 2, 3] as [UInt64], [7, 40, Cells.standardCapacity])
-    func `a rehearsal's counts are the same for any order and division of the customers`(seed: UInt64, capacity: Int)
-        throws
-    {
+    func `a rehearsal's counts don't depend on the order of customers`(seed: UInt64, capacity: Int) throws {
         var random = SeededRandom(seed: seed)
         let customers = Population.customers(700, seed: seed)
         let whole = try Self.tally(customers, capacity: capacity)

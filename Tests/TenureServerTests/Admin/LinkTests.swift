@@ -41,9 +41,7 @@ import Testing
         }
     }
 
-    @Test func `linked customers aren't moved to another user unless the settings allow it`()
-        async throws
-    {
+    @Test func `linked customers aren't moved to another user unless the settings allow it`() async throws {
         try await withAdminClient { admin, keys in
             let server = admin.with(keys[.link])
             let token = try #require(try await admin.owner().accessToken?.value)

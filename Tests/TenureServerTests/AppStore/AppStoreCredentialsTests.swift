@@ -92,9 +92,7 @@ import Testing
         }
     }
 
-    @Test func `the App Store key is read from App Store Connect's file, with line ends of any system`()
-        async throws
-    {
+    @Test func `the App Store key is read from App Store Connect's file, with line ends of any system`() async throws {
         try await withFolder { folder in
             let path = folder + "/key.p8"
             for end in ["\n", "\r\n"] {

@@ -104,9 +104,7 @@ import Testing
         }
     }
 
-    @Test func `App Store jobs fetch notifications again that came from too many unknown signers`()
-        async throws
-    {
+    @Test func `App Store jobs fetch notifications again that came from too many unknown signers`() async throws {
         try await LocalStoreTestBed.run { local in
             try await withFolder { folder in
                 try await local.refundWhileStopped(in: folder)
@@ -187,9 +185,7 @@ import Testing
         }
     }
 
-    @Test func `App Store jobs send no requests for an unbound customer until the owner syncs`()
-        async throws
-    {
+    @Test func `App Store jobs send no requests for an unbound customer until the owner syncs`() async throws {
         try await LocalStoreTestBed.run { local in
             try await local.operation(.buy)
             try await withFolder { folder in

@@ -7,9 +7,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `the canonical dump` {
-    @Test func `a database dump has a line for every row of every table, with public customer IDs`()
-        async throws
-    {
+    @Test func `a database dump has a line for every row of every table, with public customer IDs`() async throws {
         try await DatabaseTestBed.withFilledStore { store in
             let lines = try await DatabaseTestBed.dump(store).split(separator: "\n")
             var counts: [String: Int] = [:]

@@ -24,9 +24,7 @@ import Testing
         ("2001:db8:0:1::/64", "2001:db8:0:1:ffff::", true), ("2001:db8:0:1::/64", "2001:db8:0:2::", false),
         ("10.0.0.0/8", "::ffff:10.1.1.1", true),
     ])
-    func `an IP address is recognized as inside or outside a network`(network: String, address: String, contains: Bool)
-        throws
-    {
+    func `IP addresses are inside a network or not`(network: String, address: String, contains: Bool) throws {
         let block = try #require(AddressBlock(network))
         #expect(block.contains(try #require(NetworkAddress(address))) == contains)
     }

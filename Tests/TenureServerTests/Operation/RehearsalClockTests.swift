@@ -54,9 +54,7 @@ import Testing
         }
     }
 
-    @Test func `a rehearsal clock is refused beyond loopback, behind a proxy and without test anchors`()
-        async throws
-    {
+    @Test func `a rehearsal clock is refused beyond loopback, behind a proxy and without test anchors`() async throws {
         try await withFolder { folder in
             let clock = try clock(in: folder)
             func refuses(_ change: (inout ServiceConfiguration) -> Void) throws -> Bool {

@@ -58,9 +58,7 @@ import Testing
         ]
     }
 
-    @Test func `the service refuses a secret file that others can read, through a symbolic link too`()
-        async throws
-    {
+    @Test func `the service refuses a secret file that others can read, through a symbolic link too`() async throws {
         let folder = try Folder()
         for (name, contents, arguments) in try cases(folder) {
             // The file of the previous case belongs to another user.

@@ -44,9 +44,7 @@ import Testing
         }
     }
 
-    @Test func `a policy that takes rights needs the number of customers, and a rollback returns them`()
-        async throws
-    {
+    @Test func `a policy that takes rights needs the number of customers, and a rollback returns them`() async throws {
         try await withAdminClient { admin, _ in
             let owner = try await admin.owner()
             let newcomer = try await admin.newcomer()

@@ -264,9 +264,7 @@ private final class FolderSource: Tenure.ContentSource {
         withExtendedLifetime(testBed) {}
     }
 
-    @Test func `a content source is asked again for wrong bytes of a manifest or an archive`()
-        async throws
-    {
+    @Test func `a content source is asked again for wrong bytes of a manifest or an archive`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let version = try #require(try testBed.publish(Self.files).packs.first?.version)
         let source = FolderSource(testBed.published)

@@ -47,9 +47,7 @@ import Testing
     }
 
     @Test
-    func `a paused asset pack stays paused after a relaunch, and resuming fetches nothing again`()
-        async throws
-    {
+    func `a paused asset pack stays paused after a relaunch, and resuming fetches nothing again`() async throws {
         let testBed = try ContentTestBed(Self.files, faults: [.stall(after: 4_000_000)]) { $0.stallTimeout = 60 }
         var first: Tenure? = testBed.device.start()
         let piano = try #require(first).content["piano"]

@@ -60,9 +60,7 @@ import Testing
     }
 
     @Test(arguments: Stop.allCases)
-    func `a refusal that arrives after a download was stopped isn't reported as a failure`(stop: Stop)
-        async throws
-    {
+    func `a refusal that arrives after a download was stopped isn't reported as a failure`(stop: Stop) async throws {
         let scene = try await Scene(stop)
         let piano = scene.piano
         if stop == .refunded { await scene.stopping.value }

@@ -138,9 +138,7 @@ import Testing
     }
 
     @Test
-    func `a pack version is kept for a week after another process last confirmed that it uses it`()
-        throws
-    {
+    func `a pack version is kept for a week after another process last confirmed that it uses it`() throws {
         let folder = try Folder()
         try FileManager.default.createDirectory(atPath: folder.path + "/users", withIntermediateDirectories: true)
         let note = folder.url("users/0123.\(getppid())")

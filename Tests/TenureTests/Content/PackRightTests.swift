@@ -55,9 +55,7 @@ import Testing
         _ = try await tenure.content["piano"].url(for: "a.txt")
     }
 
-    @Test func `a product's pack can be used in the policy's grace period while purchases aren't known`()
-        async throws
-    {
+    @Test func `a product's pack can be used in the policy's grace period while purchases aren't known`() async throws {
         let store = FakeStore {
             $0.app = InventedApp.newcomer()
             $0.transactionsMood = .throwsAnError
@@ -180,9 +178,7 @@ import Testing
     }
 
     @Test(arguments: ["entitlement", "product"])
-    func `the right to an asset pack and its download continue with a renewed subscription`(kind: String)
-        async throws
-    {
+    func `the right to an asset pack and its download continue with a renewed subscription`(kind: String) async throws {
         let end = InventedApp.now.addingTimeInterval(3600)
         let files = ["a.bin": ContentTestBed.bytes(3_000_000)]
         let testBed = try ContentTestBed(

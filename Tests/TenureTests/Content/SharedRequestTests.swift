@@ -38,9 +38,7 @@ import Testing
         await #expect(throws: Tenure.AssetPackError.canceled("piano")) { try await download.value }
     }
 
-    @Test func `a pack removed by another process becomes available, however slowly its update stops`()
-        async throws
-    {
+    @Test func `a pack removed by another process becomes available, however slowly its update stops`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let second = testBed.device.start()
         try await second.content["piano"].download()
@@ -90,9 +88,7 @@ import Testing
 
     // MARK: Updates
 
-    @Test func `an update isn't mistaken for a download that another process just finished`()
-        async throws
-    {
+    @Test func `an update isn't mistaken for a download that another process just finished`() async throws {
         let testBed = try ContentTestBed(Self.files) { $0.stallTimeout = 60 }
         let tenure = testBed.device.start()
         let piano = tenure.content["piano"]
@@ -135,9 +131,7 @@ import Testing
         #expect(piano.state == .installed(version: newest, update: nil))
     }
 
-    @Test func `a waiting update is dropped when the catalog returns to the installed version`()
-        async throws
-    {
+    @Test func `a waiting update is dropped when the catalog returns to the installed version`() async throws {
         let (conditions, network) = AsyncStream.makeStream(of: NetworkCondition.self)
         let testBed = try ContentTestBed(Self.files) { setup in
             setup.network = { conditions }

@@ -54,7 +54,7 @@ import Testing
 
 @Suite struct `copies of the app from outside the App Store` {
     @Test(arguments: [Tenure.Distribution.setapp, .direct])
-    func `a copy of the app from outside the App Store is recognized before any call of StoreKit`(
+    func `a copy from outside the App Store is recognized before any call of StoreKit`(
         _ distribution: Tenure.Distribution
     ) async {
         let store = FakeStore {

@@ -58,9 +58,7 @@ private final class FakeWeb: PolicyFetcher {
         }
     }
 
-    @Test func `a policy from the web server corrects the bundled one, also at the next start offline`()
-        async throws
-    {
+    @Test func `a policy from the web server corrects the bundled one, also at the next start offline`() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let web = FakeWeb(try signer.sign(policy(build: "120"), counter: 2), tag: "\"two\"")
         let tenure = try device(web).start()

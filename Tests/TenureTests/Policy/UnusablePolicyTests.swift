@@ -141,9 +141,7 @@ import Testing
         }
     }
 
-    @Test func `an app with unusable options starts, and its customer value contains the error`()
-        async throws
-    {
+    @Test func `an app with unusable options starts, and its customer value contains the error`() async throws {
         try await ServedStore.run { served in
             try await served.device(of: "Ada") { _ in
                 let sound = Tenure(policyIfValid: .policy(InventedApp.policy()), options: served.options())

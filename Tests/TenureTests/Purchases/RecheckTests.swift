@@ -91,9 +91,7 @@ private struct AccessWithoutUpdates: AppStoreAccess {
         }
     }
 
-    @Test func `refresh of a client made with the public initializer checks a known denial again`()
-        async throws
-    {
+    @Test func `refresh of a client made with the public initializer checks a known denial again`() async throws {
         try await ServedStore.run { served in
             try await served.device(of: "Dana") { device in
                 let tenure = try served.start()

@@ -228,9 +228,7 @@ extension Tenure {
         }
     }
 
-    @Test func `a token of a stolen signing key isn't stored once any process knows the revocation`()
-        async throws
-    {
+    @Test func `a token of a stolen signing key isn't stored once any process knows the revocation`() async throws {
         try await Compromise.run(policy: try harshPolicy()) { compromise, thief, _ in
             let storage = MemoryStateStorage()
             let tenure = try compromise.owner(at: thief, storage)

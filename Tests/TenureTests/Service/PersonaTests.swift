@@ -79,9 +79,7 @@ private func comer(_ environment: AppStoreEnvironment) throws -> FakeStore {
         }
     }
 
-    @Test func `a TestFlight build sends its persona, and a copy from the App Store never does`()
-        async throws
-    {
+    @Test func `a TestFlight build sends its persona, and a copy from the App Store never does`() async throws {
         try await withPersona { service, token in
             for (distribution, environment, isSent) in [
                 (Tenure.Distribution.testFlight, AppStoreEnvironment.sandbox, true), (.testFlight, .production, false),

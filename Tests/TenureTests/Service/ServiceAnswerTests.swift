@@ -51,9 +51,7 @@ private struct HeldTransport: Transport {
     }
 
     @Test(arguments: [FakeStore.Mood.hangs, .throwsAnError, .answersUnverified])
-    func `a denial by the service doesn't count if StoreKit gave no purchases to send`(_ mood: FakeStore.Mood)
-        async throws
-    {
+    func `a service's denial doesn't count if StoreKit gave no purchases to send`(_ mood: FakeStore.Mood) async throws {
         try await RealService.run { service in
             // The service has once seen that there were no purchases, and still denies.
             let store = try FakeStore.newcomer()
@@ -205,9 +203,7 @@ private struct HeldTransport: Transport {
     }
 
     @Test(arguments: [FakeStore.Mood.answers, .throwsAnError])
-    func `a response of the service about another account than the signed-in one is ignored`(_ appMood: FakeStore.Mood)
-        async throws
-    {
+    func `a response about an account that isn't signed in is ignored`(_ appMood: FakeStore.Mood) async throws {
         try await RealService.run { service in
             let transport = HeldTransport(next: service.line)
             let store = try FakeStore.owner()

@@ -211,9 +211,7 @@ extension Engine {
         return device
     }
 
-    @Test func `a locked keychain denies nothing, and allows no longer than the policy's grace period`()
-        async
-    {
+    @Test func `a locked keychain denies nothing, and allows no longer than the policy's grace period`() async {
         let device = await lockedDevice()
         defer { try? FileManager.default.removeItem(at: file) }
         for hours in [0, 30, 41] {
