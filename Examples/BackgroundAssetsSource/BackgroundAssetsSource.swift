@@ -18,8 +18,8 @@
     @available(iOS 26.0, macOS 26.0, tvOS 26.0, visionOS 26.0, *)
     struct BackgroundAssetsSource: Tenure.ContentSource {
         let identifier = "background-assets"
-        /// The name of Apple's asset pack that has `catalog.jws`; nil: it is in the app's bundle. From an asset pack, a new
-        /// catalog needs no new release of the app.
+        /// The name of Apple's asset pack that has `catalog.jws`, so that a new catalog needs no release of the app. Without
+        /// a name, `catalog.jws` is in the app's bundle.
         var catalogPack: String?
 
         private static let catalogName = "catalog.jws"
@@ -42,20 +42,20 @@
             do {
                 file = try AssetPackManager.shared.url(for: FilePath(request.digest))
             } catch {
-                // The asset pack has another version.
+                // Apple's asset pack contains another version of the pack, without this file.
                 throw Tenure.ContentSourceError.missing
             }
             try deliver(request.range, of: file, receive)
         }
 
-        /// Tenure has its own copy by now.
+        /// Removes Apple's copy of the pack, because Tenure has its own copy by now.
         func remove(_ pack: String) async { try? await AssetPackManager.shared.remove(assetPackWithID: pack) }
 
-        /// Returns when the system has downloaded the asset pack.
+        /// Waits until the system has downloaded the asset pack, and reports the progress.
         private func makeAvailable(_ id: String, _ receive: (Tenure.ContentDelivery) throws -> Void) async throws {
             let manager = AssetPackManager.shared
             let (fractions, continuation) = AsyncStream.makeStream(of: Double.self)
-            // Without a download there is no update of its status.
+            // If the pack is already on the device, there is no download, and no status update arrives.
             let watching = Task {
                 for await update in manager.statusUpdates(forAssetPackWithID: id) {
                     if case .downloading(_, let progress) = update { continuation.yield(progress.fractionCompleted) }
@@ -78,6 +78,7 @@
             }
         }
 
+        /// Passes a range of the file to Tenure, in pieces of 256 KiB.
         private func deliver(
             _ range: Range<Int64>, of file: URL, _ receive: (Tenure.ContentDelivery) throws -> Void
         ) throws {

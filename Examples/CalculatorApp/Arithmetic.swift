@@ -1,10 +1,15 @@
 /// The state of a pocket calculator, changed by each key.
 struct Arithmetic {
+    /// The number that the display shows.
     private var entered: Double = 0
+    /// The left operand of the pending operation.
     private var total: Double?
+    /// The operation, plus or minus, that waits for its right operand.
     private var pending: Key?
+    /// Whether the next digit is appended to the number on the display. Otherwise it begins a new number.
     private var isEntering = false
 
+    /// The number on the display, without a fraction if it is whole.
     var display: String {
         entered == entered.rounded() && abs(entered) < 1e15 ? String(Int(entered)) : String(entered)
     }
@@ -15,25 +20,27 @@ struct Arithmetic {
             entered = isEntering ? entered * 10 + Double(digit) : Double(digit)
             isEntering = true
         case .plus, .minus:
-            settle()
+            completePending()
             total = entered
             pending = key
         case .equals:
-            settle()
+            completePending()
             total = nil
             pending = nil
         case .clear: self = Arithmetic()
-        case .squareRoot: enter(entered.squareRoot())
-        case .square: enter(entered * entered)
+        case .squareRoot: show(entered.squareRoot())
+        case .square: show(entered * entered)
         }
     }
 
-    private mutating func enter(_ value: Double) {
+    /// Shows a result. An infinite or undefined one, such as the square root of -1, becomes 0.
+    private mutating func show(_ value: Double) {
         entered = value.isFinite ? value : 0
         isEntering = false
     }
 
-    private mutating func settle() {
+    /// Shows the result of the pending operation, if there is one.
+    private mutating func completePending() {
         if let total, let pending { entered = pending == .plus ? total + entered : total - entered }
         isEntering = false
     }

@@ -8,6 +8,7 @@ import Tenure
     public private(set) var keypad = Keypad.basic
     /// True until the client knows what the customer owns. Show neither a lock nor a price meanwhile.
     public private(set) var isResolving = true
+    /// A message for the customer, such as why a purchase failed.
     public internal(set) var notice: String?
     public internal(set) var sounds = Sounds.locked
     /// The app's only client, created when the app starts.

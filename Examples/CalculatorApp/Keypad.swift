@@ -8,6 +8,7 @@ public enum Keypad: Sendable, Hashable {
     }
 }
 
+/// A key of the calculator.
 public enum Key: Sendable, Hashable {
     case digit(Int)
     case plus, minus, equals, clear

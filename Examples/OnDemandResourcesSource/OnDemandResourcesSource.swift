@@ -24,7 +24,7 @@
         }
 
         func fetch(_ request: Tenure.ContentRequest, receive: (Tenure.ContentDelivery) throws -> Void) async throws {
-            // A request works once. While it has access, the system doesn't remove the files.
+            // A resource request can be used once. While it has access, the system doesn't remove the files.
             let access = NSBundleResourceRequest(tags: [request.pack])
             access.loadingPriority = NSBundleResourceRequestLoadingPriorityUrgent
             defer { access.endAccessingResources() }
@@ -40,10 +40,10 @@
             try deliver(request.range, of: file, receive)
         }
 
-        /// Tenure has its own copy by now, so the system may remove this one first.
+        /// Lets the system remove its copy of the pack before others, because Tenure has its own copy by now.
         func remove(_ pack: String) { Bundle.main.setPreservationPriority(0, forTags: [pack]) }
 
-        /// The progress of the download, until the files are there.
+        /// Starts the download. Returns its progress as a stream, which ends when the files are on the device.
         private func begin(_ access: NSBundleResourceRequest) -> AsyncThrowingStream<Double, any Error> {
             let (fractions, continuation) = AsyncThrowingStream.makeStream(of: Double.self)
             let progress = access.progress
@@ -59,6 +59,7 @@
             return fractions
         }
 
+        /// Passes a range of the file to Tenure, in pieces of 256 KiB.
         private func deliver(
             _ range: Range<Int64>, of file: URL, _ receive: (Tenure.ContentDelivery) throws -> Void
         ) throws {

@@ -20,13 +20,13 @@ package actor LocalAppStore {
     private let setClocks: ClockSetter
     private let journal: Journal?
     private var unwritten: [Journal.Entry] = []
-    /// Grows with every change. Time that passes without an event isn't a change.
+    /// The number of changes so far. Time that passes without an event isn't a change.
     private(set) var changeCount = 0
     private var watchers: [AsyncStream<Int>.Continuation] = []
     private var isBusy = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    /// A new store that isn't saved.
+    /// Creates a local App Store without a journal, so its state is lost at the end of the process.
     package init(
         _ state: AppStoreState, signer: StoreSigner, clock: @escaping ClockSetter = { _ in },
         sender: @escaping NotificationSender
@@ -39,7 +39,7 @@ package actor LocalAppStore {
         clock(state.now)
     }
 
-    /// The store of a journal. Throws if it can't be read.
+    /// Opens the local App Store of a journal. Throws if the journal can't be read.
     package init(
         _ journal: Journal, signer: StoreSigner, clock: @escaping ClockSetter = { _ in },
         sender: @escaping NotificationSender
@@ -90,7 +90,7 @@ package actor LocalAppStore {
                 await deliverOutbox()
             }
             setClocks(state.now)
-            // Saved as an instant: when the journal is read, a length could count from another time.
+            // Stored as an instant, because a length could count from another time when the journal is read again.
             record(.operation(AppStoreOperation(.advance, [.to: state.now.rfc3339])))
         } else {
             try state.perform(operation)
@@ -134,7 +134,7 @@ package actor LocalAppStore {
     ) async throws -> Result {
         guard journal == nil else {
             throw JournalError(
-                "it records operations, and `perform` changes the state without one; use a store without a journal")
+                "it stores operations, and this call performs none; use a local App Store without a journal")
         }
         await enter()
         defer { leave() }

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @Suite struct `tenure admin-key` {
-    @Test func `tenure admin-key makes a key that is shown once, lists it without, and revokes it`() async throws {
+    @Test func `tenure admin-key shows a new key once, lists keys without it, and revokes it`() async throws {
         let folder = try Folder()
         try await createDatabase(folder.url("tenure.sqlite").path)
         let database = ["--database", folder.url("tenure.sqlite").path]
@@ -25,7 +25,7 @@ import Testing
         #expect(try await Command.run(["admin-key", "list"] + database).output.contains("revoked 20"))
     }
 
-    @Test func `tenure admin-key says what is wrong, and changes nothing`() async throws {
+    @Test func `a tenure admin-key command with a mistake prints what is wrong, and changes nothing`() async throws {
         let folder = try Folder()
         let database = ["--database", folder.url("tenure.sqlite").path]
         let missing = try await Command.run(["admin-key", "list"] + database)

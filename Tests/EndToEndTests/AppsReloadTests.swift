@@ -59,7 +59,7 @@ import Testing
         return ((json["products"] as? [[String: Any]])?.first?["id"] as? String) ?? "\(json)"
     }
 
-    @Test func `the default app answers the routes without a name`() async throws {
+    @Test func `with several apps, routes without an app's name lead to the default app`() async throws {
         let testBed = try await TestBed()
         try testBed.configure(TestBed.notes, TestBed.calculator, "default: calculator")
         let (service, client) = try await testBed.start()
@@ -84,7 +84,7 @@ import Testing
             "\(refused.errors)")
     }
 
-    @Test func `a second app is added while the first one's clients go on`() async throws {
+    @Test func `a reload adds an app without interrupting requests to the first app`() async throws {
         let testBed = try await TestBed()
         try testBed.configure(TestBed.calculator)
         let (service, client) = try await testBed.start()
@@ -120,7 +120,7 @@ import Testing
         #expect(await service.end(by: SIGTERM) == 0, "\(service.errors)")
     }
 
-    @Test func `a policy file that changed doesn't publish`() async throws {
+    @Test func `a reload doesn't publish a policy file that was edited`() async throws {
         let testBed = try await TestBed()
         try testBed.configure(TestBed.calculator)
         let (service, client) = try await testBed.start()
@@ -131,7 +131,7 @@ import Testing
         #expect(await service.end(by: SIGTERM) == 0)
     }
 
-    @Test func `a reload with a mistake changes nothing, and reports the mistake`() async throws {
+    @Test func `a reload of a configuration with a mistake changes nothing, and reports the mistake`() async throws {
         let testBed = try await TestBed()
         try testBed.configure(TestBed.calculator)
         let (service, client) = try await testBed.start()
@@ -169,7 +169,7 @@ import Testing
         #expect(await service.end(by: SIGTERM) == 0)
     }
 
-    @Test func `an app that a reload removes stops, and its database can be used under another name`() async throws {
+    @Test func `a reload stops a removed app, and another app name can use its database`() async throws {
         let testBed = try await TestBed()
         try testBed.configure("default: calculator", TestBed.calculator, TestBed.notes)
         let (service, client) = try await testBed.start()
@@ -196,7 +196,9 @@ import Testing
     }
 
     // The request that removes it is counted as well.
-    @Test(.timeLimit(.minutes(2))) func `a reload removes the first app at once`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `a reload that removes the first app doesn't wait for the shutdown timeout`()
+        async throws
+    {
         let testBed = try await TestBed()
         func configure(_ apps: String...) throws {
             let lines = apps.map { "  \($0)\n" }.joined()
@@ -214,7 +216,7 @@ import Testing
 
     // If the backup opened the file outside of SQLite, closing it would drop SQLite's locks, and the backup would
     // remove the log.
-    @Test func `a backup after a reload leaves the database's log to the service`() async throws {
+    @Test func `a backup after a reload doesn't remove the write-ahead log of the service's database`() async throws {
         let testBed = try await TestBed()
         try testBed.configure(TestBed.calculator)
         let (service, client) = try await testBed.start()
@@ -232,7 +234,7 @@ import Testing
         #expect(!service.errors.contains("while it was open"), "\(service.errors)")
     }
 
-    @Test func `apps have their own admin keys and limits, which a reload reads again`() async throws {
+    @Test func `a reload reads each app's own admin keys and limits again`() async throws {
         let testBed = try await TestBed()
         let own = try await TestBed.adminKey()
         let ownFile = try testBed.folder.writeSecret(own, to: "notes.key")
@@ -274,7 +276,7 @@ import Testing
         #expect(await service.end(by: SIGTERM) == 0)
     }
 
-    @Test func `an app that can't start is added, and the report says why`() async throws {
+    @Test func `a reload adds an app without a reachable database, and reports the reason`() async throws {
         let testBed = try await TestBed()
         try testBed.configure(TestBed.calculator)
         let (service, client) = try await testBed.start()

@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func `an app without its database server starts later, while the others run`() async throws {
+    @Test func `an app starts once its database server runs, and other apps don't wait for it`() async throws {
         let folder = try Folder()
         let server = try PostgresServer()
         try server.stop(.fast)
@@ -120,7 +120,7 @@ import Testing
         #expect(await service.end(by: SIGTERM) == 0, "\(service.errors)")
     }
 
-    @Test func `an app that is refused doesn't keep the others from running`() async throws {
+    @Test func `an app without its database doesn't keep the service's other apps from running`() async throws {
         let folder = try Folder()
         let config = try configuration(in: folder, notes: "notes.sqlite")
         let first = try RunningCommand(["serve", "--config", config])
@@ -143,7 +143,7 @@ import Testing
         #expect(none.status == 1 && none.errors.contains("but there is a signing key"), "\(none.errors)")
     }
 
-    @Test func `a check compares the connections of all apps with what the database server allows`() async throws {
+    @Test func `serve --check fails if all apps together may exceed PostgreSQL's connections`() async throws {
         let folder = try Folder()
         let server = try PostgresServer(settings: ["max_connections": "20"])
         for (connections, status, words) in [(10, Int32(0), ""), (17, 1, "may open 19 connections")] {

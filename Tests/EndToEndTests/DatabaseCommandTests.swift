@@ -26,7 +26,7 @@ import Testing
         #expect(await service.end(by: SIGTERM) == 0)
     }
 
-    @Test func `tenure database moves to PostgreSQL and back with every byte, and every command works on both`()
+    @Test func `tenure database migrate moves every byte to PostgreSQL and back, and every command works on both`()
         async throws
     {
         let testBed = try SoakTestBed()
@@ -71,7 +71,7 @@ import Testing
         try await there.expectHealthy()
     }
 
-    @Test func `tenure database backs up while a service writes, and the copy is a valid database`() async throws {
+    @Test func `tenure database backup makes a valid copy while a service writes`() async throws {
         let testBed = try SoakTestBed()
         let (service, port) = try await testBed.start()
         let load = SoakLoad(testBed)

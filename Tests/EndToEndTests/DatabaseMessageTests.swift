@@ -4,7 +4,7 @@ import PostgresServer
 import Testing
 
 /// What operators read about a database that can't be used, in places where the first error of the database misleads.
-@Suite struct `a database that can't be used` {
+@Suite struct `a service with a database that can't be used` {
     private static func fresh() -> String { "messages_\(UInt32.random(in: .min ... .max))" }
 
     private func refusal(_ testBed: SoakTestBed, _ more: [String] = []) async throws -> String {
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func `a service refuses a database file that has two names`() async throws {
+    @Test func `a service refuses an SQLite file that has a second hard link`() async throws {
         let testBed = try SoakTestBed()
         let (service, _) = try await testBed.start()
         let other = testBed.folder.url("other.sqlite").path
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test func `a service refuses a database if its app was moved below apps without its keys`() async throws {
+    @Test func `a service refuses its database after a move below apps if its keys weren't moved`() async throws {
         let testBed = try SoakTestBed()
         let (service, port) = try await testBed.start()
         let (status, _) = await SoakClient(port: port).post(

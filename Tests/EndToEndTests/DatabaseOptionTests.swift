@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(arguments: inspecting + changing)
-    func `commands that use a service's database create nothing`(command: [String]) async throws {
+    func `commands that use a service's database don't create a missing one`(command: [String]) async throws {
         let server = try PostgresServer.shared()
         let url = server.url("schema=mistyped_\(UInt32.random(in: .min ... .max))")
         let folder = try Folder()
@@ -40,7 +40,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
     }
 
-    @Test func `commands that use a service's database take the configuration file and the environment of the service`()
+    @Test func `commands that use a service's database read the service's configuration file and environment`()
         async throws
     {
         let url = try PostgresServer.shared().url("schema=config_\(UInt32.random(in: .min ... .max))")
@@ -76,7 +76,7 @@ import Testing
         #expect(try await Command.run("database", "dump", "--database", target).status == 0)
     }
 
-    @Test func `commands that use a service's database select one of several apps`() async throws {
+    @Test func `commands that use a service's database take the name of one of several apps`() async throws {
         let testBed = try await Self.served()
         let file = try testBed.folder.write(
             "apps:\n  calculator: { policy: policy.yaml, database: tenure.sqlite, keys: . }\n", to: "tenure.yaml")
@@ -89,7 +89,7 @@ import Testing
         #expect(none.status == 1 && none.errors.contains("the apps are calculator"), "\(none.errors)")
     }
 
-    @Test func `commands that use a service's database don't print the URL of an unknown kind`() async throws {
+    @Test func `commands don't print a database URL with an unknown scheme`() async throws {
         let testBed = try await Self.served()
         let url = "mysql://db.example.com/shop?user=root&password=p4ss/word"
         let commands =

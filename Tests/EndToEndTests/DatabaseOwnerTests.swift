@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(arguments: ["SQLite", "PostgreSQL"])
-    func `the database of another app is refused by a service that starts with it`(kind: String) async throws {
+    func `a service doesn't start with the database of another app`(kind: String) async throws {
         let server = try PostgresServer.shared()
         func database() -> String? { kind == "SQLite" ? nil : server.url("schema=\(Self.schema())") }
         let first = try SoakTestBed(database: database())
@@ -55,7 +55,7 @@ import Testing
             [try await first.databaseCommand("dump").output, try await second.databaseCommand("dump").output] == dumps)
     }
 
-    @Test func `the database of another app is refused by the second of two services with one URL`() async throws {
+    @Test func `of two services of different apps with one database URL, the second is refused`() async throws {
         let server = try PostgresServer()
         let first = try SoakTestBed(database: server.url())
         let second = try SoakTestBed(database: server.url(), bundleID: Self.other)
@@ -108,7 +108,7 @@ import Testing
         #expect(Array(refusals.keys) == [503], "\(refusals)")
     }
 
-    @Test func `restore and migrate never overwrite another app's database`() async throws {
+    @Test func `tenure database restore and migrate never overwrite another app's database`() async throws {
         let first = try SoakTestBed()
         let second = try SoakTestBed(bundleID: Self.other)
         try await Self.fill(first)

@@ -12,9 +12,7 @@ import Testing
         result.output.split(separator: "\n").filter { $0.hasPrefix("  customer ") }
     }
 
-    @Test func `tenure demo prints a sentence for customers of every era, and a second run finds them again`()
-        async throws
-    {
+    @Test func `tenure demo prints a sentence for each customer, and finds them in a second run`() async throws {
         let folder = try Folder()
         let first = try await runDemo(folder)
         #expect(first.status == 0, "\(first.errors)")
@@ -36,7 +34,7 @@ import Testing
         #expect(customers(second) == customers(first))
     }
 
-    @Test func `the printed link to a pack downloads it`() async throws {
+    @Test func `the link to an asset pack that tenure demo prints downloads the pack`() async throws {
         let folder = try Folder()
         let demo = try RunningCommand(["demo", "--folder", folder.url("var").path, "--port", "0"])
         #expect(try await demo.writes("Ctrl-C stops the service"), "\(demo.errors)")
@@ -50,7 +48,7 @@ import Testing
         #expect(await demo.ended() == 0)
     }
 
-    @Test func `a changed policy is published, unless a customer would lose something`() async throws {
+    @Test func `tenure demo publishes a changed policy, unless a customer would lose something`() async throws {
         let folder = try Folder()
         func denials(_ output: String) -> Int { output.matches(of: /everything denied/).count }
         let first = try await runDemo(folder)

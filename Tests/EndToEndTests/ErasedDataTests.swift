@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `a repeated erasure gets the same answer, and the database doesn't name the customer`(
+    func `a repeated erasure gets the same response, and the database doesn't name the erased customer`(
         onServer isOnServer: Bool
     ) async throws {
         let database =

@@ -17,7 +17,7 @@ import Testing
             hidden.isEmpty, "\(what): \(hidden.map { String($0.value, radix: 16) })", sourceLocation: sourceLocation)
     }
 
-    @Test func `hostile text is escaped on the terminal, in logs and in reports`() async throws {
+    @Test func `hostile text in any input is escaped on the terminal, in logs and reports`() async throws {
         let testBed = try SoakTestBed()
         let folder = testBed.folder
         let artifact = try testBed.text(.appTransaction, ["originalApplicationVersion": .string(Self.evil)])
@@ -92,7 +92,8 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `hostile text with a NUL gives 400, or is refused as malformed`(onPostgres: Bool) async throws {
+    func `hostile text with a NUL character gets status 400, or is refused as malformed`(onPostgres: Bool) async throws
+    {
         let database = try onPostgres ? PostgresServer.shared().url("schema=nul") : nil
         let testBed = try SoakTestBed(database: database)
         let (service, port) = try await testBed.start()

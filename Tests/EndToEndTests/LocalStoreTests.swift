@@ -82,7 +82,7 @@ import Testing
             ["app-store", "order", id, "--service", url, "--key-file", folder.url("admin.key").path] + more)
     }
 
-    @Test func `support finds a customer by the order id of a receipt`() async throws {
+    @Test func `tenure app-store order finds a customer by the order ID of a receipt`() async throws {
         _ = try await perform("acquire", "customer=Zoe")
         let bought = try await perform("buy", "customer=Zoe", "product=com.example.calculator.pro")
         #expect(bought.status == 0, "\(bought.errors)")
@@ -118,7 +118,7 @@ import Testing
         #expect(nothing.status == 1 && nothing.errors.split(separator: "\n").count == 1, "\(nothing.errors)")
     }
 
-    @Test func `a service without a key reports which one it needs`() async throws {
+    @Test func `tenure app-store order names the missing setting if the service has no App Store key`() async throws {
         let (running, url) = try await service(asks: false)
         defer { running.signal(SIGTERM) }
         let result = try await order("M1", at: url)

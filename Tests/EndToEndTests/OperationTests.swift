@@ -46,7 +46,7 @@ import Testing
         return line?.split(separator: " ").last.flatMap { Double($0.trimmingCharacters(in: .whitespaces)) }
     }
 
-    @Test func `metrics tell how the connections to PostgreSQL are used`() async throws {
+    @Test func `metrics show how the connections to PostgreSQL are used`() async throws {
         let server = try PostgresServer.shared()
         let schema = "e2e_\(UInt32.random(in: .min ... .max))"
         let service = try RunningCommand([
@@ -66,7 +66,7 @@ import Testing
 
     // MARK: Configuration
 
-    @Test func `a check prints what the service would do, and creates nothing`() async throws {
+    @Test func `serve --check prints what the service would do, and creates nothing`() async throws {
         let database = folder.url("new.sqlite").path
         let result = try await check(["--policy", policy, "--database", database], ["TENURE_PORT": "4711"])
         #expect(result.status == 0, "\(result.errors)")
@@ -76,7 +76,7 @@ import Testing
         #expect(left == ["policy.yaml"])
     }
 
-    @Test func `a check reports all mistakes at once, one line each, with their places`() async throws {
+    @Test func `serve --check reports all mistakes at once, one line each, with their places`() async throws {
         let file = try folder.write(
             """
             policy: nowhere.yaml
@@ -109,7 +109,7 @@ import Testing
         #expect(lines.count == 13, "\(result.errors)")
     }
 
-    @Test func `another App Store host without a key is reported to have no effect`() async throws {
+    @Test func `serve --check warns that the setting for an App Store host has no effect without a key`() async throws {
         let file = try folder.write(
             "policy: policy.yaml\nappStore: { hosts: { sandbox: 'http://127.0.0.1:9' } }\n", to: "tenure.yaml")
         let result = try await check(["--config", file, "--database", folder.url("x.sqlite").path])
@@ -117,7 +117,7 @@ import Testing
         #expect(result.errors.contains("`appStore.hosts.sandbox` has no effect without a key"), "\(result.errors)")
     }
 
-    @Test func `the command line overrides the environment, which overrides the file`() async throws {
+    @Test func `settings of the command line override the environment, which overrides the file`() async throws {
         let file = try folder.write("policy: policy.yaml\nhost: 127.0.0.2\nport: 1\nmetrics: off\n", to: "tenure.yaml")
         let environment = ["TENURE_CONFIG": file, "TENURE_HOST": "127.0.0.3", "TENURE_PORT": "2"]
         let result = try await check(["--port=3", "--database", folder.url("x.sqlite").path], environment)
@@ -126,7 +126,7 @@ import Testing
         #expect(result.output.contains("metrics: off\n"))
     }
 
-    @Test func `wrong usage is reported, and the help lists every setting`() async throws {
+    @Test func `tenure serve reports wrong usage, and its help lists every setting`() async throws {
         #expect(try await Command.run("serve", "--prot", "1").status == 64)
         #expect(try await Command.run("serve", "--port").status == 64)
         let help = try await Command.run("serve", "--help")
@@ -141,7 +141,7 @@ import Testing
 
     private static let request = "POST /v1/sync HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 
-    @Test func `accepted requests are completed before the service stops`() async throws {
+    @Test func `the service completes accepted requests before it stops`() async throws {
         let (service, port) = try await start("--timeouts-body", "60")
         let slow = try RawConnection(port: port)
         slow.send(Self.request + "Content-Length: 25\r\n\r\n{\"appTransaction\":")
@@ -160,7 +160,7 @@ import Testing
         #expect(await service.ended() == 0)
     }
 
-    @Test func `a client that never finishes doesn't prevent the service from stopping`() async throws {
+    @Test func `a client that never finishes its request doesn't keep the service from stopping`() async throws {
         let (service, port) = try await start("--timeouts-shutdown", "1")
         let slow = try RawConnection(port: port)
         slow.send(Self.request + "Content-Length: 25\r\n\r\n{\"appTransaction\":")
@@ -175,7 +175,7 @@ import Testing
 
     private static let isSoak = ProcessInfo.processInfo.environment["TENURE_SOAK"] != nil
 
-    @Test func `slow clients and endless bodies don't increase memory`() async throws {
+    @Test func `slow clients and endless request bodies don't increase the service's memory`() async throws {
         let count = Self.isSoak ? 10_000 : 500
         RawConnection.raiseLimit()
         let timeout = Self.isSoak ? "60" : "5"

@@ -6,7 +6,7 @@ import Testing
 @Suite struct `output files` {
     private func contents(_ path: String) throws -> Data { try Data(contentsOf: URL(fileURLWithPath: path)) }
 
-    @Test func `an input of a rehearsal is never replaced, under any name, even with --force`() async throws {
+    @Test func `tenure rehearse never replaces its input files, even with --force`() async throws {
         let testBed = try await RehearsalTestBed()
         let policy = try testBed.write(RehearsalTestBed.policy() + "\nreleases: releases.csv\n", to: "policy.yaml")
         let releases = try testBed.write(
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `a report never replaces the database that is rehearsed, or a file beside it`() async throws {
+    @Test func `tenure rehearse never writes its report over the database or a file beside it`() async throws {
         let testBed = try await RehearsalTestBed()
         let policy = try testBed.write(RehearsalTestBed.policy(), to: "policy.yaml")
         let database = testBed.folder.url("tenure.sqlite").path
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func `a report never replaces the signing key beside the selected database`() async throws {
+    @Test func `tenure rehearse never writes its report over the signing key beside the database`() async throws {
         let testBed = try await RehearsalTestBed()
         let policy = try testBed.write(RehearsalTestBed.policy(), to: "policy.yaml")
         let database = testBed.folder.url("tenure.sqlite").path
@@ -69,7 +69,7 @@ import Testing
         #expect(try contents(key) == Data("keys".utf8))
     }
 
-    @Test func `a backup in the current folder is replaced again with --force`() async throws {
+    @Test func `tenure database backup with --force replaces an earlier backup in the current folder`() async throws {
         let testBed = try await RehearsalTestBed()
         try FileManager.default.createDirectory(at: testBed.folder.url("data"), withIntermediateDirectories: true)
         let database = testBed.folder.url("data/tenure.sqlite").path
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func `an existing file is replaced only with --force, and that is checked first`() async throws {
+    @Test func `tenure rehearse replaces an existing file only with --force`() async throws {
         let testBed = try await RehearsalTestBed()
         let policy = try testBed.write(RehearsalTestBed.policy(), to: "policy.yaml")
         let file = try testBed.evidence(
@@ -109,7 +109,7 @@ import Testing
         #expect(try contents(notes).isEmpty)
     }
 
-    @Test func `rejected lines go to a new file beside the evidence`() async throws {
+    @Test func `tenure rehearse writes rejected lines to a new file, even with --force`() async throws {
         let testBed = try await RehearsalTestBed()
         let policy = try testBed.write(RehearsalTestBed.policy(), to: "policy.yaml")
         let file = try testBed.evidence(
@@ -128,7 +128,7 @@ import Testing
         #expect(try contents(usual) == Data("notes".utf8))
     }
 
-    @Test func `a device is written to, and isn't replaced by a file`() async throws {
+    @Test func `tenure rehearse writes to a device such as /dev/null, and doesn't replace it`() async throws {
         let testBed = try await RehearsalTestBed()
         let policy = try testBed.write(RehearsalTestBed.policy(), to: "policy.yaml")
         let file = try testBed.evidence(
@@ -140,7 +140,7 @@ import Testing
         #expect(attributes[.type] as? FileAttributeType == .typeCharacterSpecial)
     }
 
-    @Test func `the configuration and the files that it names are never replaced, under any name`() async throws {
+    @Test func `commands never replace the configuration or the files that it names, under any name`() async throws {
         let testBed = try await RehearsalTestBed()
         let policy = try testBed.write(RehearsalTestBed.policy(), to: "new.yaml")
         let database = testBed.folder.url("data/tenure.sqlite").path
@@ -192,7 +192,7 @@ import Testing
         #expect(try backup.status == 0 && contents(old) != Data("old".utf8), "\(backup.errors)")
     }
 
-    @Test func `no other command overwrites its inputs or existing files`() async throws {
+    @Test func `the other commands don't overwrite their inputs or existing files`() async throws {
         let testBed = try await RehearsalTestBed()
         let policy = try testBed.write(RehearsalTestBed.policy() + "\nreleases: releases.csv\n", to: "policy.yaml")
         let releases = try testBed.write(

@@ -51,7 +51,7 @@ import Testing
         #expect(await service.end(by: SIGTERM) == 0)
     }
 
-    @Test func `wrong usage of tenure persona and a wrong key are one clear line each`() async throws {
+    @Test func `tenure persona reports wrong usage and a wrong key in one clear line each`() async throws {
         let testBed = try await PublishingTestBed()
         let (service, port) = try await testBed.start()
         let options = testBed.options(port)

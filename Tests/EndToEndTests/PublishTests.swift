@@ -9,7 +9,7 @@ import Testing
     private static let between = "704000000000000002"
     private static let late = "704000000000000003"
 
-    @Test func `a key for a service on this machine is never sent to a proxy`() async throws {
+    @Test func `commands never send a key for a service on this machine to a proxy`() async throws {
         let testBed = try await PublishingTestBed()
         let (service, port) = try await testBed.start()
         // No process listens there, so a command that uses the proxy finds no service.
@@ -23,7 +23,7 @@ import Testing
         #expect(await service.end(by: SIGTERM) == 0)
     }
 
-    @Test func `a policy with a loss is rehearsed, refused, published with the number, and rolled back`() async throws {
+    @Test func `a policy that takes a right is published with the number of losses, and rolled back`() async throws {
         let testBed = try await PublishingTestBed()
         let (service, port) = try await testBed.start()
         let options = testBed.options(port)
@@ -94,7 +94,7 @@ import Testing
         #expect(await again.end(by: SIGTERM) == 0)
     }
 
-    @Test func `a rehearsal of the database and one for a publication give the same numbers`() async throws {
+    @Test func `tenure rehearse --database and the rehearsal of a publication give the same numbers`() async throws {
         let testBed = try await PublishingTestBed()
         let (service, port) = try await testBed.start()
         for (id, version) in [(Self.early, "37"), (Self.between, "110"), (Self.late, "300")] {
@@ -133,7 +133,7 @@ import Testing
         #expect(await service.end(by: SIGTERM) == 0)
     }
 
-    @Test func `a rollback asks only for the number of those who lose`() async throws {
+    @Test func `a rollback needs only the number of customers who lose something`() async throws {
         let testBed = try await PublishingTestBed()
         let (service, port) = try await testBed.start()
         for (id, version) in [(Self.early, "37"), (Self.between, "110")] {
@@ -160,7 +160,7 @@ import Testing
         #expect(await service.end(by: SIGTERM) == 0)
     }
 
-    @Test func `a rehearsal without customers doesn't allow a publication`() async throws {
+    @Test func `a policy that takes a right can't be published after a rehearsal without customers`() async throws {
         let testBed = try await PublishingTestBed()
         let (service, port) = try await testBed.start()
         let file = try testBed.write(PublishingTestBed.policy(boundary: "100"))
@@ -174,7 +174,7 @@ import Testing
         #expect(await service.end(by: SIGTERM) == 0)
     }
 
-    @Test func `two services beside one PostgreSQL follow one policy`() async throws {
+    @Test func `two services that share a PostgreSQL database follow one policy`() async throws {
         let server = try PostgresServer()
         let testBed = try await PublishingTestBed(database: server.url())
         let (one, port) = try await testBed.start()

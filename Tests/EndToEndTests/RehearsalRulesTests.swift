@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func `contradicting proofs are counted for any deciding reason, and can be a condition`() async throws {
+    @Test func `a rehearsal counts contradicting proofs, and --fail-if can use the count`() async throws {
         let testBed = try await RehearsalTestBed()
         let policy = try testBed.write(RehearsalTestBed.policy(), to: "policy.yaml")
         // The build is of the paid era, and the date is of the free one. A purchase or the version decides.
@@ -109,8 +109,7 @@ import Testing
         }
     }
 
-    @Test func `one id joins lines with any artifacts, and an id with more than ten accounts joins none`() async throws
-    {
+    @Test func `an exported ID joins evidence lines, unless it names more than ten accounts`() async throws {
         let testBed = try await RehearsalTestBed()
         let policy = try testBed.write(RehearsalTestBed.policy(), to: "policy.yaml")
         func lines(_ accounts: Int, id: String) async throws -> [String] {
@@ -144,7 +143,7 @@ import Testing
         #expect(!(try await testBed.rehearse(policy, "--evidence", crowd).output.contains("\"anonymous\"")))
     }
 
-    @Test func `two ids with one account between them are one customer`() async throws {
+    @Test func `two exported IDs that name one Apple Account are one customer`() async throws {
         let testBed = try await RehearsalTestBed()
         let policy = try testBed.write(RehearsalTestBed.policy(), to: "policy.yaml")
         var lines: [String] = []
@@ -159,7 +158,7 @@ import Testing
         }
     }
 
-    @Test func `a product that no entitlement lists is reported, and a consumable isn't`() async throws {
+    @Test func `a rehearsal reports a product that no entitlement lists, unless it is a consumable`() async throws {
         let testBed = try await RehearsalTestBed()
         let policy = try testBed.write(RehearsalTestBed.policy(), to: "policy.yaml")
         let line = try RehearsalTestBed.line(
@@ -178,7 +177,7 @@ import Testing
         #expect(try String(contentsOfFile: page, encoding: .utf8).contains("com.example.calculator.forgotten"))
     }
 
-    @Test func `one complete line of a customer makes their purchases complete`() async throws {
+    @Test func `one evidence line with complete purchases makes all purchases of its customer complete`() async throws {
         let testBed = try await RehearsalTestBed()
         let policy = try testBed.write(RehearsalTestBed.policy(), to: "policy.yaml")
         let newcomer = try await testBed.appTransaction("1", build: "300", date: "2015-12-01")
@@ -200,7 +199,7 @@ import Testing
         #expect(try await denied([try RehearsalTestBed.line(newcomer, isComplete: false)]) == 0)
     }
 
-    @Test func `a customer who gains one entitlement and loses another counts as both`() async throws {
+    @Test func `a rehearsal counts a customer who gains one entitlement and loses another as both`() async throws {
         let testBed = try await RehearsalTestBed()
         let old = try testBed.write(
             RehearsalTestBed.policy(entitlements: "  printing: { honors: [paid] }"), to: "old.yaml")
@@ -214,7 +213,7 @@ import Testing
         #expect(try result.sentence.hasPrefix("Do not ship: 1 customer of build 37 on iOS would lose `printing`"))
     }
 
-    @Test func `lost and changed count customers over all entitlements`() async throws {
+    @Test func `a rehearsal's conditions lost and changed count customers over all entitlements`() async throws {
         let testBed = try await RehearsalTestBed()
         // Under the old policy, each of the two customers has a different entitlement.
         let old = """
@@ -248,7 +247,7 @@ import Testing
     }
 
     @Test
-    func `changed counts an undetermined decision that becomes a denial, but not another reason for the same outcome`()
+    func `a rehearsal's condition changed counts a new outcome, but not a new reason for the same outcome`()
         async throws
     {
         let testBed = try await RehearsalTestBed()

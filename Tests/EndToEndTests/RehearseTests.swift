@@ -73,7 +73,8 @@ import Testing
         #expect(try piped.json()["customers"] as? [String: Int] == customers)
     }
 
-    @Test func `tenure rehearse exits according to its conditions, and reports wrong usage`() async throws {
+    @Test func `tenure rehearse exits with 2 if a --fail-if condition holds, and with 64 for wrong usage`() async throws
+    {
         let (file, _) = try await corpus(300)
         let fails = try await Command.run(
             arguments("--evidence", file, "--fail-if", "lost>0", "--fail-if", "rejected>90%"))
@@ -91,7 +92,7 @@ import Testing
         #expect(try await Command.run(arguments("--database", "/nowhere")).errors.contains("no database at `/nowhere`"))
     }
 
-    @Test func `Ctrl-C prints the results so far, marked as partial`() async throws {
+    @Test func `Ctrl-C makes tenure rehearse print the results so far, marked as partial`() async throws {
         let (file, _) = try await corpus(300)
         let pipe = folder.url("pipe").path
         try #require(mkfifo(pipe, 0o600) == 0)

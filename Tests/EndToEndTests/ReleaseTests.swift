@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test(arguments: [Kind.sqlite, .postgres])
-    func `a service under load is moved with everything that it acknowledged`(kind: Kind) async throws {
+    func `a service under load moves to PostgreSQL with every write that it acknowledged`(kind: Kind) async throws {
         let server = try PostgresServer()
         let testBed = try SoakTestBed(database: kind == .sqlite ? nil : server.url("schema=source"))
         let target = kind == .sqlite ? server.url("schema=target") : testBed.folder.url("target.sqlite").path

@@ -49,7 +49,7 @@ import Testing
     private static let clients = 4
 
     @Test(arguments: Replacement.allCases, 1...SoakScale.replacements)
-    func `a replaced database file stops a service that is under load, and a restart has what was acknowledged`(
+    func `a replaced database file stops a service under load, and a restart has every acknowledged write`(
         replacement: Replacement, round: Int
     ) async throws {
         let testBed = try SoakTestBed()
@@ -132,7 +132,7 @@ import Testing
         try await testBed.expectHealthy()
     }
 
-    @Test func `a replaced file that is found when the service stops gets nothing of the log`() async throws {
+    @Test func `a stopping service writes none of its log to a replaced database file`() async throws {
         let testBed = try SoakTestBed()
         let backup = testBed.folder.url("backup.sqlite").path
         let (service, port) = try await testBed.start()
@@ -154,8 +154,7 @@ import Testing
     }
 
     // Other processes that read or copy the log change the files, too. The service must continue.
-    @Test func `a replaced database file isn't reported if commands use the database beside the service`() async throws
-    {
+    @Test func `a service doesn't mistake commands on its database for a replaced file`() async throws {
         let testBed = try SoakTestBed()
         let (service, port) = try await testBed.start()
         let load = SoakLoad(testBed)

@@ -5,8 +5,7 @@ import Testing
 
 /// A service that restarts after a failover keeps in its folder of keys which server was promoted last.
 @Suite struct `a restart after a failover` {
-    @Test func `a restart after a failover writes nothing to the old primary, and says how to permit it`() async throws
-    {
+    @Test func `a service restarted after a failover writes nothing to the old primary`() async throws {
         let old = try PostgresServer(settings: PostgresServer.primarySettings, access: PostgresServer.standbyAccess)
         let new = try old.standby()
         let testBed = try SoakTestBed(

@@ -13,7 +13,7 @@ import Testing
         return await load.acknowledged
     }
 
-    @Test func `tenure database restore puts a backup in the place of the database, and keeps that`() async throws {
+    @Test func `tenure database restore puts a backup in place, and keeps the replaced database`() async throws {
         let testBed = try SoakTestBed()
         let backup = testBed.folder.url("backup.sqlite").path
         _ = try await serve(testBed)
@@ -36,9 +36,7 @@ import Testing
         #expect(!names.contains { $0.contains(".restoring") || $0.contains(".partial") }, "\(names)")
     }
 
-    @Test func `tenure database restore keeps the log of a service that was killed with the database that it replaces`()
-        async throws
-    {
+    @Test func `tenure database restore keeps a killed service's log with the replaced database`() async throws {
         let testBed = try SoakTestBed()
         let backup = testBed.folder.url("backup.sqlite").path
         _ = try await serve(testBed)
@@ -84,7 +82,7 @@ import Testing
         #expect(server.status == 1 && server.errors.contains("pg_restore"))
     }
 
-    @Test func `keys without a database start only with --new-database, and a database only without it`()
+    @Test func `tenure serve with keys but no database needs --new-database, and refuses it if there is a database`()
         async throws
     {
         let testBed = try SoakTestBed()

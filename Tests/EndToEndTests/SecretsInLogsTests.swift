@@ -14,7 +14,7 @@ import Testing
 #endif
 
 /// Searches the output of the built command at trace level for the secrets that it got.
-@Suite(.serialized) struct `no output of any command at trace level` {
+@Suite(.serialized) struct `trace output of commands and the service` {
     private let testBed: SoakTestBed
     private var folder: Folder { testBed.folder }
 
@@ -28,7 +28,7 @@ import Testing
 
     // MARK: Searching
 
-    @Test func `the search for secrets finds them in every encoding`() {
+    @Test func `the tests' search for secrets finds a secret in every encoding`() {
         let secret = Array("canary-0123456789".utf8)
         for text in [
             "a canary-0123456789 b", Data(secret).base64EncodedString(), Data([1] + secret + [2]).base64EncodedString(),

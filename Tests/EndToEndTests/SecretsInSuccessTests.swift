@@ -9,7 +9,7 @@ import Testing
 #endif
 
 /// Runs every command successfully at trace level. No output may show a secret from any file.
-@Suite struct `every command that succeeds at trace level` {
+@Suite struct `trace output of commands that succeed` {
     /// Runs commands, and collects their outputs and all secrets that existed at any time.
     private final class CommandRecorder {
         let folder: Folder

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Searches all output for the secrets that protect downloads: the TLS key, the secrets of a bucket, and links.
-@Suite(.timeLimit(.minutes(5))) struct `no output at trace level, of a service with TLS and a bucket,` {
+@Suite(.timeLimit(.minutes(5))) struct `trace output of a service with TLS and a bucket` {
     private let testBed: PublishingTestBed
     private var folder: Folder { testBed.folder }
     private let secret = "canary-s3-secret-" + UUID().uuidString
@@ -102,7 +102,7 @@ import Testing
         Canaries.expect(log, without: canaries, "serve")
     }
 
-    @Test func `no trace output shows a secret for which a service can't start`() async throws {
+    @Test func `no trace output shows the secret that keeps a service from starting`() async throws {
         let words = "no key: \(secret)"
         let pem = try folder.text("jws-leaf.key.pem")
         let damaged = pem.replacing("\n-----END", with: "!\n-----END")

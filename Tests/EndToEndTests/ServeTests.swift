@@ -72,9 +72,7 @@ import Testing
         ((json["entitlements"] as? [String: Any])?["everything"] as? [String: Any])?["outcome"] as? String
     }
 
-    @Test func `a customer is found again after kill -9, and a stricter policy file at the start takes nothing`()
-        async throws
-    {
+    @Test func `after kill -9, a customer is found, and a stricter policy file takes nothing`() async throws {
         let service = try await Service()
         let owner = try await service.owner()
         let first = try service.start()
@@ -98,7 +96,7 @@ import Testing
         #expect(await second.end(by: SIGTERM) == 0)
     }
 
-    @Test func `SIGHUP doesn't stop a service without a certificate`() async throws {
+    @Test func `SIGHUP doesn't stop a service without a TLS certificate`() async throws {
         let testBed = try await Service()
         let service = try testBed.start()
         let port = try #require(try await service.port(), "\(service.errors)")
@@ -108,7 +106,7 @@ import Testing
         #expect(await service.end(by: SIGTERM) == 0)
     }
 
-    @Test func `a second service that fails to start takes no webhook from the first`() async throws {
+    @Test func `a second service that fails to start doesn't unregister the first one's webhooks`() async throws {
         let testBed = try await Service()
         let secret = try testBed.folder.write(String(repeating: "s", count: 40), to: "webhook.secret")
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: secret)
@@ -130,7 +128,7 @@ import Testing
         #expect(await first.end(by: SIGTERM) == 0)
     }
 
-    @Test func `a port in use, a broken policy and an unsafe address are one clear line each`() async throws {
+    @Test func `tenure serve reports a port in use, a broken policy or an unsafe address clearly`() async throws {
         let service = try await Service()
         let first = try service.start()
         let port = try #require(try await first.port(), "\(first.errors)")

@@ -76,7 +76,7 @@ import Testing
         return service.errors
     }
 
-    @Test func `a process without the keys says where they are, and leaves none`() async throws {
+    @Test func `a second process without the database's keys says where they are`() async throws {
         let (first, second) = try testBeds()
         let (service, _) = try await first.start()
         let errors = try await refusal(second)
@@ -93,7 +93,9 @@ import Testing
         for service in [service, other] { #expect(await service.end(by: SIGTERM) == 0) }
     }
 
-    @Test(arguments: 0..<4) func `of two first starts of a service, one leaves no keys`(round: Int) async throws {
+    @Test(arguments: 0..<4) func `of two services that start at once on a new database, only one keeps its keys`(
+        round: Int
+    ) async throws {
         let (first, second) = try testBeds()
         let services = [try first.launch(), try second.launch()]
         let ports = [try await services[0].port(), try await services[1].port()]
@@ -108,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func `after a rotation, processes with the older key issue no tokens`() async throws {
+    @Test func `processes with the older key issue no entitlement tokens after a rotation`() async throws {
         let (first, second) = try testBeds()
         let (one, onePort) = try await first.start()
         try copy(from: first, to: second)
@@ -131,7 +133,7 @@ import Testing
         for service in [one, two] { #expect(await service.end(by: SIGTERM) == 0) }
     }
 
-    @Test func `a key that replaces a revoked one is accepted, and any other key isn't`() async throws {
+    @Test func `a service starts with the key that replaced a revoked one, but with no unrelated key`() async throws {
         let testBed = try SoakTestBed()
         let (service, port) = try await testBed.start()
         let key = try await signingKey("list", in: testBed).output.prefix(43)
@@ -156,7 +158,7 @@ import Testing
     }
 
     // This also works while the service runs, if the rotation and the revocation happen before it compares the keys.
-    @Test func `a key that replaces a revoked one is accepted in place of an earlier one`() async throws {
+    @Test func `a service accepts a replacement for a revoked signing key in place of an earlier key`() async throws {
         let testBed = try SoakTestBed()
         let (service, _) = try await testBed.start()
         #expect(await service.end(by: SIGTERM) == 0)
@@ -169,7 +171,7 @@ import Testing
         #expect(await again.end(by: SIGTERM) == 0)
     }
 
-    @Test func `a key that the same offline root signed is accepted`() async throws {
+    @Test func `a second process may use another signing key if the same offline root signed both keys`() async throws {
         let (first, second) = try testBeds()
         let (service, _) = try await first.start()
         // Another service creates a key that isn't related to the first service's key. The newer
@@ -204,7 +206,7 @@ import Testing
         #expect(try await refusal(first).contains("aren't those of the database's other processes"))
     }
 
-    @Test func `of several apps, only the one with other keys is refused`() async throws {
+    @Test func `of several apps, only the app with another app's signing key doesn't start`() async throws {
         let folder = try Folder()
         for name in ["calculator", "notes"] {
             try folder.write(

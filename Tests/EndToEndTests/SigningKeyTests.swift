@@ -197,7 +197,7 @@ import Testing
         #expect(await warned.end(by: SIGTERM) == 0)
     }
 
-    @Test func `tenure signing-key creates no key in a folder without one`() async throws {
+    @Test func `tenure signing-key list, rotate and revoke create no key in a folder without one`() async throws {
         let folder = try Folder()
         for command in [["list"], ["rotate"], ["revoke", "x"]] {
             let result = try await Command.run(["signing-key"] + command + ["--keys", folder.path])

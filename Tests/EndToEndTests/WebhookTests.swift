@@ -22,7 +22,7 @@ import Testing
         return folder
     }
 
-    @Test func `an undeliverable message is logged with its attempts, and can be replayed`() async throws {
+    @Test func `an undelivered webhook message is logged with its attempts, and can be sent again`() async throws {
         let folder = try folder()
         let config = try folder.write(
             """
@@ -56,7 +56,7 @@ import Testing
         #expect(nothing.status == 1 && nothing.errors.contains("tenure webhook log"))
     }
 
-    @Test func `a mistake in the webhooks' configuration is one line with its place`() async throws {
+    @Test func `a mistake in the webhooks' configuration is reported in one line with its place`() async throws {
         let folder = try folder()
         let cases = [
             ("- { name: app, url: \"https://example.com/\" }", "tenure.yaml:3:5: `secretFile` of a webhook is missing"),

@@ -6,7 +6,7 @@ import Testing
 /// A short, repeatable run of what `make fuzz` does with libFuzzer.
 @Suite struct FuzzTests {
     /// A crash ends the whole test run; the test case started last names the target.
-    @Test(arguments: FuzzTarget.allCases) func `a reader survives corrupted input`(target: FuzzTarget) async throws {
+    @Test(arguments: FuzzTarget.allCases) func `each parser survives corrupted input`(target: FuzzTarget) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "tenure-fuzz-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }

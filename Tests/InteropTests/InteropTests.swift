@@ -157,7 +157,7 @@ struct InteropTests {
         return cases
     }
 
-    @Test func `Apple's library and ours agree`() throws {
+    @Test func `Tenure's verifier accepts only what Apple's library accepts, with the same fields`() throws {
         let now = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down))
         let cases = try Self.cases(now: now)
         let verdicts = try AppleLibrary.verify(cases.map(\.artifact))

@@ -6,7 +6,7 @@ import Testing
 /// under random policies.
 @Suite(.enabled(if: Oracle.python != nil, "TENURE_INTEROP_PYTHON names no Python"))
 struct OracleTests {
-    @Test func `The engine decides random customers as the rules are written`() throws {
+    @Test func `decide agrees with the rules' second implementation for random customers`() throws {
         let result = try Oracle.run(
             "compare.py", "--tool", Command.executable.path, "--policies", "\(Oracle.policies)", "--seed", Oracle.seed)
         #expect(result.status == 0, "\(result.output)\(result.errors)")
@@ -14,7 +14,7 @@ struct OracleTests {
         #expect(result.output.contains("\(Oracle.policies) policies, "))
     }
 
-    @Test func `A rehearsal counts random customers as the rules are written`() throws {
+    @Test func `a rehearsal counts random customers as the rules' second implementation in Python does`() throws {
         let result = try Oracle.run(
             "rehearsal.py", "--tool", Command.executable.path, "--policies", "4", "--customers", "10")
         #expect(result.status == 0, "\(result.output)\(result.errors)")
@@ -22,13 +22,13 @@ struct OracleTests {
         #expect(!result.output.hasPrefix("0 "))
     }
 
-    @Test func `The second implementation answers every example of the text`() throws {
+    @Test func `the rules' second implementation in Python decides every example in rows.py as expected`() throws {
         let result = try Oracle.run("check_rows.py")
         #expect(result.status == 0, "\(result.output)\(result.errors)")
         #expect(result.output.contains(" rows, 0 differences"))
     }
 
-    @Test func `A difference between the rules and the engine fails the comparison`() throws {
+    @Test func `the comparison fails if decide differs from the rules' second implementation in Python`() throws {
         let result = try Oracle.run(
             "compare.py", "--tool", Command.executable.path, "--policies", "10", "--seed", "1", "--shrink", "0",
             "--break-rule", "D4: what has ended")

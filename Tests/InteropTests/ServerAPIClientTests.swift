@@ -47,7 +47,7 @@ struct ServerAPIClientTests {
         "4040010":"404 4040010","wrong app":"401 None","wrong key":"401 None"}
         """
 
-    @Test func `Apple's client reads, pages, changes and is refused as by Apple`() async throws {
+    @Test func `Apple's client library gets the expected results from the local App Store`() async throws {
         let authority = try TestAuthority()
         let store = LocalAppStore(try Self.state(), signer: StoreSigner(authority: authority)) { _, _, notification in
             notification.type == .subscribed ? .timedOut : .success

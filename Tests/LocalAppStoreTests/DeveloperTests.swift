@@ -20,7 +20,7 @@ private let extending: JSONObject = [
     "extendByDays": .number("14"), "extendReasonCode": .number("1"), "requestIdentifier": .string("r1"),
 ]
 
-@Test func `a renewal date can be extended twice a year, with a notification each time`() async throws {
+@Test func `a subscription's renewal date can be extended twice a year, with a notification each time`() async throws {
     let state = try subscribed(url: "https://example.com/hook")
     try await withCounter(state) { counter async throws in
         let id = state.id(of: state.transactions[0])
@@ -41,7 +41,7 @@ private let extending: JSONObject = [
     }
 }
 
-@Test func `an impossible extension gets its error code`() async throws {
+@Test func `an impossible extension of a renewal date gets Apple's error code for its reason`() async throws {
     let state = try subscribed()
     try await withCounter(state) { counter async throws in
         let id = state.id(of: state.transactions[0])
@@ -61,7 +61,7 @@ private let extending: JSONObject = [
     }
 }
 
-@Test func `a mass extension extends all renewals of a product, and reports the numbers`() async throws {
+@Test func `a mass extension extends a product's renewal dates, and reports how many`() async throws {
     var state = try subscribed(url: "https://example.com/hook")
     try state.addCustomer("Greta", storefront: "DEU")
     try state.acquire("Greta")
@@ -95,7 +95,7 @@ private let extending: JSONObject = [
     }
 }
 
-@Test func `consumption information needs the customer's consent`() async throws {
+@Test func `the local App Store accepts consumption information only with the customer's consent`() async throws {
     let state = try subscribed()
     try await withCounter(state) { counter async throws in
         let path = "/inApps/v2/transactions/consumption/\(state.id(of: state.transactions[1]))"
@@ -115,7 +115,7 @@ private let extending: JSONObject = [
     }
 }
 
-@Test func `an account token applies to the whole subscription`() async throws {
+@Test func `an app account token applies to every transaction of a subscription`() async throws {
     var state = try subscribed()
     state.advance(to: Shop.date("2026-01-20"))
     let renewed = state
@@ -136,7 +136,7 @@ private let extending: JSONObject = [
     }
 }
 
-@Test func `a finished consumable isn't in the receipt or in version 1 of the history`() async throws {
+@Test func `a finished consumable isn't in the receipt or in version 1 of the transaction history`() async throws {
     let state = try subscribed()
     try await withCounter(state) { counter async throws in
         let id = state.id(of: state.transactions[1])
@@ -149,7 +149,7 @@ private let extending: JSONObject = [
     }
 }
 
-@Test func `the notification history has what was never sent, because the app had no URL`() async throws {
+@Test func `the notification history contains notifications that had no URL to be sent to`() async throws {
     let state = try subscribed()
     try await withCounter(state) { counter async throws in
         func ask(_ change: (inout JSONObject) -> Void = { _ in }) async throws -> [JSONValue] {
@@ -170,7 +170,7 @@ private let extending: JSONObject = [
     }
 }
 
-@Test func `the notification history has every attempt, in pages`() async throws {
+@Test func `the notification history lists every delivery attempt, in pages`() async throws {
     let state = try subscribed(url: "https://example.com/hook")
     try await withCounter(state, sender: { _, _, notification in notification.index == 2 ? .timedOut : .success }) {
         counter async throws in

@@ -39,7 +39,7 @@ extension Counter {
     }
 }
 
-@Test func `a history comes in pages of twenty, each transaction once`() async throws {
+@Test func `a transaction history comes in pages of twenty, with each transaction once`() async throws {
     let state = try busy()
     try await withCounter(state) { counter async throws in
         let path = "/inApps/v2/history/\(state.id(of: state.transactions[3]))"
@@ -51,7 +51,7 @@ extension Counter {
     }
 }
 
-@Test func `a request with the last revision gets what has changed since`() async throws {
+@Test func `a history request with the last revision gets only transactions that changed since then`() async throws {
     let state = try busy()
     try await withCounter(state) { counter async throws in
         let path = "/inApps/v2/history/\(state.id(of: state.transactions[0]))"
@@ -67,7 +67,7 @@ extension Counter {
     }
 }
 
-@Test func `a history has only what the request's filters allow`() async throws {
+@Test func `a transaction history contains only transactions that match the request's filters`() async throws {
     var state = try busy()
     try state.refund("Ada", Shop.coins)
     let changed = state
@@ -90,7 +90,7 @@ extension Counter {
     }
 }
 
-@Test func `too many requests get 429 with the instant to retry at`() async throws {
+@Test func `too many requests to the App Store Server API get 429 with the instant to retry at`() async throws {
     let state = try busy(.sandbox)
     // The sandbox allows a tenth of Apple's limit, which is one request per second. The test allows a hundredth of that.
     try await withCounter(state, rateLimitShare: 0.01) { counter async throws in
@@ -110,7 +110,7 @@ extension Counter {
     }
 }
 
-@Test func `a fault affects the given number of requests`() async throws {
+@Test func `an injected fault of the local App Store affects the given number of requests`() async throws {
     let state = try busy()
     try await withCounter(state) { counter async throws in
         let path = "/inApps/v1/transactions/\(state.id(of: state.transactions[0]))"
@@ -124,7 +124,7 @@ extension Counter {
     }
 }
 
-@Test func `a subscription group has the number that names it, or a new one`() throws {
+@Test func `a subscription group's ID is its name if that is a number, otherwise a generated number`() throws {
     #expect(Shop.state().groupID(Shop.group, of: 0) == Shop.group)
     var app = Shop.app()
     for index in app.products.indices where app.products[index].group != nil { app.products[index].group = "plans" }
@@ -136,7 +136,7 @@ extension Counter {
     }
 }
 
-@Test func `an order is looked up in production only`() async throws {
+@Test func `the local App Store looks up orders in production only`() async throws {
     for environment in [AppStoreEnvironment.production, .sandbox] {
         let state = try busy(environment)
         try await withCounter(state) { counter async throws in
@@ -147,7 +147,7 @@ extension Counter {
     }
 }
 
-@Test func `an order belongs to the payer, refunded or not, and to one app`() async throws {
+@Test func `an order look-up finds the payer's purchase, refunded or not, in one app only`() async throws {
     var state = try busy()
     try state.addCustomer("Ben", family: "Lovelace")
     try state.addCustomer("Cleo", family: "Lovelace")
@@ -182,7 +182,7 @@ extension Counter {
     }
 }
 
-@Test func `the app transaction for a server isn't bound to a device`() async throws {
+@Test func `an app transaction from the App Store Server API isn't bound to a device`() async throws {
     let state = try busy()
     try await withCounter(state) { counter async throws in
         let answer = try await counter.get(

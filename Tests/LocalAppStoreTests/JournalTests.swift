@@ -31,7 +31,7 @@ private func open(_ file: String) throws -> LocalAppStore {
         })
 }
 
-@Test func `a store that is opened again continues as if it had never stopped`() async throws {
+@Test func `a local App Store that is opened again continues as if it had never stopped`() async throws {
     let operations = [
         AppStoreOperation(.customer, [.customer: "Ada"]), AppStoreOperation(.acquire, [.customer: "Ada"]),
         AppStoreOperation(.buy, [.customer: "Ada", .product: Shop.monthly]), AppStoreOperation(.advance, [.by: "30m"]),
@@ -57,7 +57,7 @@ private func open(_ file: String) throws -> LocalAppStore {
     }
 }
 
-@Test func `a journal of a newer release, or with an impossible entry, is rejected`() async throws {
+@Test func `a local App Store's journal of a newer release, or with an impossible entry, is rejected`() async throws {
     try await withFile { file in
         try await open(file).perform(AppStoreOperation(.customer, [.customer: "Ada"]))
         let database = try SQLiteConnection(path: file, for: .writing)
@@ -78,7 +78,7 @@ private func open(_ file: String) throws -> LocalAppStore {
     }
 }
 
-@Test func `an impossible operation isn't stored`() async throws {
+@Test func `an impossible operation isn't stored in the local App Store's journal`() async throws {
     try await withFile { file in
         let store = try open(file)
         try await store.perform(AppStoreOperation(.customer, [.customer: "Ada"]))
@@ -96,7 +96,7 @@ private func open(_ file: String) throws -> LocalAppStore {
     }
 }
 
-@Test func `a running clock doesn't fill the journal`() async throws {
+@Test func `repeated advances of the clock use one entry in the local App Store's journal`() async throws {
     try await withFile { file in
         let store = try open(file)
         for _ in 0..<10 { try await store.perform(AppStoreOperation(.advance, [.by: "1m"])) }
@@ -106,7 +106,7 @@ private func open(_ file: String) throws -> LocalAppStore {
     }
 }
 
-@Test func `a file that isn't a journal is rejected with a reason`() async throws {
+@Test func `a file that isn't a local App Store's journal is rejected with a reason`() async throws {
     try await withFile { file in
         try Data("this is no database, and much longer than its header".utf8).write(to: URL(fileURLWithPath: file))
         #expect(throws: JournalError.self) { try Journal(path: file, header: header) }
@@ -154,7 +154,7 @@ private func open(_ file: String) throws -> LocalAppStore {
 
 /// Runs only in `make soak`.
 @Test(.enabled(if: ProcessInfo.processInfo.environment["TENURE_SOAK"] != nil))
-func `a store can have a hundred thousand customers`() async throws {
+func `a local App Store can have a hundred thousand customers`() async throws {
     try await withFile { file in
         let store = try LocalAppStore(
             try Journal(

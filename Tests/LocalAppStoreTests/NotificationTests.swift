@@ -11,7 +11,7 @@ import Testing
 
 @testable import LocalAppStore
 
-@Test func `a notification is posted to the app's URL, and verifies there`() async throws {
+@Test func `a notification is posted to the app's URL, and passes verification there`() async throws {
     let (bodies, continuation) = AsyncStream.makeStream(of: [UInt8].self)
     let router = Router()
     router.post("hook") { request, _ in

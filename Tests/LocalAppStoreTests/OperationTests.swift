@@ -6,7 +6,7 @@ import Testing
 
 @testable import LocalAppStore
 
-@Test func `one-time purchases of all types are charged once`() throws {
+@Test func `each type of one-time purchase is charged once`() throws {
     var state = try Shop.state(of: "Ada")
     try state.buy(Shop.everything, "Ada")
     try state.buy(Shop.coins, "Ada", quantity: 3)
@@ -31,7 +31,7 @@ import Testing
     #expect(payload.storefrontID == "143443")
 }
 
-@Test func `family members have separate transactions, which follow the purchaser's`() throws {
+@Test func `family members have separate transactions, which change with the purchaser's`() throws {
     var state = Shop.state(at: "2026-01-10T12:00:00Z")
     for name in ["Ada", "Byron", "Gwen"] { try state.addCustomer(name, family: "Lovelace") }
     try state.acquire("Ada")
@@ -78,7 +78,7 @@ import Testing
     #expect(notification.appTransaction?.payload.appTransactionID == state.id(of: state.acquisitions[0]))
 }
 
-@Test func `a failed delivery is repeated five times in production, and never in the sandbox`() throws {
+@Test func `a failed notification is sent five more times in production, never in the sandbox`() throws {
     func attempts(_ environment: AppStoreEnvironment) throws -> [Date] {
         var state = try Shop.state(of: "Ada", environment, at: "2026-01-01", url: "https://example.com/hook")
         try state.buy(Shop.everything, "Ada")
@@ -97,7 +97,7 @@ import Testing
     #expect(try attempts(.sandbox) == [Shop.date("2026-01-01")])
 }
 
-@Test func `the clock never runs backwards`() {
+@Test func `the local App Store's clock never runs backwards`() {
     var clock = StoreClock(startingAt: Date(timeIntervalSince1970: 100))
     clock.advance(to: Date(timeIntervalSince1970: 95))
     #expect(clock.now.timeIntervalSince1970 == 100)

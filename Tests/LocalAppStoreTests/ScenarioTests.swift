@@ -26,12 +26,12 @@ private func example(_ name: String) throws -> Scenario {
     try ScenarioReader.read(Array(Data(contentsOf: examples.appendingPathComponent(name))), named: name)
 }
 
-@Test func `there are more than ten examples`() {
+@Test func `Examples/scenarios has more than ten scenarios`() {
     #expect(names.count > 10)
 }
 
 @Test(arguments: names)
-func `every example scenario meets its expectations`(_ name: String) async throws {
+func `every scenario in Examples/scenarios gives its expected decisions`(_ name: String) async throws {
     let outcomes = try await play(try example(name))
     #expect(!outcomes.isEmpty)
     for outcome in outcomes {
@@ -39,7 +39,7 @@ func `every example scenario meets its expectations`(_ name: String) async throw
     }
 }
 
-@Test func `the same scenario under another policy shows which customers lose`() async throws {
+@Test func `a scenario under another policy reports the customers who lose something`() async throws {
     let scenario = try example("calculator-disaster.yaml")
     let policy = try PolicyFile.read(
         """
@@ -191,7 +191,7 @@ func `every example scenario meets its expectations`(_ name: String) async throw
     ] { #expect(reported.contains(name), "\(name)") }
 }
 
-@Test func `a step before the scenario begins, or before the step above, is a mistake at its place`() throws {
+@Test func `a scenario's step dated before its beginning or before the previous step is a mistake`() throws {
     func read(_ steps: String) throws -> Scenario {
         try ScenarioReader.read(
             Array(

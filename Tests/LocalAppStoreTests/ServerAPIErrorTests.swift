@@ -22,11 +22,11 @@ private let onlyByFault: Set<ServerAPIError> = [
     .generalInternalRetryable,
 ]
 
-@Test func `the store has exactly the documented errors`() {
+@Test func `the local App Store knows exactly the errors that Apple documents for its Server API`() {
     #expect(Set(ServerAPIError.allCases.map(\.rawValue)) == documented)
 }
 
-@Test func `a fault can cause every error, with its status and message`() async throws {
+@Test func `a fault can cause every error of the App Store Server API, with its status and message`() async throws {
     try await withCounter(try stateForWrongRequests()) { counter async throws in
         let path = "/inApps/v1/transactions/\(await counter.store.state.id(of: counter.store.state.transactions[0]))"
         for error in ServerAPIError.allCases {
@@ -236,7 +236,7 @@ extension Wrong {
     fileprivate var withoutBody: Wrong { Wrong(error: error, method: method, path: path) }
 }
 
-@Test func `an invalid request gets its error code, and changes nothing`() async throws {
+@Test func `an invalid App Store Server API request gets its error code, and changes nothing`() async throws {
     let state = try stateForWrongRequests()
     let wrongs =
         try wrongQuestions(state) + wrongNotificationRequests(state) + wrongExtensions(state) + wrongChanges(state)

@@ -10,7 +10,7 @@ import Testing
 
 @testable import LocalAppStore
 
-@Test func `HTTP requests get a transaction, its history and its subscription's status`() async throws {
+@Test func `the local App Store serves transactions, histories and statuses over HTTP`() async throws {
     var state = try Shop.state(of: "Ada")
     try state.buy(Shop.monthly, "Ada")
     state.advance(to: Shop.date("2014-10-20"))
@@ -47,7 +47,7 @@ import Testing
     }
 }
 
-@Test func `an API request with a token of another key, app or time gets 401 without a reason`() async throws {
+@Test func `a Server API request with a token of another key, app or time gets a bare 401`() async throws {
     var state = try Shop.state(of: "Ada")
     try state.buy(Shop.everything, "Ada")
     let id = state.id(of: state.transactions[0])
@@ -71,7 +71,7 @@ import Testing
     }
 }
 
-@Test func `an API request may have a token of the local time, for servers with the local clock`() async throws {
+@Test func `an API token may be dated by the local App Store's clock, for servers that use this clock`() async throws {
     var state = try Shop.state(of: "Ada", at: "2014-09-06T10:00:00Z")
     try state.buy(Shop.everything, "Ada")
     let path = "/inApps/v1/transactions/\(state.id(of: state.transactions[0]))"

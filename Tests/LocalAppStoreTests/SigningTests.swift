@@ -8,7 +8,7 @@ import Testing
 
 @testable import LocalAppStore
 
-@Test func `an app transaction has the original version, and only its device recognizes it`() throws {
+@Test func `an app transaction has the original version, and is bound to its device only`() throws {
     var state = try Shop.state(of: "Ada")
     state.advance(to: Shop.date("2015-07-01"))
     try state.update("Ada")
@@ -33,7 +33,7 @@ import Testing
     #expect(payload.originalPlatform?.rawValue == "macOS")
 }
 
-@Test func `in the sandbox every app transaction has version 1-0 and August 2013`() throws {
+@Test func `every app transaction of the sandbox has version 1.0 and a date in August 2013`() throws {
     let state = try Shop.state(of: "Hana", .sandbox)
     let payload = try Shop.payload(state, "Hana")
     #expect(payload.originalApplicationVersion == "1.0")
@@ -46,7 +46,7 @@ import Testing
     #expect(verified.environment == .sandbox)
 }
 
-@Test func `only the app transaction shows a refund of the app, until the app is bought again`() throws {
+@Test func `a refund of the app is shown by the app transaction only, until the app is bought again`() throws {
     var state = try Shop.state(of: "Fay")
     let count = state.notifications.count
     state.advance(to: Shop.date("2014-09-10"))
@@ -62,7 +62,7 @@ import Testing
     #expect(again.originalApplicationVersion == "37")
 }
 
-@Test func `volume licenses have an end, promo codes can't be refunded, and pre-orders have a date`() throws {
+@Test func `a volume license has an end, a promo code no refund, and a pre-order a date`() throws {
     var state = Shop.state()
     for name in ["Vera", "Paul", "Olga"] { try state.addCustomer(name) }
     try state.acquire("Vera", way: .volumePurchase, licenseEnds: Shop.date("2015-09-06"))
@@ -79,7 +79,7 @@ import Testing
 }
 
 @Test(arguments: ["2012-10-03T09:00:00Z", "2014-09-06T10:00:00Z", "2025-06-01T10:00:00Z"])
-func `receipts of every time verify, and the oldest have no version`(_ time: String) throws {
+func `receipts signed in any year pass verification, and the oldest have no version`(_ time: String) throws {
     var app = Shop.app()
     app.releases.append(StoreRelease(platform: .iOS, build: "1", version: "1.0", releasedAt: Shop.date("2010-01-01")))
     app.releases.sort { $0.releasedAt < $1.releasedAt }
@@ -94,9 +94,7 @@ func `receipts of every time verify, and the oldest have no version`(_ time: Str
     #expect(verified.payload.inAppPurchases.map(\.productID) == [Shop.everything])
 }
 
-@Test func `the same seed and operations give the same API key, IDs and payloads`()
-    throws
-{
+@Test func `two local App Stores with the same seed and operations have the same API key, IDs and payloads`() throws {
     func all(_ seed: String) throws -> [JSONValue] {
         let signer = Shop.signer
         var state = AppStoreState(

@@ -33,7 +33,7 @@ private func subscribed(gracePeriodDays: Int? = nil) throws -> AppStoreState {
     #expect(notification.renewalInfo?.payload.renewalPrice == 1990)
 }
 
-@Test func `a canceled plan runs until its end, and can be bought again`() throws {
+@Test func `a canceled subscription runs until its end, and can be bought again`() throws {
     var state = try subscribed()
     try state.setAutoRenew(false, "Ada", Shop.monthly)
     #expect(try state.lastNotification().renewalInfo?.payload.autoRenewStatus?.known == .off)
@@ -54,7 +54,7 @@ private func subscribed(gracePeriodDays: Int? = nil) throws -> AppStoreState {
     #expect(state.transactions.last?.original == 0)
 }
 
-@Test func `a plan renews after its renewal is switched on again`() throws {
+@Test func `a subscription renews after its renewal is switched on again`() throws {
     var state = try subscribed()
     try state.setAutoRenew(false, "Ada", Shop.monthly)
     try state.setAutoRenew(true, "Ada", Shop.monthly)
@@ -66,7 +66,7 @@ private func subscribed(gracePeriodDays: Int? = nil) throws -> AppStoreState {
         ])
 }
 
-@Test func `a failed charge without a grace period ends access, and the retry ends after sixty days`() throws {
+@Test func `a failed renewal without a grace period ends access, and billing retry ends after sixty days`() throws {
     var state = try subscribed()
     try state.setBillingWorks(false, of: "Ada")
     state.advance(to: Shop.date("2026-02-18"))
@@ -80,7 +80,7 @@ private func subscribed(gracePeriodDays: Int? = nil) throws -> AppStoreState {
     #expect(try state.lastNotification().renewalInfo?.payload.expirationIntent?.known == .billingError)
 }
 
-@Test func `a grace period keeps access until it ends, and a recovery within it loses no day`() throws {
+@Test func `a payment within the grace period keeps access without losing a day`() throws {
     var state = try subscribed(gracePeriodDays: 16)
     try state.setBillingWorks(false, of: "Ada")
     state.advance(to: Shop.date("2026-02-20"))
@@ -102,7 +102,7 @@ private func subscribed(gracePeriodDays: Int? = nil) throws -> AppStoreState {
     #expect(!state.notificationNames().contains("EXPIRED/BILLING_RETRY"))
 }
 
-@Test func `an upgrade applies at once, and a downgrade waits and can be canceled`() throws {
+@Test func `a subscription upgrade applies at once, and a downgrade waits and can be canceled`() throws {
     var state = try subscribed()
     try state.changePlan("Ada", to: Shop.pro, as: .upgrade)
     let upgraded = try state.lastNotification()
@@ -127,7 +127,7 @@ private func subscribed(gracePeriodDays: Int? = nil) throws -> AppStoreState {
     #expect(state.transactions.last?.expiresDate == Shop.date("2027-02-20"))
 }
 
-@Test func `a change of plan switches the renewal on without another notification`() throws {
+@Test func `changing a subscription's product switches renewal on without another notification`() throws {
     var state = try subscribed()
     try state.setAutoRenew(false, "Ada", Shop.monthly)
     try state.changePlan("Ada", to: Shop.yearly, as: .downgrade)
@@ -135,14 +135,14 @@ private func subscribed(gracePeriodDays: Int? = nil) throws -> AppStoreState {
     #expect(state.notificationNames(since: 3) == ["DID_CHANGE_RENEWAL_PREF/DOWNGRADE"])
 }
 
-@Test func `an upgrade to a lower plan and a downgrade to a higher plan aren't possible`() throws {
+@Test func `upgrading to a lower subscription level or downgrading to a higher one isn't possible`() throws {
     var state = try subscribed()
     #expect(throws: AppStoreStateError.self) { try state.changePlan("Ada", to: Shop.pro, as: .downgrade) }
     #expect(throws: AppStoreStateError.self) { try state.buy(Shop.pro, "Ada") }
     #expect(state.notifications.count == 2)
 }
 
-@Test func `a subscriber's offer applies at the next renewal`() throws {
+@Test func `an offer to a subscriber applies at the next renewal`() throws {
     var state = try subscribed()
     try state.changePlan("Ada", to: Shop.monthly, offer: "thanks", as: .stay)
     let redeemed = try state.lastNotification()
@@ -156,7 +156,7 @@ private func subscribed(gracePeriodDays: Int? = nil) throws -> AppStoreState {
     #expect(renewed.offer?.type == .promotional)
 }
 
-@Test func `a win-back offer that is paid as you go lasts its number of periods`() throws {
+@Test func `a pay-as-you-go win-back offer lasts its number of periods`() throws {
     var state = try subscribed()
     try state.setAutoRenew(false, "Ada", Shop.monthly)
     state.advance(to: Shop.date("2026-03-01"))
@@ -170,7 +170,7 @@ private func subscribed(gracePeriodDays: Int? = nil) throws -> AppStoreState {
     }
 }
 
-@Test func `a higher price needs consent, and without it the plan ends`() throws {
+@Test func `a price increase needs consent, and without it the subscription ends`() throws {
     var state = try subscribed()
     try state.raisePrice(of: Shop.monthly, to: 2990)
     #expect(try state.lastNotification().renewalInfo?.payload.priceIncreaseStatus?.known == .notYetAnswered)
@@ -185,7 +185,7 @@ private func subscribed(gracePeriodDays: Int? = nil) throws -> AppStoreState {
     #expect(try state.lastNotification().renewalInfo?.payload.expirationIntent?.known == .priceIncreaseNotAccepted)
 }
 
-@Test func `a product that was removed from sale doesn't renew`() throws {
+@Test func `a subscription to a product that was removed from sale doesn't renew`() throws {
     var state = try subscribed()
     try state.setOnSale(false, product: Shop.monthly)
     state.advance(to: Shop.date("2026-02-18"))
@@ -193,7 +193,7 @@ private func subscribed(gracePeriodDays: Int? = nil) throws -> AppStoreState {
     #expect(throws: AppStoreStateError.notForSale(product: Shop.monthly)) { try state.buy(Shop.monthly, "Ada") }
 }
 
-@Test func `a refund revokes a subscription only if it is for the running period`() throws {
+@Test func `a refund ends a subscription only if it is for the current period`() throws {
     var state = try subscribed()
     try state.requestRefund("Ada", Shop.monthly, periodsAgo: 1)
     let request = try state.lastNotification()
@@ -219,7 +219,7 @@ private func subscribed(gracePeriodDays: Int? = nil) throws -> AppStoreState {
         ])
 }
 
-@Test func `notifications of one instant have increasing signing dates`() throws {
+@Test func `notifications of one instant have signing dates in their order`() throws {
     var state = try subscribed()
     try state.refund("Ada", Shop.monthly)
     try state.reverseRefund("Ada", Shop.monthly)
@@ -230,7 +230,7 @@ private func subscribed(gracePeriodDays: Int? = nil) throws -> AppStoreState {
     #expect(Int((last.timeIntervalSince(state.now) * 1000).rounded()) == 2)
 }
 
-@Test func `a reversed refund restores the plan until its original end`() throws {
+@Test func `a reversed refund restores the subscription until its original end`() throws {
     var state = try subscribed()
     try state.refund("Ada", Shop.monthly)
     state.advance(to: Shop.date("2026-01-25"))
@@ -243,7 +243,7 @@ private func subscribed(gracePeriodDays: Int? = nil) throws -> AppStoreState {
     #expect(state.notificationNames(since: 4) == ["REFUND_REVERSED", "EXPIRED/VOLUNTARY"])
 }
 
-@Test func `in the sandbox a month takes five minutes, and a plan ends after twelve renewals`() throws {
+@Test func `in the sandbox a month takes five minutes, and a subscription ends after twelve renewals`() throws {
     var state = try Shop.state(of: "Hana", .sandbox, at: "2026-01-10T12:00:00Z")
     try state.buy(Shop.monthly, "Hana")
     let start = state.now
@@ -262,7 +262,7 @@ private func subscribed(gracePeriodDays: Int? = nil) throws -> AppStoreState {
     #expect(state.transactions.last?.expiresDate == start.addingTimeInterval(7200 + 7200))
 }
 
-@Test func `a scenario can set the lengths of periods in the sandbox`() throws {
+@Test func `a scenario can set the length of subscription periods in the sandbox`() throws {
     func scenario(_ lines: String) throws -> Scenario {
         try ScenarioReader.read(
             Array(
@@ -302,7 +302,7 @@ private func subscribed(gracePeriodDays: Int? = nil) throws -> AppStoreState {
     #expect(try scenario("environment: Sandbox").header.sandboxPeriods == nil)
     for (lines, mistake) in [
         ("sandbox: { month: 1h }", "story.yaml:3:1: `sandbox` needs `environment: Sandbox`"),
-        ("environment: Sandbox\nsandbox: { days: 59s }", "story.yaml:4:18: that is too short"),
+        ("environment: Sandbox\nsandbox: { days: 59s }", "story.yaml:4:18: this length is too short"),
         ("environment: Sandbox\nsandbox: { renewals: 1001 }", "story.yaml:4:22: a subscription renews"),
     ] {
         #expect { try scenario(lines) } throws: { "\($0)".contains(mistake) }

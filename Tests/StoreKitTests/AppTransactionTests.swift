@@ -40,7 +40,7 @@ import Testing
         #expect(other.deviceVerificationID != device.deviceVerificationID)
     }
 
-    @Test func `in the sandbox every app transaction has version 1.0 and 2013`() async throws {
+    @Test func `every app transaction of the sandbox has version 1.0 and a date in 2013`() async throws {
         let kiosk = try await Kiosk(.sandbox)
         let it = try await kiosk.device().run { try await AppTransaction.shared.payloadValue }
         #expect(it.environment == .sandbox)
@@ -49,7 +49,7 @@ import Testing
         #expect(it.appID == nil)
     }
 
-    @Test func `the device keeps its copy, needs the network only for the first one, and never asks to sign in`()
+    @Test func `AppTransaction.shared uses the network for the first copy only, and never asks to sign in`()
         async throws
     {
         let kiosk = try await Kiosk()
@@ -65,7 +65,7 @@ import Testing
         #expect(device.signInRequests == 0)
     }
 
-    @Test func `an offline device without a copy throws a network error`() async throws {
+    @Test func `AppTransaction.shared throws a network error on an offline device without a copy`() async throws {
         let kiosk = try await Kiosk()
         let device = try await kiosk.device()
         device.behavior.isOffline = true
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func `a refresh asks the customer to sign in, and gets the refund of the app`() async throws {
+    @Test func `AppTransaction.refresh asks the customer to sign in, and shows a refund of the app`() async throws {
         let kiosk = try await Kiosk()
         let device = try await kiosk.device()
         try await device.run {
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `an update of the app brings a copy for the new version`() async throws {
+    @Test func `updating the app brings an app transaction for the new version`() async throws {
         let kiosk = try await Kiosk()
         let device = try await kiosk.device()
         try await device.run {

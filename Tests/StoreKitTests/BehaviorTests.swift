@@ -5,7 +5,7 @@ import StoreKit
 import Testing
 
 @Suite(.timeLimit(.minutes(2))) struct BehaviorTests {
-    @Test func `the app transaction throws the error of the behavior, with a copy or without`() async throws {
+    @Test func `AppTransaction.shared throws a configured error in spite of a stored copy`() async throws {
         let kiosk = try await Kiosk()
         let device = try await kiosk.device()
         try await device.run {
@@ -19,9 +19,7 @@ import Testing
         }
     }
 
-    @Test func `a hanging app transaction hangs in a canceled task too, until the behavior changes`()
-        async throws
-    {
+    @Test func `AppTransaction.shared can hang, in a canceled task too, until a test ends the hang`() async throws {
         let kiosk = try await Kiosk()
         let device = try await kiosk.device()
         device.behavior.appTransaction = .hangs
@@ -36,7 +34,7 @@ import Testing
     }
 
     @Test(arguments: LocalStore.Flaw.allCases)
-    func `StoreKit's verification finds a flaw, and the value stays readable`(flaw: LocalStore.Flaw)
+    func `StoreKit on Linux returns a value that fails verification as unverified and readable`(flaw: LocalStore.Flaw)
         async throws
     {
         let kiosk = try await Kiosk()
@@ -64,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `sequences that fail are empty, and statuses throw`() async throws {
+    @Test func `if StoreKit fails, sequences are empty and subscription statuses throw`() async throws {
         let kiosk = try await Kiosk()
         try await kiosk.buy(Kiosk.pro)
         let device = try await kiosk.device()
@@ -76,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func `another account has its own purchases at once, and its own app transaction after a refresh`()
+    @Test func `another account on a device has its purchases at once, and its app transaction after a refresh`()
         async throws
     {
         let kiosk = try await Kiosk()
@@ -97,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func `only synchronizing asks the customer to sign in`() async throws {
+    @Test func `AppStore.sync asks the customer to sign in, and a purchase doesn't`() async throws {
         let kiosk = try await Kiosk()
         let device = try await kiosk.device()
         try await device.run {
@@ -117,7 +115,7 @@ import Testing
         }
     }
 
-    @Test func `a test performs operations through the device, online or offline`() async throws {
+    @Test func `a test can perform operations through the device, even while it is offline`() async throws {
         let kiosk = try await Kiosk()
         let device = try await kiosk.device()
         device.behavior.isOffline = true
@@ -130,7 +128,8 @@ import Testing
             try await device.perform("buy", ["product": "com.example.unknown"])
         } throws: {
             if case StoreKitError.systemError(let failure)? = $0 as? StoreKitError {
-                "\(failure)" == "this store has no product `com.example.unknown`; name one that its scenario defines"
+                "\(failure)"
+                    == "the local App Store has no product `com.example.unknown`; name one that its scenario defines"
             } else {
                 false
             }

@@ -16,11 +16,11 @@ import Testing
         try await server.serve { port in try await body(try #require(URL(string: "http://127.0.0.1:\(port)"))) }
     }
 
-    @Test func `StoreKit and the store have the same names for requests`() {
+    @Test func `StoreKit on Linux and the local App Store use the same names for device requests`() {
         #expect(Set(LocalStore.requestKinds) == Set(DeviceRequestKind.allCases.map(\.rawValue)))
     }
 
-    @Test func `HTTP requests give the same results as requests in the process`() async throws {
+    @Test func `StoreKit on Linux gets the same results over HTTP as within the process`() async throws {
         let kiosk = try await Kiosk()
         try await serving(kiosk) { url in
             let device = try await LocalStore(url: url, customer: "Ada")
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func `updates arrive over HTTP while a listener waits`() async throws {
+    @Test func `Transaction.updates delivers over HTTP while a listener waits`() async throws {
         let kiosk = try await Kiosk()
         try await serving(kiosk) { url in
             let device = try await LocalStore(url: url)
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `no request stays open after its listener has ended`() async throws {
+    @Test func `no HTTP request stays open after its listener of Transaction.updates has ended`() async throws {
         let kiosk = try await Kiosk()
         try await serving(kiosk) { url in
             let device = try await LocalStore(url: url)
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func `a device that trusts other roots verifies no artifact of the store`() async throws {
+    @Test func `a device that trusts other roots verifies no artifact of the local App Store`() async throws {
         let kiosk = try await Kiosk()
         try await serving(kiosk) { url in
             let foreign = try TestAuthority(receiptsOf: Kiosk.authority)
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `a receipt that can't be saved is an error of the installation and of every renewal`()
+    @Test func `a receipt that can't be saved fails the installation, AppStore.sync and AppTransaction.refresh`()
         async throws
     {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("receipts \(UUID().uuidString)")
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test func `a missing store is a network error, and an unknown customer is a system error`() async throws {
+    @Test func `a stopped local App Store is a network error, and an unknown customer a system error`() async throws {
         let nowhere = try #require(URL(string: "http://127.0.0.1:1"))
         await #expect {
             _ = try await LocalStore(url: nowhere)

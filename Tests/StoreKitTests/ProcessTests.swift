@@ -8,7 +8,7 @@ import Testing
 
 /// These tests change the whole process, so they run one after the other.
 @Suite(.serialized) struct ProcessTests {
-    @Test func `code gets errors and empty sequences if no store is configured`() async throws {
+    @Test func `StoreKit on Linux gives errors and empty sequences if no local App Store is configured`() async throws {
         guard ProcessInfo.processInfo.environment["TENURE_STORE_URL"] == nil else { return }
         await #expect(throws: StoreKitError.self) { try await AppTransaction.shared }
         await #expect(throws: StoreKitError.self) { try await AppStore.sync() }
@@ -18,7 +18,7 @@ import Testing
         for await _ in StoreKit.Transaction.updates { Issue.record("nothing is sold here") }
     }
 
-    @Test func `detached tasks use the device of the process`() async throws {
+    @Test func `detached tasks use the device that was set for the process`() async throws {
         let kiosk = try await Kiosk()
         LocalStore.use(try await kiosk.device())
         defer { LocalStore.use(nil) }
@@ -30,7 +30,7 @@ import Testing
             try await other.device().run { try await AppTransaction.shared.payloadValue.originalAppVersion } == "1.0")
     }
 
-    @Test func `the current device has a file with the receipt`() async throws {
+    @Test func `the current device of StoreKit on Linux has a file with the app's receipt`() async throws {
         let kiosk = try await Kiosk()
         let device = try await kiosk.device()
         try await device.run {

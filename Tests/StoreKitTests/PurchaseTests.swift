@@ -10,7 +10,7 @@ import Testing
         try #require(try await Product.products(for: [id]).first)
     }
 
-    @Test func `products have the prices, periods and offers of the customer's storefront`() async throws {
+    @Test func `Product.products has the prices, periods and offers of the customer's storefront`() async throws {
         let kiosk = try await Kiosk(owner: nil)
         try await kiosk.operation(.customer, "Ida", [.storefront: "DEU"])
         try await kiosk.operation(.acquire, "Ida")
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func `a withdrawn product isn't listed, and can't be bought`() async throws {
+    @Test func `a product that was removed from sale isn't listed, and can't be bought`() async throws {
         let kiosk = try await Kiosk()
         try await kiosk.device().run {
             let product = try await product(Kiosk.everything)
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func `a purchase has the app's token and quantity, and is an entitlement at once`() async throws {
+    @Test func `a purchase has the app's account token and quantity, and counts at once`() async throws {
         let kiosk = try await Kiosk()
         try await kiosk.device().run {
             let token = UUID()
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func `a product that the customer owns permanently is delivered again, and charged once`() async throws {
+    @Test func `buying an owned non-consumable again delivers it again without another charge`() async throws {
         let kiosk = try await Kiosk()
         try await kiosk.device().run {
             guard case .success(let first) = try await product(Kiosk.everything).purchase(),
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func `an upgrade applies at once, and a downgrade from the next renewal on`() async throws {
+    @Test func `a subscription upgrade applies at once, and a downgrade at the next renewal`() async throws {
         let kiosk = try await Kiosk()
         try await kiosk.device().run {
             _ = try await product(Kiosk.monthly).purchase()
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func `only eligible customers get an offer`() async throws {
+    @Test func `only customers who are eligible for a subscription offer get it`() async throws {
         let kiosk = try await Kiosk()
         try await kiosk.device().run {
             let monthly = try await product(Kiosk.monthly)
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    @Test func `a purchase ends as the behavior says`() async throws {
+    @Test func `a test can make a purchase be canceled, fail or be forbidden`() async throws {
         let kiosk = try await Kiosk()
         let device = try await kiosk.device()
         try await device.run {
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test func `only purchases that a parent approves arrive as updates`() async throws {
+    @Test func `only purchases that a parent approved are delivered to Transaction.updates`() async throws {
         let kiosk = try await Kiosk()
         let device = try await kiosk.device()
         try await device.run {

@@ -5,7 +5,7 @@ import StoreKit
 import Testing
 
 @Suite struct TransactionTests {
-    @Test func `the entitlements are permanent purchases, running plans and every non-renewing subscription`()
+    @Test func `currentEntitlements are non-consumables, active subscriptions and all non-renewing subscriptions`()
         async throws
     {
         let kiosk = try await Kiosk()
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func `an upgrade replaces the running plan`() async throws {
+    @Test func `an upgrade replaces the active subscription`() async throws {
         let kiosk = try await Kiosk()
         try await kiosk.buy(Kiosk.monthly)
         try await kiosk.advance("2d")
@@ -47,7 +47,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [nil, 16]) func `access continues during a grace period, if the app has one`(days: Int?)
+    @Test(arguments: [nil, 16])
+    func `a subscription stays an entitlement during a billing grace period, if the app has one`(days: Int?)
         async throws
     {
         let kiosk = try await Kiosk(gracePeriodDays: days)
@@ -66,7 +67,7 @@ import Testing
         await device.run { #expect(await entitledProducts().isEmpty) }
     }
 
-    @Test func `an offline device notices the end of a period by its clock`() async throws {
+    @Test func `an offline device notices the end of a subscription period by its clock`() async throws {
         let kiosk = try await Kiosk()
         try await kiosk.buy(Kiosk.pro)
         try await kiosk.buy(Kiosk.everything)

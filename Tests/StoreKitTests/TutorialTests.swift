@@ -21,7 +21,7 @@ import Testing
         return (scenario, store)
     }
 
-    @Test func `the scenario of string-compared majors exposes the bug of the published code`() async throws {
+    @Test func `the example scenario finds the bug of tutorial code that compares versions as text`() async throws {
         let (scenario, store) = try await story("string-compared-majors")
         var wrongByText: Set<String> = []
         var wrongByNumber: Set<String> = []
@@ -40,9 +40,7 @@ import Testing
         #expect(wrongByNumber == [])
     }
 
-    @Test @MainActor func `a usual store object buys, listens, restores and knows who subscribes`()
-        async throws
-    {
+    @Test @MainActor func `a store class as in StoreKit tutorials buys, listens and restores on Linux`() async throws {
         let kiosk = try await Kiosk()
         let device = try await kiosk.device()
         try await device.run {

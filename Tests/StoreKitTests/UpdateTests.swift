@@ -6,9 +6,7 @@ import Testing
 
 /// Each test waits for the updates that it causes. Without them it fails at its time limit.
 @Suite(.timeLimit(.minutes(2))) struct UpdateTests {
-    @Test func `purchases on other devices, renewals and refunds arrive in their order while the app runs`()
-        async throws
-    {
+    @Test func `Transaction.updates delivers other devices' purchases, renewals and refunds in order`() async throws {
         let kiosk = try await Kiosk()
         let device = try await kiosk.device()
         try await device.run {
@@ -27,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func `every listener gets every update once`() async throws {
+    @Test func `every listener of Transaction.updates gets every update once`() async throws {
         let kiosk = try await Kiosk()
         let device = try await kiosk.device()
         await device.run {
@@ -55,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func `updates have what the family shares, and what it stops sharing`() async throws {
+    @Test func `Transaction.updates delivers purchases that the family shares or stops sharing`() async throws {
         let kiosk = try await Kiosk(owner: nil)
         for name in ["Ada", "Ben"] {
             try await kiosk.operation(.customer, name, [.family: "Lovelace"])
@@ -71,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func `a listener first gets the unfinished transactions`() async throws {
+    @Test func `a listener of Transaction.updates first gets the unfinished transactions`() async throws {
         let kiosk = try await Kiosk()
         try await kiosk.buy(Kiosk.coins)
         try await kiosk.buy(Kiosk.everything)
@@ -86,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func `a purchase on this device is the result of the call, and not an update`() async throws {
+    @Test func `a purchase on this device isn't delivered to Transaction.updates`() async throws {
         let kiosk = try await Kiosk()
         let device = try await kiosk.device()
         try await device.run { () async throws -> Void in
@@ -108,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func `a canceled listener ends`() async throws {
+    @Test func `a listener of Transaction.updates ends when its task is canceled`() async throws {
         let kiosk = try await Kiosk()
         let device = try await kiosk.device()
         await device.run {
@@ -118,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func `updates from offline times arrive when the device is online again`() async throws {
+    @Test func `transactions that change while a device is offline arrive when it is online again`() async throws {
         let kiosk = try await Kiosk()
         let device = try await kiosk.device()
         try await device.run {
@@ -133,7 +131,7 @@ import Testing
         }
     }
 
-    @Test func `changes of subscription statuses and of the storefront are updates, too`() async throws {
+    @Test func `Status.updates and Storefront.updates deliver their changes`() async throws {
         let kiosk = try await Kiosk()
         let device = try await kiosk.device()
         try await device.run {

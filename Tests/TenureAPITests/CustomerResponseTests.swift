@@ -5,7 +5,7 @@ import Testing
 
 @testable import TenureAPI
 
-@Suite struct `a customer on the wire` {
+@Suite struct `a customer's JSON response` {
     private static let now = Date(timeIntervalSince1970: 1_700_000_000.25)
 
     private static func answer() throws -> CustomerAnswer {
@@ -37,7 +37,7 @@ import Testing
             purchasesAreComplete: true)
     }
 
-    @Test func `a customer on the wire reads as it was written`() throws {
+    @Test func `a customer's JSON response reads as it was written`() throws {
         var answer = try Self.answer()
         answer.entitlementToken = "a.b.c"
         answer.signingKey = SigningKeyResponse(chain: ["d.e.f", "g.h.i"], root: "j.k.l", revocations: "m.n.o")
@@ -76,7 +76,7 @@ import Testing
         #expect(!purchase.isUpgraded)
     }
 
-    @Test func `a customer on the wire leaves out what there isn't`() throws {
+    @Test func `a customer's JSON response leaves out absent fields, such as the access token`() throws {
         var json = JSONWriter()
         json.value(try Self.answer())
         let text = String(decoding: json.bytes, as: UTF8.self)
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func `a decision by itself names its entitlement`() throws {
+    @Test func `a decision's JSON outside of a customer's response names its entitlement`() throws {
         let decision = try #require(try Self.answer().decisions.last)
         var json = JSONWriter()
         json.value(decision, namesEntitlement: true)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TenureAPI
 
-@Suite struct `problems on the wire` {
+@Suite struct `problems in HTTP responses` {
     @Test(arguments: Problem.Code.allCases) func `problems in HTTP responses have their code, status and title`(
         code: Problem.Code
     ) throws {

@@ -7,7 +7,7 @@ import Testing
         (try result.json()["decisions"] as? [[String: Any]])?.first?["outcome"] as? String
     }
 
-    @Test func `an owner is granted, a new user is denied, and nothing is undetermined`() async throws {
+    @Test func `tenure decide grants an owner, denies a new user, and is undetermined without evidence`() async throws {
         let testBed = try await TestBed()
         let owner = try await testBed.mint(
             "app-transaction", "originalApplicationVersion=37", "originalPurchaseDate=2014-05-01")
@@ -27,7 +27,7 @@ import Testing
         #expect(try outcome(nothing) == "undetermined")
     }
 
-    @Test func `titles are in the requested language, otherwise in the first of the policy`() async throws {
+    @Test func `tenure decide prints titles in the requested language, otherwise in the policy's first`() async throws {
         let testBed = try await TestBed()
         let titled = try testBed.folder.write(
             TestBed.policy + "\n    title: { en: Everything, de: Alles }\n", to: "titled.yaml")
@@ -62,7 +62,7 @@ import Testing
         #expect(try await outcome(testBed.decide("--at", "2017-05-01T00:00:00Z", app, yearly)) == "denied")
     }
 
-    @Test func `rejected artifacts are named and don't count`() async throws {
+    @Test func `tenure decide names rejected artifacts, which don't count`() async throws {
         let testBed = try await TestBed()
         let foreign = try await testBed.mint(
             "app-transaction", "bundleId=com.example.other", "originalApplicationVersion=37")
@@ -83,7 +83,7 @@ import Testing
         #expect(try await testBed.decide("--environment", "production", production, sandbox).status == 0)
     }
 
-    @Test func `another device's app transaction is no proof for this one`() async throws {
+    @Test func `tenure decide ignores an app transaction of another device than the one given`() async throws {
         let testBed = try await TestBed()
         let device = "5f1c36a4-7d0b-4d0e-9d3f-0a3a2f6f1c11"
         let file = try await testBed.mint(

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct InspectTests {
     @Test(arguments: ["app-transaction", "transaction", "renewal-info", "notification", "receipt"])
-    func `minted artifacts are recognized, and verified if their authority is trusted`(kind: String) async throws {
+    func `tenure inspect verifies minted artifacts if their authority is trusted`(kind: String) async throws {
         let testBed = try await TestBed()
         let file = try await testBed.mint(kind)
         let trusted = try await Command.run("inspect", "--json", "--trust", testBed.authority, file)
@@ -25,7 +25,7 @@ import Testing
         #expect(verification["reason"] as? String == "untrustedChain")
     }
 
-    @Test func `another app's artifact is rejected once the app is named`() async throws {
+    @Test func `tenure inspect rejects another app's artifact if the app is named`() async throws {
         let testBed = try await TestBed()
         let file = try await testBed.mint("app-transaction")
         let result = try await Command.run(
@@ -34,7 +34,7 @@ import Testing
         #expect((try result.json()["verification"] as? [String: Any])?["reason"] as? String == "wrongApp")
     }
 
-    @Test func `a sandbox artifact is rejected where only production is accepted`() async throws {
+    @Test func `tenure inspect rejects a sandbox artifact if only production is accepted`() async throws {
         let testBed = try await TestBed()
         let file = try await testBed.mint("app-transaction", options: ["--environment", "sandbox"])
         #expect(try await Command.run("inspect", "--trust", testBed.authority, file).status == 0)
@@ -43,7 +43,7 @@ import Testing
         #expect((try result.json()["verification"] as? [String: Any])?["reason"] as? String == "wrongEnvironment")
     }
 
-    @Test func `artifacts of Xcode are local, and only if its certificate is given`() async throws {
+    @Test func `tenure inspect accepts artifacts signed by Xcode only with its certificate`() async throws {
         let testBed = try await TestBed()
         let file = try await testBed.mint("transaction", options: ["--environment", "xcode"])
         #expect(try await Command.run("inspect", "--trust", testBed.authority, file).status == 2)
@@ -61,7 +61,7 @@ import Testing
                 == 2)
     }
 
-    @Test func `a receipt reads from standard input and as Base64 with line breaks`() async throws {
+    @Test func `tenure inspect reads a receipt from standard input and as Base64 with line breaks`() async throws {
         let testBed = try await TestBed()
         let file = try await testBed.mint("receipt", options: ["--form", "base64"])
         let text = String(decoding: try Data(contentsOf: URL(fileURLWithPath: file)), as: UTF8.self)
@@ -71,7 +71,7 @@ import Testing
         #expect(result.status == 0 && result.output.contains("com.example.calculator"))
     }
 
-    @Test func `a response of verifyReceipt is shown as unsigned`() async throws {
+    @Test func `tenure inspect shows a verifyReceipt response as unsigned`() async throws {
         let answer =
             #"{"status":0,"environment":"Production","receipt":{"bundle_id":"com.example.calculator","in_app":[]}}"#
         let result = try await Command.run("inspect", "--json", input: Data(answer.utf8))
@@ -80,7 +80,7 @@ import Testing
         #expect(try result.json()["kind"] as? String == "verifyReceipt")
     }
 
-    @Test func `control characters in an artifact are shown as escapes`() async throws {
+    @Test func `tenure inspect shows control characters in an artifact as escapes`() async throws {
         let testBed = try await TestBed()
         let file = try await testBed.mint("transaction")
         let parts = try String(contentsOfFile: file, encoding: .utf8).split(separator: ".").map(String.init)
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func `a receipt with an unsupported signature is shown as a rejected receipt`() async throws {
+    @Test func `tenure inspect shows a receipt with an unsupported signature as rejected`() async throws {
         let testBed = try await TestBed()
         for defect in ["digestMD5", "digestSHA512", "signatureECDSA"] {
             let file = try await testBed.mint("receipt", options: ["--defect", defect])
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test func `tenure inspect shows many names in about the time that it takes to read them`() async throws {
+    @Test func `tenure inspect shows an artifact with many fields without a long delay`() async throws {
         let folder = try Folder()
         let names = (0..<200_000).map { #""a\#($0)_ms":0"# }
         let file = try folder.write(
@@ -126,7 +126,7 @@ import Testing
         #expect(try await Command.run("inspect", file).output.contains("a199999_ms"))
     }
 
-    @Test func `an unreadable file is reported in one line`() async throws {
+    @Test func `tenure inspect reports an unreadable file in one line`() async throws {
         let folder = try Folder()
         let large = folder.url("large")
         try Data().write(to: large)
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test func `a genuine Mac receipt verifies under Apple's roots`() async throws {
+    @Test func `a genuine Mac receipt is verified under Apple's roots`() async throws {
         let real = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../../shared/real/receipts/mindnode_mac_sha256_receipt").standardized
         guard FileManager.default.fileExists(atPath: real.path) else {

@@ -40,9 +40,7 @@ import Testing
     }
 
     @Test
-    func `an artifact minted with a defect is refused for its reason, and an unknown defect is an error with the list`()
-        async throws
-    {
+    func `tenure mint makes artifacts with a named defect, and lists the defects for an unknown name`() async throws {
         let testBed = try await TestBed()
         let cases = [
             ("transaction", "foreignSignature", "badSignature"),
@@ -66,7 +64,7 @@ import Testing
         #expect(both.status == 64)
     }
 
-    @Test func `private keys are readable by their owner only`() async throws {
+    @Test func `tenure mint writes private keys that only their owner can read`() async throws {
         let testBed = try await TestBed()
         let keys = try FileManager.default.contentsOfDirectory(atPath: testBed.authority).filter {
             $0.hasSuffix(".key.pem")

@@ -21,7 +21,7 @@ import Testing
         policy = try folder.write(TestBed.policy, to: "policy.yaml")
     }
 
-    @Test func `a finding is printed with its position, the source line, the consequence and the fix`() async throws {
+    @Test func `tenure policy check prints a finding's position, line, consequence and fix`() async throws {
         let list = try folder.write(releases, to: "shipped.csv")
         let result = try await Command.run("policy", "check", policy, "--releases", list)
         #expect(result.status == 2)
@@ -43,7 +43,7 @@ import Testing
                 """)
     }
 
-    @Test func `a release list of another system is read by a mapping of its column names, values and prices`()
+    @Test func `tenure policy check --map reads a release list with other column names, values and prices`()
         async throws
     {
         let export = """
@@ -95,7 +95,7 @@ import Testing
             result.errors.hasPrefix("error: the policy of --against has mistakes; correct them first:\n\(broken):1:"))
     }
 
-    @Test func `warnings fail a check only with the option for it, and notes never do`() async throws {
+    @Test func `warnings fail tenure policy check only with an option, and notes never do`() async throws {
         let wide = try folder.write(
             TestBed.policy.replacingOccurrences(of: "until: +48h", with: "until: +480h"),
             to: "wide.yaml")
@@ -106,7 +106,7 @@ import Testing
         #expect(try await Command.run("policy", "check", "--strict", policy).status == 0)
     }
 
-    @Test func `lost rights are an error, and a file with mistakes isn't compared`() async throws {
+    @Test func `tenure policy check --against reports lost rights as errors`() async throws {
         let earlier = try folder.write(
             TestBed.policy.replacingOccurrences(of: "honors: [paid]", with: "honors: []"), to: "earlier.yaml")
         let result = try await Command.run("policy", "check", earlier, "--against", policy, "--json")
@@ -124,7 +124,7 @@ import Testing
         #expect(uncompared.output.contains("not compared with the earlier policy: correct the mistakes first"))
     }
 
-    @Test func `SARIF names each rule once, with help, and each place by a URI`() async throws {
+    @Test func `tenure policy check's SARIF names each rule once, with help, and files by URI`() async throws {
         try FileManager.default.createDirectory(atPath: folder.url("a b").path, withIntermediateDirectories: false)
         let spaced = try folder.write(
             TestBed.policy.replacingOccurrences(of: "until: +48h", with: "until: +480h"),
@@ -192,14 +192,14 @@ import Testing
         }
     }
 
-    @Test func `SARIF output has all fields that its schema requires, and no others`() async throws {
+    @Test func `tenure policy check's SARIF has all required fields, and no unknown ones`() async throws {
         for (name, text) in [("policy.yaml", TestBed.policy), ("broken.yaml", TestBed.policy + "\ncolor: red\n")] {
             let policy = try folder.write(text, to: name)
             try expectSARIF(try await Command.run("policy", "check", policy, "--format", "sarif").json())
         }
     }
 
-    @Test func `an acknowledged finding stays visible in every format, and doesn't fail the check`() async throws {
+    @Test func `tenure policy check shows acknowledged findings, and doesn't fail for them`() async throws {
         let list = try folder.write(releases, to: "shipped.csv")
         let acknowledged = try folder.write(
             TestBed.policy + """
@@ -249,7 +249,7 @@ import Testing
         )
     }
 
-    @Test func `a list that takes a mapping isn't suggested as the policy's own`() async throws {
+    @Test func `tenure policy check doesn't suggest a release list for the policy if it needs --map`() async throws {
         let export = try folder.write(
             releases.replacingOccurrences(of: "releasedAt", with: "Day"), to: "export.csv")
         let result = try await Command.run(

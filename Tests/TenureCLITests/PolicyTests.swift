@@ -3,8 +3,7 @@ import Foundation
 import Testing
 
 @Suite struct PolicyTests {
-    @Test func `a valid policy has no mistakes, and an invalid policy has all of them with their places`() async throws
-    {
+    @Test func `tenure policy check reports all mistakes of an invalid policy with their places`() async throws {
         let folder = try Folder()
         let sound = try folder.write(TestBed.policy, to: "sound.yaml")
         #expect(try await Command.run("policy", "check", sound).output.hasSuffix("\(sound): no mistakes\n"))
@@ -21,7 +20,7 @@ import Testing
         #expect(mistakes.allSatisfy { ($0["line"] as? Int ?? 0) > 0 && ($0["column"] as? Int ?? 0) > 0 })
     }
 
-    @Test func `a compiled policy decides as the written one`() async throws {
+    @Test func `tenure decide gives the same result with a compiled policy as with its YAML`() async throws {
         let testBed = try await TestBed()
         let compiled = testBed.folder.url("tenure.json").path
         #expect(try await Command.run("policy", "compile", testBed.policy, "--out", compiled).status == 0)
@@ -33,7 +32,7 @@ import Testing
         #expect(byYAML.output == byJSON.output)
     }
 
-    @Test func `policy cases pass, or show what was decided instead`() async throws {
+    @Test func `tenure policy test passes, or shows what was decided instead of the expected outcome`() async throws {
         let testBed = try await TestBed()
         let cases = """
             now: 2015-07-01
@@ -52,7 +51,7 @@ import Testing
         #expect(result.output.hasSuffix("1 of 2 cases pass\n"))
     }
 
-    @Test func `the policy cases of the examples pass`() async throws {
+    @Test func `the policy cases in Examples pass`() async throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../..")
             .standardized.path
         let result = try await Command.run(

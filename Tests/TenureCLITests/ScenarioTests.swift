@@ -5,7 +5,7 @@ import Testing
 private let examples = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().appendingPathComponent("../../Examples/scenarios").standardizedFileURL.path
 
-@Test func `a scenario with the expected decisions exits with 0, and any other with 2`() async throws {
+@Test func `tenure scenario exits with 0 if all decisions are as expected, otherwise with 2`() async throws {
     let folder = try Folder()
     let story = "\(examples)/string-compared-majors.yaml"
     let good = try await Command.run("scenario", "run", story)
@@ -27,7 +27,7 @@ private let examples = URL(fileURLWithPath: #filePath)
     #expect(bad.output.contains("Boris, pro: expected granted, got denied"))
 }
 
-@Test func `every example scenario has the expected decisions against a service over HTTP`() async throws {
+@Test func `every scenario in Examples has the expected decisions with a service over HTTP`() async throws {
     let files = try FileManager.default.contentsOfDirectory(atPath: examples).sorted()
         .filter { $0.hasSuffix(".yaml") && !$0.hasSuffix(".policy.yaml") }
     let result = try await Command.run(["scenario", "run", "--verbose"] + files.map { "\(examples)/\($0)" })
@@ -43,7 +43,7 @@ private let examples = URL(fileURLWithPath: #filePath)
     #expect(result.errors == "")
 }
 
-@Test func `a scenario with mistakes shows each at its place`() async throws {
+@Test func `tenure scenario reports each mistake of a scenario at its place`() async throws {
     let folder = try Folder()
     let file = try folder.write("scenario: Broken\nbegins: soon\n", to: "broken.yaml")
     let result = try await Command.run("scenario", "run", file)
@@ -52,7 +52,7 @@ private let examples = URL(fileURLWithPath: #filePath)
     #expect(result.errors.contains("\(file):1:1: `app` is missing"))
 }
 
-@Test func `a local App Store runs, has events, and continues after a restart`() async throws {
+@Test func `tenure local-store runs, lists events, and continues after a restart`() async throws {
     let folder = try Folder()
     let store = folder.url("store").path
     let arguments = ["local-store", "run", "--folder", store, "--port", "0"]
@@ -86,7 +86,7 @@ private let examples = URL(fileURLWithPath: #filePath)
     #expect(await second.end(by: SIGTERM) == 0)
 }
 
-@Test func `one process at a time uses a local App Store's folder, and a killed one continues`() async throws {
+@Test func `a local App Store's folder is used by one process, and again after a kill`() async throws {
     let folder = try Folder()
     let store = folder.url("store").path
     let arguments = ["local-store", "run", "--folder", store, "--port", "0"]
@@ -124,7 +124,7 @@ private let examples = URL(fileURLWithPath: #filePath)
     #expect(await second.end(by: SIGTERM) == 0)
 }
 
-@Test func `a local App Store's journal that this release can't read is an error`() async throws {
+@Test func `tenure local-store reports a journal that this release can't read`() async throws {
     let folder = try Folder()
     for (contents, complaint) in [
         ("no database", "file is not a database"), ("", "is empty; delete it"),
@@ -140,7 +140,7 @@ private let examples = URL(fileURLWithPath: #filePath)
     }
 }
 
-@Test func `a scenario is played against a running service`() async throws {
+@Test func `tenure scenario plays a scenario against a running service`() async throws {
     let folder = try Folder()
     let authority = folder.url("authority").path
     try #require(try await Command.run("mint", "authority", authority).status == 0)
@@ -170,8 +170,7 @@ private func freePort() async throws -> Int {
 }
 
 @Test(arguments: ["subscription-life", "app-refund"])
-func `a service in a separate process uses the local App Store's clock and its server API`(_ name: String) async throws
-{
+func `a separate service uses the local App Store's clock and Server API`(_ name: String) async throws {
     let folder = try Folder()
     let place = folder.url("scenario").path
     let storePort = "\(try await freePort())"

@@ -7,7 +7,7 @@ import TenurePolicyFile
 import Testing
 
 @Suite struct `A published folder` {
-    @Test func `A published folder has files named by their digests, which tar unpacks to the same files`() throws {
+    @Test func `a published folder's archives are named by their digests, and tar unpacks them`() throws {
         let folder = try Folder()
         let contents: [(path: String, bytes: Data)] = [
             ("empty", Data()), ("notes/é.txt", Data("notes".utf8)),

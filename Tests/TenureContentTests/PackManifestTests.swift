@@ -19,7 +19,7 @@ private func manifest(_ files: [(path: String, size: Int64)]) throws -> PackMani
 }
 
 @Suite struct `A manifest` {
-    @Test func `a manifest reads what it writes, with empty files, one chunk and several`() throws {
+    @Test func `a pack manifest reads what it writes, with empty files, one chunk and several`() throws {
         let sizes: [Int64] = [0, 1, 512, 513, 4 << 20, (4 << 20) + 1, 9_000_000]
         let original = try manifest(sizes.enumerated().map { ("folder/file-\($0)", $1) })
         let read = try PackManifest(json: original.json)
@@ -28,7 +28,7 @@ private func manifest(_ files: [(path: String, size: Int64)]) throws -> PackMani
         #expect(read.files.map(\.chunks.count) == [0, 1, 1, 1, 1, 2, 3])
     }
 
-    @Test func `a manifest gives each file the offset that ustar gives it`() throws {
+    @Test func `a pack manifest gives each file its offset in the tar archive`() throws {
         let files = try manifest([("a", 0), ("b", 1), ("c", 512), ("d", 513)]).files
         #expect(files.map(\.offset) == [512, 1024, 2048, 3072])
         #expect(PackManifest.archiveSize(endingWith: files.last) == 3072 + 1024 + 1024)
@@ -39,26 +39,26 @@ private func manifest(_ files: [(path: String, size: Int64)]) throws -> PackMani
         "e\u{301}", String(repeating: "a", count: 101), "a/" + String(repeating: "b", count: 101),
         String(repeating: "a", count: 156) + "/b",
     ])
-    func `a manifest rejects a path that could leave the folder or that ustar can't hold`(path: String) {
+    func `a pack manifest rejects a path that could leave the folder or doesn't fit into tar`(path: String) {
         #expect(throws: ContentError.self) { try manifest([(path, 1)]) }
     }
 
     @Test(arguments: [
         ("a", "A"), ("é", "É"), ("straße", "STRASSE"), ("a", "a/b"), ("A", "a/b"), ("a/B/c", "a/b"), ("x", "x"),
     ])
-    func `a manifest rejects paths that some file system takes for the same`(first: String, second: String) {
+    func `a pack manifest rejects paths that some file system takes for the same`(first: String, second: String) {
         #expect(throws: ContentError.self) { try manifest([(first, 1), (second, 1)]) }
         #expect(throws: ContentError.self) { try manifest([(second, 1), (first, 1)]) }
     }
 
-    @Test func `a manifest accepts long paths that fit into ustar's two fields`() throws {
+    @Test func `a pack manifest accepts long paths that fit into tar's two fields`() throws {
         let path = String(repeating: "a", count: 155) + "/" + String(repeating: "b", count: 100)
         let fields = try #require(AssetPath.ustarFields(of: path))
         #expect(fields.prefix + "/" + fields.name == path)
         _ = try manifest([(path, 1), ("Samples/C4 – soft.wav", 3)])
     }
 
-    @Test func `a manifest rejects offsets, sizes and chunks that don't belong together`() throws {
+    @Test func `a pack manifest rejects offsets, sizes and chunks that don't fit together`() throws {
         let sound = try manifest([("a", 5_000_000), ("b", 1)])
         let text = String(decoding: sound.json, as: UTF8.self)
         func isRejected(_ old: String, _ new: String) -> Bool {
@@ -76,7 +76,7 @@ private func manifest(_ files: [(path: String, size: Int64)]) throws -> PackMani
         #expect(isRejected("\(sound.archive)", "\(sound.archive)".uppercased()))
     }
 
-    @Test func `a manifest rejects a small file and its only chunk with different digests`() throws {
+    @Test func `a pack manifest rejects a one-chunk file with a digest other than its chunk's`() throws {
         let (file, chunk) = (ContentDigest(of: Data("file".utf8)), ContentDigest(of: Data("chunk".utf8)))
         func manifest(_ digest: ContentDigest) throws {
             let entry = PackManifest.File(path: "a", offset: 512, size: 5, digest: digest, chunks: [chunk])
@@ -87,12 +87,12 @@ private func manifest(_ files: [(path: String, size: Int64)]) throws -> PackMani
         #expect(throws: ContentError.self) { try manifest(file) }
     }
 
-    @Test func `a manifest rejects more files than a pack may have`() throws {
+    @Test func `a pack manifest rejects more files than a pack may have`() throws {
         _ = try manifest((0..<10_000).map { ("file-\($0)", 0) })
         #expect(throws: ContentError.self) { try manifest((0...10_000).map { ("file-\($0)", 0) }) }
     }
 
-    @Test func `a manifest rejects a file of 8 GiB, and a pack of more than 64 GB`() throws {
+    @Test func `a pack manifest rejects a file of 8 GiB, and a pack of more than 64 GB`() throws {
         let largest: Int64 = (8 << 30) - 1
         _ = try manifest([("a", largest)])
         #expect(throws: ContentError.self) { try manifest([("a", largest + 1)]) }

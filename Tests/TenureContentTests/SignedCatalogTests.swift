@@ -26,7 +26,7 @@ private func catalog(_ names: String...) throws -> ContentCatalog {
 }
 
 @Suite struct `A signed catalog` {
-    @Test func `A signed catalog reads what it writes`() throws {
+    @Test func `a signed catalog is read as it was written`() throws {
         let packs: [ContentCatalog.Pack] = [
             .init(
                 name: "grand-piano", unlock: .entitlement("piano"), isPurgeable: false,
@@ -84,16 +84,14 @@ private func catalog(_ names: String...) throws -> ContentCatalog {
         #"{"counter":1,"iat":1,"bundleID":"com.example.a","packs":{"a":{"versions":[]}}}"#,
         #"{"counter":1,"iat":1,"packs":{}}"#, "[]", "", "{",
     ])
-    func `a signed catalog is rejected if its payload makes no sense, even with a good signature`(payload: String)
-        throws
-    {
+    func `a signed catalog with an invalid payload is rejected, even with a valid signature`(payload: String) throws {
         let text = try SignedPayload.sign(Array(payload.utf8), type: "tenure-content+jwt", by: key)
         #expect(throws: ContentError.self) { try SignedCatalog.verify(text.utf8, keys: [pin], bundleID: nil) }
     }
 }
 
 @Suite struct `A catalog` {
-    @Test func `A catalog gives an app the newest version that it can use`() throws {
+    @Test func `a catalog gives each app version the newest pack version that it can use`() throws {
         let pack = ContentCatalog.Pack(
             name: "loops", unlock: .entitlement("loops"), isPurgeable: false,
             versions: [version("2.0"), version("3.2"), version("3.10")])
@@ -107,7 +105,7 @@ private func catalog(_ names: String...) throws -> ContentCatalog {
         #expect(minimum(nil) == nil)
     }
 
-    @Test func `A catalog rejects names, numbers of packs and orders that no client would read`() throws {
+    @Test func `a catalog with invalid pack names, too many packs or a wrong order is rejected`() throws {
         #expect(throws: ContentError.self) { try catalog("Loops") }
         #expect(throws: ContentError.self) { try catalog("") }
         #expect(throws: ContentError.self) { try catalog(String(repeating: "a", count: 65)) }

@@ -123,7 +123,7 @@ import Testing
         #expect(try await leftovers(server) == [0, 0, 0])
     }
 
-    @Test func `a task that is canceled before it sends reaches no server`() async throws {
+    @Test func `a task that is canceled before it sends a request reaches no server`() async throws {
         let server = try server()
         defer { server.stop() }
         let request = request(server, "/soon")

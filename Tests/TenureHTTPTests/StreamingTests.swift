@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `a server that never responds ends with a timeout`() async throws {
+    @Test func `a request to a server that never responds ends with a timeout`() async throws {
         try await serving(.never, timeout: 0.2) { _, request in
             await #expect(throws: TransportFailure.timedOut(seconds: 0.2)) {
                 try await transport.receive(request, accept: { _ in true }, body: { _ in })
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func `a body above the limit ends with an error`() async throws {
+    @Test func `a streamed body above the limit ends with an error`() async throws {
         try await serving(.status("200 OK", body: Self.text), limit: 10_000) { _, request in
             await #expect(throws: TransportFailure.bodyTooLarge(limit: 10_000)) {
                 try await transport.receive(request, accept: { _ in true }, body: { _ in })
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func `a range is requested without a content encoding`() async throws {
+    @Test func `the transport requests a range without a content encoding`() async throws {
         try await serving(.status("206 Partial Content", body: "0123")) { server, request in
             var request = request
             request.ask(for: 10..<14)

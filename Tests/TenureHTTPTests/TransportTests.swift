@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(arguments: [301, 302, 303, 307, 308])
-    func `a redirect is a response, and isn't followed`(status: Int) async throws {
+    func `the transport returns a redirect as a response, and doesn't follow it`(status: Int) async throws {
         try await serving(.status("\(status) Elsewhere", headers: ["Location: /other"])) { server, request in
             let response = try await transport.send(request)
             #expect(response.status == status)
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(arguments: ["Basic realm=\"a\"", "Digest realm=\"a\"", "Bearer", "Negotiate"])
-    func `a response 401 is returned, whatever authentication it requests`(challenge: String) async throws {
+    func `the transport returns a 401 response, whatever authentication it requests`(challenge: String) async throws {
         try await serving(.status("401 Unauthorized", headers: ["WWW-Authenticate: \(challenge)"], body: "no")) {
             let response = try await transport.send($1)
             #expect(response.status == 401)
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func `many waiting requests don't delay other requests`() async throws {
+    @Test func `many waiting HTTP requests don't delay other requests`() async throws {
         let server = try TestServer { $0 == "/poll" ? .never : .status("200 OK") }
         defer { server.stop() }
         let request = TransportRequest(server.url, timeout: 60, bodyLimit: 10)
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func `an unreachable server and an unknown scheme are failures of the connection`() async throws {
+    @Test func `an unreachable server and an unknown scheme are connection failures`() async throws {
         for address in ["http://127.0.0.1:1", "ftp://127.0.0.1", "nonsense://a", "http:"] {
             let request = TransportRequest(try #require(URL(string: address)), timeout: 60, bodyLimit: 10)
             do throws(TransportFailure) {

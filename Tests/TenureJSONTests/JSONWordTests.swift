@@ -11,7 +11,7 @@ import Testing
 
     private func isEscaped(_ byte: UInt8) -> Bool { byte < 0x20 || byte == 0x22 || byte == 0x5C }
 
-    @Test func `the word search finds every byte in every place`() {
+    @Test func `the JSON reader's word search finds every byte at every offset`() {
         for place in 0..<8 {
             for byte in UInt8.min...UInt8.max {
                 let blanks: UInt64 = 0x2020_2020_2020_2020
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func `the word search finds the first of several bytes, whatever is beside it`() {
+    @Test func `the JSON reader's word search finds the first of several bytes, whatever the next bytes are`() {
         var random = SeededRandom(seed: 30)
         // Bytes next to the limits, where a borrow of the subtraction could mark a wrong byte.
         let borders: [UInt8] = [

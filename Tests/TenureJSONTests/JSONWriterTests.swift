@@ -2,9 +2,9 @@ import Foundation
 import TenureJSON
 import Testing
 
-@Suite struct `JSON as it is written` {
+@Suite struct `the JSON writer` {
     @Test(arguments: ["", "plain", "quote \" and \\", "line\nbreak\ttab\r", "\u{0}\u{1F}", "é 😀 “x”", "/"])
-    func `JSON as it is written reads back as the same text`(text: String) throws {
+    func `text from the JSON writer reads back unchanged`(text: String) throws {
         var json = JSONWriter()
         json.object { json in
             json.key(text)
@@ -14,7 +14,7 @@ import Testing
         #expect(read == [text: text])
     }
 
-    @Test func `JSON as it is written escapes texts where necessary, and grows beyond its first buffer`() throws {
+    @Test func `the JSON writer escapes texts where necessary, and grows beyond its first buffer`() throws {
         for length in 0..<40 {
             for place in 0..<max(length, 1) {
                 var text = Array(repeating: "a", count: length)
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func `JSON as it is written can consist of pieces`() {
+    @Test func `the JSON writer can write a text in pieces`() {
         var json = JSONWriter()
         json.array([["a", "", "\"b"], []]) { json, pieces in
             json.text { for piece in pieces { $0.write(piece) } }
@@ -35,7 +35,7 @@ import Testing
         #expect(String(decoding: json.bytes, as: UTF8.self) == #"["a\"b",""]"#)
     }
 
-    @Test func `JSON as it is written has its commas where they belong, in both layouts`() throws {
+    @Test func `the JSON writer puts commas where they belong, in the compact and the readable layout`() throws {
         for layout in [JSONWriter.Layout.compact, .readable] {
             var json = JSONWriter(layout)
             json.object { json in
@@ -63,7 +63,7 @@ import Testing
         #expect(String(decoding: json.bytes, as: UTF8.self) == "{\n  \"a\": [\n    1\n  ]\n}")
     }
 
-    @Test func `JSON as it is written writes instants as the rest of Tenure does`() {
+    @Test func `the JSON writer writes instants as the rest of Tenure does`() {
         var random = SystemRandomNumberGenerator()
         let instants =
             [
@@ -82,9 +82,7 @@ import Testing
     }
 
     @Test(arguments: [Int64.min, -1, 0, 9, 10, Int64.max])
-    func `JSON as it is written has whole numbers without a fraction`(
-        number: Int64
-    ) {
+    func `the JSON writer writes whole numbers without a fraction`(number: Int64) {
         var json = JSONWriter()
         json.value(number)
         #expect(String(decoding: json.bytes, as: UTF8.self) == String(number))

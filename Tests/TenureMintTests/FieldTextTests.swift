@@ -5,7 +5,7 @@ import TenureMint
 import Testing
 
 @Suite struct FieldTextTests {
-    @Test func `fields are set from text by Apple's names`() throws {
+    @Test func `fields of a minted JWS are set from text by Apple's names`() throws {
         let kind = JWSKind.transaction
         var payload = JSONObject()
         for (name, text) in [

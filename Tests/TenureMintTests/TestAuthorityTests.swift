@@ -17,7 +17,7 @@ import Testing
         }
     }()
 
-    @Test func `every authority and every role has a different key`() throws {
+    @Test func `every test authority and every role in it has a different key`() throws {
         let authorities = [Self.authority, try TestAuthority()]
         let keys = authorities.flatMap { authority in
             [
@@ -30,7 +30,7 @@ import Testing
         #expect(Set(keys).count == 16)
     }
 
-    @Test func `a folder keeps one authority, even if several threads create it at the same time`() async throws {
+    @Test func `a folder keeps one test authority, even if several threads create it at the same time`() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("kept-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let directory = folder.appendingPathComponent("authority")
@@ -45,7 +45,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["authority"])
     }
 
-    @Test func `a saved authority is read again with the same keys, which only its owner can read`() throws {
+    @Test func `a saved test authority is read with the same keys, which only its owner can read`() throws {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("authority-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: directory) }
         let authority = Self.authority
@@ -70,12 +70,12 @@ import Testing
         }
     }
 
-    @Test func `a folder without an authority is an error with its path`() {
+    @Test func `a folder without a test authority is an error with its path`() {
         let directory = URL(fileURLWithPath: "/nonexistent/authority")
         #expect { try TestAuthority(directory: directory) } throws: { "\($0)".contains("/nonexistent/authority") }
     }
 
-    @Test func `a key that doesn't belong to its certificate is rejected`() throws {
+    @Test func `a test authority with a key that doesn't belong to its certificate is rejected`() throws {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("authority-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: directory) }
         try Self.authority.save(to: directory)

@@ -53,7 +53,7 @@ import Testing
                 .contains("nested deeper") == true)
     }
 
-    @Test func `a wide document within deep brackets is refused quickly`() {
+    @Test func `a policy file with deep nesting and many items is refused quickly`() {
         let start = Date()
         #expect(refusal(String(repeating: "[", count: 990) + String(repeating: "a,", count: 100_000)) != nil)
         #expect(Date().timeIntervalSince(start) < 60)

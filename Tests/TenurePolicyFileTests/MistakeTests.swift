@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    @Test func `every mistake of a file is reported at once, with its place and what to write instead`() {
+    @Test func `all mistakes of a policy file are reported at once, with their places and what to write instead`() {
         let text = """
             app: { bundleID: com.example.calculator, appleID: "828838134" }
             eras:
@@ -74,7 +74,7 @@ import Testing
                 """)
     }
 
-    @Test func `wrong values and wrong structure are reported together, without errors that only follow from others`() {
+    @Test func `wrong values and structure of a policy are reported together, without errors that only follow`() {
         let text = """
             app: { bundleID: com.example.calculator }
             eras:
@@ -131,7 +131,7 @@ import Testing
             """
         ),
     ])
-    func `a file that isn't a policy says what is missing`(_ text: String, _ expected: String) {
+    func `the error for a file that isn't a policy says what is missing`(_ text: String, _ expected: String) {
         #expect(mistakes(text) == expected)
     }
 
@@ -238,7 +238,7 @@ import Testing
         #expect(mistakes(text, csv: csv.replacingOccurrences(of: "iOS,,36,\n", with: "")) == "")
     }
 
-    @Test func `mistakes of a release list have the list's file name and places`() {
+    @Test func `mistakes in a release list are reported with the list's file name and places`() {
         let text = Self.header + "eras: [{ name: paid, model: paid }]\nreleases: builds.csv\ntestEnvironments: owners"
         let csv = """
             Platform,Build,Released At,Model,Note

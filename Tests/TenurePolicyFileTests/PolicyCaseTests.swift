@@ -24,7 +24,7 @@ import Testing
         ).run()
     }
 
-    @Test func `a failed case shows what was expected and what was decided`() throws {
+    @Test func `a failed policy case shows what was expected and what was decided`() throws {
         let results = try run(
             """
             now: 2015-07-01

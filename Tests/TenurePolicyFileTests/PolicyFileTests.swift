@@ -14,7 +14,7 @@ import Testing
         try PolicyFile.read(try example("policy.yaml"), named: "policy.yaml") { try example($0) }
     }
 
-    @Test func `the example file is read as its comments describe`() throws {
+    @Test func `the example policy file is read as its comments describe`() throws {
         let policy = try calculator()
         let change = try #require(Date(rfc3339: "2015-06-10T18:00:00Z"))
         #expect(policy.app == Policy.App(bundleID: "com.example.calculator", appleID: 828_838_134))
@@ -39,14 +39,14 @@ import Testing
         #expect(policy.testEnvironments == .newCustomer)
     }
 
-    @Test func `the policy cases of the example pass`() throws {
+    @Test func `the policy cases of the example app pass`() throws {
         let cases = try PolicyCases.read(
             try example("cases.yaml"), named: "cases.yaml", policy: (try example("policy.yaml"), "policy.yaml")
         ) { try example($0) }
         for result in cases.run() { #expect(result.differences == [], "\(result.name)") }
     }
 
-    @Test func `a policy in JSON is read as the same policy, also with tabs, long keys and surrogate pairs`() throws {
+    @Test func `a policy in JSON is read as in YAML, with tabs, long keys and surrogate pairs`() throws {
         let yaml = """
             app: { bundleID: com.example.calculator }
             eras:
@@ -69,7 +69,7 @@ import Testing
         #expect(policy.eras[1].begins[.iOS]?.version?.description == "1.10")
     }
 
-    @Test func `a byte order mark and CR LF don't change a policy`() throws {
+    @Test func `a byte order mark and Windows line ends don't change a policy`() throws {
         let bytes = try example("policy.yaml")
         let windows: [UInt8] =
             [0xEF, 0xBB, 0xBF] + bytes.flatMap { (byte: UInt8) -> [UInt8] in byte == 0x0A ? [0x0D, 0x0A] : [byte] }
@@ -89,7 +89,7 @@ import Testing
         #expect(try PolicyFile.read(text, named: "policy.yaml").eras.map(\.name) == ["a & b", "c&d"])
     }
 
-    @Test func `titles are read in their order, also texts that YAML takes for other types`() throws {
+    @Test func `titles keep their order, even texts that YAML takes for other types`() throws {
         let text = """
             app: { bundleID: com.example.calculator }
             eras: [{ name: paid, model: paid }]
@@ -140,7 +140,7 @@ import Testing
         #expect(error?.description.hasPrefix("policy.yaml, compiled:1:1: the file has ") == true)
     }
 
-    @Test func `any valid policy survives compiling`() throws {
+    @Test func `any valid policy is the same after compiling`() throws {
         var random = SeededRandom(seed: 2015)
         var count = 0
         for _ in 0..<1000 {
@@ -161,7 +161,7 @@ import Testing
         ("-24h", -86_400.0), ("+48h", 172_800), ("90m", 5400), ("2d", 172_800), ("1w", 604_800), ("30s", 30),
         ("1d12h", 129_600), ("PT24H", 86_400), ("P1DT12H", 129_600), ("-PT30M", -1800), ("P1W", 604_800), ("0", 0),
     ])
-    func `a policy file reads lengths of time`(_ text: String, _ seconds: Double) {
+    func `a policy file accepts lengths of time such as 72h, 1d12h and PT24H`(_ text: String, _ seconds: Double) {
         #expect(Duration.seconds(text) == seconds)
         #expect(Duration.seconds(Duration.text(seconds)) == seconds)
     }
@@ -169,7 +169,7 @@ import Testing
     @Test(arguments: [
         "", "24", "h", "1h1d", "1h1h", "P", "PT", "P1H", "P1Y", "1.5h", "--1h", "9999999999s", "1 h", "24H", "PT1D",
     ])
-    func `a policy file rejects what isn't a length of time`(_ text: String) {
+    func `a policy file rejects lengths of time such as 24, 1.5h and 1h1h`(_ text: String) {
         #expect(Duration.seconds(text) == nil)
     }
 
@@ -178,7 +178,7 @@ import Testing
         ("2015-06-10T18:00Z", 1_433_959_200), ("2015-06-10 13:30:00.25-0430", 1_433_959_200.25),
         ("1970-01-01T00:00:00Z", 0), ("0001-01-01T00:00:00Z", -62_135_596_800), ("2016-12-31T23:59:60Z", 1_483_228_800),
     ])
-    func `a policy file reads instants`(_ text: String, _ seconds: Double) throws {
+    func `a policy file accepts instants with a time zone`(_ text: String, _ seconds: Double) throws {
         let date = try #require(Date(rfc3339: text))
         #expect(date.timeIntervalSince1970 == seconds)
         #expect(Date(rfc3339: date.rfc3339) == date)
@@ -190,11 +190,11 @@ import Testing
         "２015-06-10T18:00Z",
         "2015-06-10T18:00:00+2:00",
     ])
-    func `a policy file rejects what isn't an instant`(_ text: String) {
+    func `a policy file rejects instants without a time zone, or that don't exist`(_ text: String) {
         #expect(Date(rfc3339: text) == nil)
     }
 
-    @Test func `instants are written in UTC, with milliseconds only where there are some`() {
+    @Test func `policy files have instants written in UTC, with milliseconds only if they aren't zero`() {
         #expect(Date(timeIntervalSince1970: 1_433_959_200).rfc3339 == "2015-06-10T18:00:00Z")
         #expect(Date(timeIntervalSince1970: 1_433_959_200.25).rfc3339 == "2015-06-10T18:00:00.250Z")
         #expect(Date(timeIntervalSince1970: -62_135_769_600).rfc3339 == "0000-12-30T00:00:00Z")

@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(arguments: PolicyShape.allCases)
-    func `each mapping has the keys of the schema, and the same ones are required`(_ shape: PolicyShape) throws {
+    func `the policy reader has and requires the same keys as policy.schema.json`(_ shape: PolicyShape) throws {
         let definition = try #require(try definitions()[shape.rawValue])
         let properties = try #require(definition["properties"] as? [String: Any])
         let keys = shape == .begins ? Platform.allCases.map(\.rawValue) : shape.keys.map(\.rawValue)
@@ -27,12 +27,12 @@ import Testing
         }
     }
 
-    @Test func `every mapping of the schema is one of the reader's`() throws {
+    @Test func `the policy reader knows every mapping of policy.schema.json`() throws {
         let mappings = try definitions().filter { $0.value["properties"] != nil }.keys
         #expect(Set(mappings) == Set(PolicyShape.allCases.map(\.rawValue)))
     }
 
-    @Test func `the reader accepts exactly the schema's values`() throws {
+    @Test func `policy.schema.json lists exactly the reader's words for each choice`() throws {
         let definitions = try definitions()
         let policy = try #require(definitions["policy"]?["properties"] as? [String: [String: Any]])
         #expect(policy["buildNumbers"]?["enum"] as? [String] == Policy.BuildNumbers.allCases.map(\.rawValue))
@@ -41,11 +41,11 @@ import Testing
         #expect(definitions["model"]?["enum"] as? [String] == Era.Model.allCases.map(\.rawValue))
     }
 
-    @Test func `every key is used in some mapping`() {
+    @Test func `every key of policy files is used in some mapping`() {
         #expect(Set(PolicyShape.allCases.flatMap(\.keys)) == Set(PolicyKey.allCases))
     }
 
-    @Test func `every key is documented`() throws {
+    @Test func `every key of policy files and policy cases is documented`() throws {
         let text = String(decoding: try RepositoryFile.bytes("Docs/policy-file.md"), as: UTF8.self)
         for key in PolicyKey.allCases { #expect(text.contains("`\(key.rawValue)`"), "\(key.rawValue)") }
         let cases = String(decoding: try RepositoryFile.bytes("Docs/policy-cases.md"), as: UTF8.self)

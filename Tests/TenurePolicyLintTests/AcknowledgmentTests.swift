@@ -41,7 +41,7 @@ import Testing
         #expect(found.filter(\.isMistake).count == 1, "\(found)")
     }
 
-    @Test func `in a file with mistakes, an acknowledgment of an unchecked rule isn't reported as unused`() throws {
+    @Test func `in a policy with mistakes, acknowledgments of unchecked rules aren't reported as unused`() throws {
         let text = acknowledging("changeover-wide", "eras/freemium/changeover", in: samplePolicy)
         #expect(try findings(text).contains { $0.message.contains("remove this acknowledgment") })
         let broken = try findings(text + "nonsense: 1\n")
@@ -99,7 +99,7 @@ import Testing
             ])
     }
 
-    @Test func `an acknowledgment without its finding is a mistake at its place`() throws {
+    @Test func `an acknowledgment without a finding is a mistake at its place`() throws {
         let text = acknowledging("changeover-wide", "eras/freemium", in: Self.policy)
         let found = try findings(text)
         #expect(found.map(\.code) == ["changeover-wide", "acknowledgment-without-finding"])
@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test(arguments: ["mistake", "malformed-version", "eras-backwards", "acknowledgment-without-finding"])
-    func `mistakes can't be acknowledged`(_ code: String) throws {
+    func `mistakes of a policy can't be acknowledged`(_ code: String) throws {
         let found = try findings(acknowledging(code, "eras/freemium/changeover"))
         #expect(found.last?.code == "acknowledgment-without-finding")
         #expect(found.last?.message.contains("can't be acknowledged") == true)
@@ -123,9 +123,7 @@ import Testing
         #expect(try findings(broken).contains { $0.code == "mistake" && !$0.isAcknowledged })
     }
 
-    @Test func `an acknowledgment isn't reported as unused if its rule needs a comparison or list that isn't given`()
-        throws
-    {
+    @Test func `an acknowledgment isn't unused if its rule needs a comparison that isn't given`() throws {
         #expect(
             try findings(acknowledging("right-lost", "entitlements/premium/iOS")).map(\.code) == ["changeover-wide"])
         let list = "iOS,110,2015-02-16,paid\niOS,120,2015-06-10T18:00:00Z,free\n"

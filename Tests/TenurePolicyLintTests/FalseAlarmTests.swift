@@ -34,7 +34,7 @@ import Testing
 
     // MARK: False alarms
 
-    @Test func `an app that became free with 1 after 0 point 9 has owners below its boundary`() throws {
+    @Test func `an app that became free with version 1 after 0.9 has owners below its boundary`() throws {
         let mac = [("iOS: { build: \"120\"", "macOS: { version: \"1.0\"")]
         #expect(try codes(mac, list: "macOS,0.9,,2014-02-01,paid\nmacOS,1.0,,2015-06-10T18:00:00Z,free\n") == [])
         let unlisted = try findings(mac)
@@ -47,8 +47,7 @@ import Testing
                 .contains { $0.code == "boundary-at-first-build" && $0.severity == .error })
     }
 
-    @Test func `a build that is listed twice isn't a contradiction, and a build number that was used twice is`() throws
-    {
+    @Test func `a release listed twice contradicts nothing, and one build number of two versions is reported`() throws {
         let list = "iOS,1.0,1,2012-03-01,paid\niOS,1.6,110,2015-02-16,paid\niOS,1.6,110,2015-03-01,paid\n"
         let free = "iOS,2.0,120,2015-06-10T18:00:00Z,free\n"
         #expect(try codes(list: list + free) == [])
@@ -60,7 +59,7 @@ import Testing
         #expect(try codes(list: list + free + free) == [])
     }
 
-    @Test func `builds that no release has lose no right`() throws {
+    @Test func `build numbers without a release aren't reported as losing a right`() throws {
         let list = "iOS,1.0,1,2012-03-01,paid\niOS,1.6,110,2015-02-16,paid\niOS,2.0,120,2015-06-10T18:00:00Z,free\n"
         let moved = [("\"120\"", "\"115\"")]
         #expect(try codes(moved, against: []).contains("right-lost"))
@@ -91,7 +90,7 @@ import Testing
         #expect(try codes(club, list: list + "iOS,3.0,200,2023-06-10T18:00:00Z,free\n" + vision) == [])
     }
 
-    @Test func `a missing changeover is reported once`() throws {
+    @Test func `a policy without a required changeover gets one finding`() throws {
         let unstated = [
             ("\n    changeover: { from: -24h, until: +48h }", ""),
             ("[paid]\n", "[paid]\n  cloud: { honors: [freemium] }\n"),
@@ -99,14 +98,14 @@ import Testing
         #expect(try codes(unstated).filter { $0 == "no-changeover" }.count == 1)
     }
 
-    @Test func `the length of an honor that has ended needs no end of its era`() throws {
+    @Test func `an honor that has ended isn't reported for having a length in an era without an end`() throws {
         let ended = [("[paid]", "[paid, { era: freemium, for: P1Y, until: 2016-01-01 }]")]
         let during = try #require(CivilDay("2015-12-01")?.midnight)
         #expect(try codes(ended, at: during).contains("honor-without-end"))
         #expect(try codes(ended) == [])
     }
 
-    @Test func `an honor that has ended gets no finding about given or lost rights`() throws {
+    @Test func `an honor that has ended gets no finding about rights that it gave`() throws {
         let ended = [("[paid]", "[paid, { era: freemium, until: 2016-01-01 }]")]
         let during = Date(timeIntervalSince1970: 1.44e9)
         #expect(try codes(ended, at: during) == ["honored-era-free"])
@@ -129,7 +128,7 @@ import Testing
 
     // MARK: Mistakes that were missed
 
-    @Test func `a year is a marketing version on iOS, and a version on the Mac`() throws {
+    @Test func `a build like 2015 on iOS is reported as a marketing version, and a macOS version 2015 isn't`() throws {
         for year in ["2014", "2015", "2016", "2015.1"] {
             let found = try findings([("\"120\"", "\"\(year)\"")])
             #expect(found.map(\.code) == ["version-for-build"])
@@ -143,7 +142,7 @@ import Testing
         #expect(try codes([("iOS: { build: \"120\"", "macOS: { version: \"4521\"")]) == ["build-for-version"])
     }
 
-    @Test func `a second entitlement doesn't hide that owners must buy again what they paid for`() throws {
+    @Test func `the linter reports owners who must buy again, even if they keep a second entitlement`() throws {
         func found(_ honors: String) throws -> [String] {
             try findings([("honors: [paid]", "trial: { days: 3 }\n" + honors)])
                 .map { "\($0.code) \($0.severity.rawValue) \($0.place)" }
@@ -167,7 +166,7 @@ import Testing
     }
 
     /// New customers have the entitlement for a while, and owners permanently, so a customer's era still matters.
-    @Test func `an honor for a while doesn't hide that owners lose what is theirs permanently`() throws {
+    @Test func `a boundary without a date is reported even if the era after it is honored for a time`() throws {
         let undated = [
             ("honors: [paid]", "honors: [paid, { era: freemium, until: 2099-01-01 }]"),
             (", at: 2015-06-10T18:00:00Z", ""), ("    changeover: { from: -24h, until: +48h }\n", ""),
@@ -176,7 +175,7 @@ import Testing
     }
 
     /// A year counts from the end of the era, so it ends at another time in each of them.
-    @Test func `one length in two eras doesn't hide that it matters in which of them someone came`() throws {
+    @Test func `a boundary without a date is reported even if both eras are honored for the same length`() throws {
         let undated = [
             ("honors: [paid]", "honors: [{ era: paid, for: P1Y }, { era: freemium, for: P1Y }]"),
             (", at: 2015-06-10T18:00:00Z", ""), ("    changeover: { from: -24h, until: +48h }\n", ""),
@@ -184,7 +183,7 @@ import Testing
         #expect(try codes(undated).contains("boundary-without-date"))
     }
 
-    @Test func `a build below an earlier paid one is reported, even if the last paid build is lower still`() throws {
+    @Test func `a free build below any earlier paid build is reported, even if the last paid build is lower`() throws {
         let list = """
             iOS,1.0,100,2014-01-01,paid
             iOS,1.1,110,2014-05-01,paid
@@ -213,14 +212,14 @@ import Testing
     }
 
     @Test(arguments: [("1s", true), ("23h", true), ("86399s", true), ("24h", false), ("72h", false)])
-    func `an allowance of less than a day is reported`(_ length: String, _ isReported: Bool) throws {
+    func `whileUndetermined that allows for less than a day is reported`(_ length: String, _ isReported: Bool) throws {
         let edit = [("buildNumbers", "whileUndetermined: { allow: \(length) }\nbuildNumbers")]
         #expect(try codes(edit) == (isReported ? ["allow-too-short"] : []))
     }
 
     // MARK: Limits
 
-    @Test func `a changeover window just above the limit is reported`() throws {
+    @Test func `a changeover window of just more than two weeks is reported`() throws {
         func found(_ from: String, _ until: String) throws -> [LintFinding] {
             try findings([("{ from: -24h, until: +48h }", "{ from: \(from), until: \(until) }")])
         }
@@ -236,7 +235,7 @@ import Testing
     }
 
     /// `paid` ends, and `freemium` begins, with the changeover window.
-    @Test func `dates of an honor at the very end or beginning of its era are reported`() throws {
+    @Test func `an honor with dates at the very end or beginning of its era is reported`() throws {
         let (begin, end) = ("2015-06-09T18:00:00Z", "2015-06-12T18:00:00Z")
         let cases = [
             ("{ era: paid, boughtSince: \(end) }", true),
@@ -252,7 +251,7 @@ import Testing
         }
     }
 
-    @Test func `a removed Apple ID is reported`() throws {
+    @Test func `a policy that no longer names the app's Apple ID is reported`() throws {
         let found = try findings([(", appleID: 828838134", "")], against: [])
         #expect(found.map(\.code) == ["app-changed", "no-apple-id"])
         #expect(found.first?.severity == .error)

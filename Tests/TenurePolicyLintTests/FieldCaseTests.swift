@@ -8,12 +8,14 @@ import Testing
 /// Thirty mistakes that other developers made when they changed an app's business model. Each is reported, refused or
 /// impossible.
 @Suite struct FieldCaseTests {
-    @Test func `there are thirty field cases`() {
+    @Test func `the linter's test data has thirty field cases`() {
         #expect(FieldCase.all.map(\.number) == Array(1...30))
     }
 
     @Test(arguments: FieldCase.all)
-    func `each field case is reported by a rule, can't be written or can't happen`(_ story: FieldCase) throws {
+    func `each field case is reported by a rule of the linter, can't be written or can't happen`(_ story: FieldCase)
+        throws
+    {
         let draft = PolicyFile.draft(Array(story.policy.utf8), named: "policy.yaml")
         let findings = Linter.findings(
             in: draft,

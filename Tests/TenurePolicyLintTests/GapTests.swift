@@ -31,7 +31,7 @@ import Testing
 
     private static let own = [("buildNumbers: increasing", "releases: own.csv")]
 
-    @Test func `a paid build that only the other list has is reported with what its owners lose`() throws {
+    @Test func `a paid build missing from the policy's release list is reported with what its owners lose`() throws {
         let all = Self.list + "iOS,1.1,110,2015-02-01,paid\niOS,1.2,111,2015-03-01,paid\niOS,2.1,121,2015-07-01,free\n"
         let found = try findings(Self.own, list: all)
         #expect(found.map(\.code) == ["build-not-listed"])
@@ -45,7 +45,7 @@ import Testing
         #expect(try self.found(list: all) == [])
     }
 
-    @Test func `where no date can help either, a build that isn't listed is an error`() throws {
+    @Test func `a paid build missing from the policy's release list is an error if no date can help`() throws {
         let undated =
             Self.own + [
                 (", at: 2015-06-10T18:00:00Z", ""), ("    changeover: { from: -24h, until: +48h }\n", ""),
@@ -55,7 +55,7 @@ import Testing
     }
 
     /// `tenure serve` checks the policy without the other list.
-    @Test func `without the other list, an acknowledged build isn't judged`() throws {
+    @Test func `an acknowledged missing build isn't reported without the other list`() throws {
         let stated =
             Self.own + [
                 (
@@ -73,7 +73,7 @@ import Testing
 
     private static let late = [("2015-06-10T18", "2016-06-10T18")]
 
-    @Test func `a release that was free before its era begins contradicts the date, not the build`() throws {
+    @Test func `a release that was free before its era contradicts the era's date, not its build`() throws {
         let found = try findings(Self.late, list: Self.list)
         #expect(found.map(\.code) == ["model-contradicted"])
         #expect(found.first?.severity == .error)
@@ -91,7 +91,7 @@ import Testing
 
     /// A day is any instant of it in any time zone.
     @Test(arguments: ["2015-06-10", "2015-06-09", "2015-06-10T06:00:00Z"])
-    func `a release that was free hours before its era begins contradicts nothing`(_ moment: String) throws {
+    func `a release that was free some hours before its era gets no finding`(_ moment: String) throws {
         let list = "iOS,1.0,37,2014-01-01,paid\niOS,2.0,120,\(moment),free\n"
         #expect(try found(list: list) == [])
         let early = [("{ from: -24h, until: +48h }", "none"), ("2015-06-10T18", "2015-06-10T02")]
@@ -100,7 +100,7 @@ import Testing
 
     // MARK: Buyers between two honors
 
-    @Test func `owners of a paid era whom no honor includes are an error that names their dates`() throws {
+    @Test func `owners of a paid era without any honor are reported as an error with their dates`() throws {
         let since = [("[paid]", "[{ era: paid, boughtSince: 2014-06-10 }]")]
         for list in [nil, "iOS,1.0,37,2013-01-01,paid\niOS,2.0,120,2015-06-10,free\n"] {
             let found = try findings(since, list: list)
@@ -125,7 +125,7 @@ import Testing
         "[{ era: paid, boughtBefore: 2015-06-10 }]",
         "[paid]\n  cloud: { products: [b], honors: [{ era: paid, boughtSince: 2014-06-10, for: P1Y }] }",
     ])
-    func `honors that include every owner are silent`(_ honors: String) throws {
+    func `honors that include every owner get no finding`(_ honors: String) throws {
         #expect(try found([("[paid]", honors)]) == [])
     }
 
@@ -137,7 +137,7 @@ import Testing
         #expect(try !found(undated).contains { $0.hasPrefix("paid-era-unhonored") })
     }
 
-    @Test func `owners who keep what they paid for only for a time are a warning`() throws {
+    @Test func `a policy gets a warning if owners keep what they paid for only for a time`() throws {
         let during = Date(timeIntervalSince1970: 1.44e9)
         for (honor, limit) in [("until: 2016-06-10", "until 2016-06-11T12:00:00Z"), ("for: P1Y", "for P1Y")] {
             let limited = [("[paid]", "[{ era: paid, \(honor) }]")]
@@ -155,7 +155,7 @@ import Testing
 
     // MARK: A major version for a build
 
-    @Test func `one digit as a build is a warning unless a list has it`() throws {
+    @Test func `a build of one digit is a warning unless a release list has it`() throws {
         for number in ["2", "3", "9"] {
             #expect(try found([("\"120\"", "\"\(number)\"")]) == ["version-for-build warning"])
             let list = "iOS,1.0,1,2014-01-01,paid\niOS,2.0,\(number),2015-06-10,free\n"

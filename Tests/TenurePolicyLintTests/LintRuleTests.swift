@@ -9,7 +9,7 @@ import Testing
 /// Each rule has an example that it must report, and a similar valid example that it must not report.
 @Suite struct LintRuleTests {
     @Test(arguments: LintRule.all.map(\.code))
-    func `a rule reports the file that triggers it, with its numbers and a fix`(_ code: String) throws {
+    func `each linter rule reports the example that triggers it, with its numbers and a fix`(_ code: String) throws {
         let files = LintFiles(of: code, .triggers)
         let text = try files.text(of: code)
         if let folder = ProcessInfo.processInfo.environment["TENURE_RECORD_LINT"] {
@@ -20,14 +20,14 @@ import Testing
     }
 
     @Test(arguments: LintRule.all.map(\.code))
-    func `a rule doesn't report its counterexample, which is a valid policy`(_ code: String) throws {
+    func `no linter rule reports its counterexample, which is a valid policy`(_ code: String) throws {
         let files = LintFiles(of: code, .nearMiss)
         #expect(try files.draft.policy != nil)
         #expect(try files.text(of: code) == "")
     }
 
     @Test(arguments: LintRule.all.map(\.code))
-    func `no rule reports a higher severity than it declares, and each has a fix`(_ code: String) throws {
+    func `no finding has a higher severity than its linter rule declares, and each has a fix`(_ code: String) throws {
         for finding in try LintFiles(of: code, .triggers).findings {
             let rule = try #require(LintRule.named(finding.code), "\(finding.code)")
             #expect(finding.severity <= rule.severity, "\(finding)")
@@ -36,19 +36,19 @@ import Testing
         }
     }
 
-    @Test func `codes are unique, and lower case words with hyphens`() {
+    @Test func `codes of linter rules are unique lower-case words with hyphens`() {
         let codes = LintRule.all.map(\.code)
         #expect(Set(codes).count == codes.count)
         #expect(codes.allSatisfy { $0.allSatisfy { $0.isLowercase || $0 == "-" } })
     }
 
-    @Test func `every folder of example files belongs to a rule`() throws {
+    @Test func `every folder in Tests/PolicyLint belongs to a linter rule`() throws {
         let folders = try FileManager.default.contentsOfDirectory(atPath: RepositoryFile.path("Tests/PolicyLint"))
         #expect(Set(folders) == Set(LintRule.all.map(\.code)))
     }
 
     /// `| code | severity | what | why | fix |`, in the order of the list of rules.
-    @Test func `the table in the documentation equals the list of rules`() throws {
+    @Test func `the table in policy-check.md equals the list of linter rules`() throws {
         let text = String(decoding: try RepositoryFile.bytes("Docs/policy-check.md"), as: UTF8.self)
         let rules = try #require(text.components(separatedBy: "\n## The rules\n").last)
         let rows = rules.split(separator: "\n").filter { $0.hasPrefix("| `") }

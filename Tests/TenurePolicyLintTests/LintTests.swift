@@ -58,7 +58,7 @@ import Testing
         #expect(try !codes(stated).contains("no-changeover"))
     }
 
-    @Test func `an element that can't be read isn't also reported as missing`() throws {
+    @Test func `an element of a policy that can't be read isn't also reported as missing`() throws {
         let undated = samplePolicy.replacingOccurrences(of: "2015-06-10T18:00:00Z", with: "2015-06-10")
         #expect(try codes(undated) == ["mistake"])
         let unlimited = samplePolicy.replacingOccurrences(of: "-24h", with: "a day")
@@ -87,7 +87,7 @@ import Testing
         ).map(\.description)
     }
 
-    @Test func `a marketing version is recognized by its shape, too, and a build by the release list`() throws {
+    @Test func `a marketing version is recognized by its shape, and a build by the release list`() throws {
         let byShape = try messages([("\"120\"", "\"2.0\"")])
         #expect(
             byShape.contains { $0.hasPrefix("policy.yaml:7:21: warning: `2.0` looks like a marketing version") })
@@ -99,7 +99,7 @@ import Testing
             })
     }
 
-    @Test func `if every release has build 1, each rule reports this once`() throws {
+    @Test func `if every release has build 1, each linter rule reports this once`() throws {
         let list =
             "iOS,1.0,1,2014-01-01,paid\niOS,1.1,1,2014-05-01,paid\niOS,2.0,1,2015-06-10,free\niOS,2.1,1,2016-06-10,free\n"
         let found = try messages([("\"120\"", "\"1\"")], list: list)
@@ -112,7 +112,7 @@ import Testing
         #expect(byDate.map { $0.contains(": warning: ") && $0.hasSuffix("[build-reused]") } == [true])
     }
 
-    @Test func `a planned boundary at a version without a release gets a note`() throws {
+    @Test func `a planned boundary at a version that isn't released yet gets a note`() throws {
         let planned = [("2015-06-10T18", "2030-06-10T18")]
         let list = "iOS,1.6,110,2015-02-16,paid\n"
         let before = try #require(CivilDay("2029-01-01")?.midnight)
@@ -127,9 +127,7 @@ import Testing
             })
     }
 
-    @Test func `the newest release gets no finding for a planned change, and a warning for a past one`()
-        throws
-    {
+    @Test func `the newest release on sale across a change is a warning, unless the change is planned`() throws {
         let planned = [("2015-06-10T18", "2030-06-10T18")]
         let list = "iOS,1.6,110,2015-02-16,paid\n"
         let before = try #require(CivilDay("2029-01-01")?.midnight)
@@ -141,7 +139,7 @@ import Testing
             })
     }
 
-    @Test func `findings about releases in the policy file have places in the policy file`() throws {
+    @Test func `findings about releases listed in the policy file have places in that file`() throws {
         let list = "releases:\n  - { platform: iOS, build: \"110\", releasedAt: 2015-02-16, model: free }\nbuildNumbers"
         #expect(
             try messages([("buildNumbers", list)]).contains {
@@ -154,7 +152,7 @@ import Testing
         #expect(Linter.findings(in: policy).map(\.code) == [])
     }
 
-    @Test func `findings are in the order of the file's text, and those of the release list follow`() throws {
+    @Test func `findings follow the order of the policy file, and then of the release list`() throws {
         for code in LintRule.all.map(\.code) {
             let positions = try LintFiles(of: code, .triggers).findings.map(\.position)
             let places = positions.map { ($0.file == "policy.yaml" ? 0 : 1, $0.line, $0.column) }

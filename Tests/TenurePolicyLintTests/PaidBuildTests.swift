@@ -65,7 +65,7 @@ import Testing
         #expect(found.position.line == 6)
     }
 
-    @Test func `a wrong boundary date is reported alone too, with and without the policy's own list`() throws {
+    @Test func `a boundary with only a wrong date is reported, with and without a list`() throws {
         let early = "{ at: 2014-01-01T18:00:00Z }"
         let restarted = policy(early, "buildNumbers: restarted")
         let listed = policy(early, "releases: releases.csv")
@@ -92,8 +92,7 @@ import Testing
         #expect(codes.contains("model-contradicted"))
     }
 
-    @Test func `free builds below the boundary are reported as given away, also without a date of the boundary`() throws
-    {
+    @Test func `free builds below the boundary are reported as given away, even if the boundary has no date`() throws {
         let found = try #require(
             try findings(policy("{ build: \"125\" }")).first { $0.code == "model-contradicted" })
         #expect(found.severity == .error)
@@ -103,7 +102,7 @@ import Testing
         )
     }
 
-    @Test func `a build that was first sold and then given away contradicts nothing`() throws {
+    @Test func `a build that was first sold and then given away gets no finding`() throws {
         let list = Self.list + "iOS,1.6,119,2015-06-09,free\n"
         let codes = try findings(policy("{ build: \"120\", at: 2015-06-10T18:00:00Z }"), list: list).map(\.code)
         #expect(!codes.contains("model-contradicted"))
@@ -118,7 +117,7 @@ import Testing
     }
 
     /// The policy's own list doesn't have the build of the boundary, which has no date.
-    @Test func `an undated boundary that the policy's own list doesn't have is compared by its number`() throws {
+    @Test func `an undated boundary that the policy's own release list lacks is compared by its number`() throws {
         let found = try findings(policy("{ build: \"100\" }", "releases: releases.csv"), own: true)
         #expect(found.contains { $0.place == "eras/freemium/begins/iOS/builds 104 and 119" && $0.severity == .error })
         let restarted = try findings(
@@ -126,7 +125,7 @@ import Testing
         #expect(!restarted.contains { $0.code == "paid-build-unhonored" })
     }
 
-    @Test func `a paid era that begins too late begins with its first paid build`() throws {
+    @Test func `the suggestion for a paid era that begins too late names its first paid build`() throws {
         let text = """
             app: { bundleID: com.example.calculator, appleID: 828838134 }
             eras:

@@ -72,7 +72,7 @@ import Testing
 
     /// Random customers near the differences of the policies: each one who loses a right must be in a reported class.
     @Test(arguments: edits.indices)
-    func `every loss of a right is reported, in either direction`(_ index: Int) throws {
+    func `every loss of a right between two policies is reported, in either direction`(_ index: Int) throws {
         let base = try Self.policy([])
         let edited = try Self.policy(Self.edits[index])
         var random = SeededRandom(seed: UInt64(index) + 1)
@@ -135,7 +135,7 @@ import Testing
             .filter { $0.code.hasPrefix("right") }.map(\.message)
     }
 
-    @Test func `a dropped product, or one with a shorter time, is reported`() throws {
+    @Test func `a policy change that drops a product or shortens its time is reported`() throws {
         #expect(
             try findings([("products: [com.example.calculator.premium]", "products: [com.example.calculator.plus]")])
                 == [
@@ -182,7 +182,7 @@ import Testing
         #expect(found.contains { $0.code == "right-lost" && $0.place.contains("entitlements/premium/iOS") })
     }
 
-    @Test func `a right that had ended, and a right of future customers only, aren't losses`() throws {
+    @Test func `a right that had ended, or that only future customers would get, isn't reported as lost`() throws {
         let shorter = [("P1Y", "P6M")]
         let ended = try #require(CivilDay("2017-01-01")?.midnight)
         #expect(try findings(shorter, at: ended) == [])

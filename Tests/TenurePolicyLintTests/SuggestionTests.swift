@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: LintRule.all.map(\.code), [LintFiles.Kind.triggers, .nearMiss])
-    func `a suggestion's edits remove its finding, and cause no new or more severe one`(
+    func `a linter suggestion's edits remove its finding, and cause no new one`(
         _ code: String, _ kind: LintFiles.Kind
     ) throws {
         let files = LintFiles(of: code, kind)
@@ -42,7 +42,7 @@ import Testing
 
     /// A fix names what to write if, and only if, its edits were tried.
     @Test(arguments: LintRule.all.map(\.code), [LintFiles.Kind.triggers, .nearMiss])
-    func `a suggestion is shown only if its edits were tried`(_ code: String, _ kind: LintFiles.Kind) throws {
+    func `a linter suggestion is shown only if its edits were tried`(_ code: String, _ kind: LintFiles.Kind) throws {
         for finding in try LintFiles(of: code, kind).findings {
             guard let fix = finding.fix else { continue }
             if finding.edits.isEmpty {
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `most rules with a definite fix suggest it`() throws {
+    @Test func `most linter rules with a definite fix suggest its edits`() throws {
         let suggesting = try LintRule.all.filter { rule in
             try LintFiles(of: rule.code, .triggers).findings.contains { $0.code == rule.code && !$0.edits.isEmpty }
         }.map(\.code)
@@ -72,7 +72,7 @@ import Testing
     private func draft(_ text: String) -> PolicyDraft { PolicyFile.draft(Array(text.utf8), named: "policy.yaml") }
 
     /// A changeover window from two days before the change would overlap with the window of the promotion.
-    @Test func `a suggestion that causes another finding isn't shown`() throws {
+    @Test func `a linter suggestion that causes another finding isn't shown`() throws {
         let findings = Linter.findings(
             in: draft(
                 """
@@ -98,7 +98,7 @@ import Testing
         #expect(wide.fix == "make it as long as price and build can have disagreed")
     }
 
-    @Test func `a suggestion that doesn't remove its finding, or makes another more severe, isn't shown`() throws {
+    @Test func `a linter suggestion that doesn't remove its finding isn't shown`() throws {
         func allow(_ length: String) -> PolicyEdit {
             .write(.mapping([.init("allow", .plain(length))]), at: ["whileUndetermined"])
         }
@@ -120,7 +120,7 @@ import Testing
         #expect(try !isShown(.suggestion("write both", allow("72h"), builds("increasing"))))
     }
 
-    @Test func `a suggestion changes only its place in the file`() throws {
+    @Test func `a linter suggestion changes only its place in the file`() throws {
         let text = """
             app: { bundleID: com.example.calculator, appleID: 828838134 }
             eras:
@@ -150,7 +150,9 @@ import Testing
         ("policy.yaml", "/a/releases.csv", "/a/releases.csv"), ("../policy.yaml", "releases.csv", nil),
         ("/a/policy.yaml", "releases.csv", nil), ("policy.yaml", "-", nil), ("-", "releases.csv", nil),
     ])
-    func `a release list is named by its path beside the policy`(_ policy: String, _ list: String, _ path: String?) {
+    func `a suggested release list is named by its path beside the policy`(
+        _ policy: String, _ list: String, _ path: String?
+    ) {
         #expect(RelativePath.of(list, beside: policy) == path)
     }
 }

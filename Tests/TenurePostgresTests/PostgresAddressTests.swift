@@ -5,7 +5,7 @@ import Testing
 @testable import TenurePostgres
 
 @Suite struct `the address of a PostgreSQL database` {
-    @Test func `the address of a PostgreSQL database has options for Tenure in addition to libpq's`() throws {
+    @Test func `a PostgreSQL URL has options for Tenure in addition to libpq's`() throws {
         let address = try PostgresAddress(
             "postgres://me:secret@db.example.com:5433/shop?sslmode=require&schema=calculator&connections=4")
         #expect(address.schema == "calculator")
@@ -28,7 +28,7 @@ import Testing
         ("postgres://db/shop?sslmod=require", "sslmod"),
         ("mysql://db/shop", "postgres://"),
     ])
-    func `the address of a PostgreSQL database says what is wrong with it`(url: String, part: String) throws {
+    func `an invalid PostgreSQL URL is an error that says what is wrong with it`(url: String, part: String) throws {
         let error = #expect(throws: StoreError.self) { try PostgresAddress(url) }
         #expect(error?.description.contains(part) == true, "\(String(describing: error))")
         #expect(error?.isRetryable == false)
@@ -40,7 +40,7 @@ import Testing
         "postgres://me:hunter2/@db/shop?a=b", "postgres://db/shop?password=hunter2&nonsense=1",
         "postgres://me:hunter2@db/shop?schema=pg_x", "mysql://me:hunter2@db/shop", "postgres://me:hunter2?x=a@b:c:d",
     ])
-    func `the address of a PostgreSQL database never shows a password`(url: String) throws {
+    func `a PostgreSQL URL never shows its password in descriptions and errors`(url: String) throws {
         let shown = Result { try PostgresAddress(url).description }
         #expect(!"\(shown)".contains("hunter2"), "\(shown)")
     }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import TenurePostgres
 
-@Suite struct `the connections of several apps to one server` {
+@Suite struct `connections of several apps to one PostgreSQL server` {
     /// The number of apps, which is larger in `make soak`.
     private static let apps = ProcessInfo.processInfo.environment["TENURE_SOAK"] == nil ? 6 : 30
 
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `apps with schemas of one database share connections`() async throws {
+    @Test func `apps with schemas in one PostgreSQL database share connections`() async throws {
         let server = try PostgresServer(settings: ["max_connections": "100"])
         let observer = try PostgresConnection(to: try PostgresAddress(server.url()), for: .transactions)
         var stores: [Store] = []
@@ -89,7 +89,7 @@ import Testing
         while try count(observer) > 0 { try await Task.sleep(for: .milliseconds(20)) }
     }
 
-    @Test func `idle connections of several apps to one server close`() async throws {
+    @Test func `idle connections of several apps to one PostgreSQL server close`() async throws {
         let server = try PostgresServer()
         let address = try PostgresAddress(server.url())
         let observer = try PostgresConnection(to: address, for: .transactions)
@@ -115,7 +115,7 @@ import Testing
         await pool.close()
     }
 
-    @Test func `the connections of several apps to one server are counted, with the operations that wait for one`()
+    @Test func `open connections to a PostgreSQL server are counted, with the operations that wait for one`()
         async throws
     {
         let server = try PostgresServer()
@@ -142,7 +142,7 @@ import Testing
         try await store.close()
     }
 
-    @Test func `a free connection goes to an app that waits before another one gets more than its share`() async throws
+    @Test func `a free PostgreSQL connection goes to a waiting app before another app exceeds its share`() async throws
     {
         let address = try freshAddress()
         let cluster = PostgresCluster(address)
@@ -169,7 +169,7 @@ import Testing
     }
 
     @Test(.enabled(if: TestCertificate.canBeMade))
-    func `the connections of several apps to one server are attempted one at a time after a failure`() async throws {
+    func `after a failed connection to a PostgreSQL server, all apps try one connection at a time`() async throws {
         let folder = NSTemporaryDirectory() + "tenure-tls-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }

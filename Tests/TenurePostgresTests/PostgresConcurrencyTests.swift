@@ -8,7 +8,7 @@ import Testing
 @testable import TenurePostgres
 
 @Suite struct `concurrent transactions in PostgreSQL` {
-    @Test func `concurrent transactions that conflict are repeated`() async throws {
+    @Test func `concurrent PostgreSQL transactions that conflict are repeated`() async throws {
         try await withStore { store in
             _ = try await store.database.write(locking: []) { session throws(StoreError) in
                 try session.execute("INSERT INTO progress (name, value) VALUES ('a', ''), ('b', '')")
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func `concurrent transactions of two processes make no customer twice`() async throws {
+    @Test func `concurrent transactions of two processes create each customer once`() async throws {
         let address = try freshAddress("connections=6")
         let stores = [
             try await Store(PostgresDatabase(address, waitTimeout: waitTimeout)),
@@ -79,7 +79,7 @@ import Testing
         for store in stores { try await store.close() }
     }
 
-    @Test func `a transaction with very many keys waits for all others`() async throws {
+    @Test func `a PostgreSQL transaction with very many lock keys waits for all others`() async throws {
         try await withStore { store in
             let most = AdvisoryKeys.maximum + 1
             try await withThrowingTaskGroup(of: Void.self) { group in

@@ -23,7 +23,7 @@ import Testing
         #expect(try connection.rows("SELECT * FROM v") == rows.map { SQLRow($0) })
     }
 
-    @Test func `nulls first or later don't decide the type of a parameter`() throws {
+    @Test func `a null value doesn't decide the type of a PostgreSQL statement's parameter`() throws {
         _ = try connection.run("CREATE TEMPORARY TABLE v (i BIGINT, t TEXT)")
         for row in [[.null, .text("a")], [1, .null], [.null, .null], [2, .text("b")]] as [[SQLValue]] {
             _ = try connection.execute("INSERT INTO v VALUES ($1, $2)", row)
@@ -55,14 +55,14 @@ import Testing
         #expect(connection.isIdle)
     }
 
-    @Test func `a connection to PostgreSQL keeps a bounded number of statements`() throws {
+    @Test func `a connection to PostgreSQL keeps a limited number of prepared statements`() throws {
         for number in 0..<400 { _ = try connection.rows("SELECT \(number)") }
         for number in 0..<400 { #expect(try connection.rows("SELECT \(number)").first?.values == [SQLValue(number)]) }
         let kept = try connection.rows("SELECT count(*) FROM pg_prepared_statements").first?.integer(0)
         #expect(kept == 256)
     }
 
-    @Test func `a connection to PostgreSQL recovers after its statements were deallocated, or their tables changed`()
+    @Test func `a connection to PostgreSQL recovers if its prepared statements are deallocated or tables change`()
         throws
     {
         _ = try connection.run("CREATE TEMPORARY TABLE v (i BIGINT); INSERT INTO v VALUES (1)")
@@ -114,7 +114,7 @@ import Testing
         _ = try connection.run("ROLLBACK")
     }
 
-    @Test func `keys with much in common have different numbers, in order`() {
+    @Test func `similar lock keys get different advisory lock numbers, in ascending order`() {
         let keys = AdvisoryKeys((0..<50).map { "0 1 70400000000000\($0)" } + ["0 1 704000000000001"], schema: "one")
         #expect(keys.numbers.count == 50)
         #expect(keys.numbers == keys.numbers.sorted())

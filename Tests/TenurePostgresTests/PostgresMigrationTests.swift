@@ -7,9 +7,7 @@ import Testing
 
 @Suite struct `the schema of a PostgreSQL database` {
     @Test(arguments: 0..<Migration.all.count)
-    func `the schema of a PostgreSQL database is migrated from every earlier one, with its data`(version: Int)
-        async throws
-    {
+    func `a PostgreSQL database of every earlier schema version is migrated with its data`(version: Int) async throws {
         let address = try freshAddress()
         if version > 0 {
             let connection = try PostgresConnection(to: address, for: .transactions)
@@ -27,7 +25,7 @@ import Testing
         #expect(try shape(of: address) == shape(of: fresh))
     }
 
-    @Test func `the schema of a newer release is refused`() async throws {
+    @Test func `a PostgreSQL database with the schema of a newer release is refused`() async throws {
         let address = try freshAddress()
         try await withStore(at: address) { _ in }
         _ = try PostgresConnection(to: address, for: .transactions)
@@ -40,7 +38,7 @@ import Testing
         #expect(error?.description.contains("newer release") == true)
     }
 
-    @Test func `the schema of a PostgreSQL database is made once by processes that start together`() async throws {
+    @Test func `processes that start together create the schema of a PostgreSQL database once`() async throws {
         let address = try freshAddress()
         let ids = try await withThrowingTaskGroup(of: [UInt8].self) { group in
             for _ in 0..<6 { group.addTask { try await withStore(at: address) { $0.databaseID } } }
@@ -49,7 +47,7 @@ import Testing
         #expect(ids.count == 1)
     }
 
-    @Test func `a migration that fails leaves nothing`() throws {
+    @Test func `a PostgreSQL migration that fails changes nothing`() throws {
         let address = try freshAddress()
         let connection = try PostgresConnection(to: address, for: .transactions)
         _ = try connection.run("CREATE SCHEMA \(address.schema); CREATE TABLE \(address.schema).events (id BIGINT)")
@@ -61,9 +59,7 @@ import Testing
 
     // Queries for ranges of texts need the same order as in SQLite.
     @Test
-    func `the schema of a PostgreSQL database orders texts by their bytes, whatever the language of the database`()
-        async throws
-    {
+    func `texts in PostgreSQL are ordered by their bytes, whatever the database's language`() async throws {
         try await withStore { store in
             let names = try await store.database.write(locking: []) { session throws(StoreError) in
                 try session.execute(
@@ -76,7 +72,7 @@ import Testing
     }
 
     // A role that may use a schema may not have the privilege to create schemas.
-    @Test func `the schema of a PostgreSQL database needs no privilege to create a schema that exists`() async throws {
+    @Test func `a role without the privilege to create schemas can use an existing PostgreSQL schema`() async throws {
         let schema = freshSchema()
         let server = try PostgresServer.shared()
         let owner = try PostgresConnection(to: try PostgresAddress(server.url()), for: .transactions)

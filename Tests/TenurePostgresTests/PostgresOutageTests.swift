@@ -9,7 +9,7 @@ import Testing
 
 @Suite struct `an outage of PostgreSQL` {
     @Test(arguments: [PostgresServer.Stop.fast, .immediate])
-    func `an outage of PostgreSQL loses nothing that was acknowledged, and is over when the server is back`(
+    func `an outage of PostgreSQL loses no acknowledged write, and writes succeed when the server is back`(
         stop: PostgresServer.Stop
     )
         async throws
@@ -60,9 +60,7 @@ import Testing
         try await store.close()
     }
 
-    @Test func `an outage of PostgreSQL is an error that asks to try again, for transactions and look-ups`()
-        async throws
-    {
+    @Test func `during an outage of PostgreSQL, transactions and look-ups fail with a retryable error`() async throws {
         let server = try PostgresServer()
         let store = try await Store(PostgresDatabase(try PostgresAddress(server.url()), waitTimeout: .seconds(2)))
         let customer = try await store.add("a", to: "1")
@@ -99,7 +97,7 @@ import Testing
         try await store.close()
     }
 
-    @Test func `a short outage of PostgreSQL is a delay and no error`() async throws {
+    @Test func `a short outage of PostgreSQL delays operations without an error`() async throws {
         let server = try PostgresServer()
         let store = try await Store(PostgresDatabase(try PostgresAddress(server.url()), waitTimeout: waitTimeout))
         let customer = try await store.add("a", to: "1")
@@ -113,7 +111,7 @@ import Testing
         try await store.close()
     }
 
-    @Test func `an outage of PostgreSQL during a commit leaves its result open, and asks to try again`() async throws {
+    @Test func `an outage of PostgreSQL during a commit leaves its result open`() async throws {
         let store = try await Store(PostgresDatabase(try freshAddress("connections=1"), waitTimeout: waitTimeout))
         _ = try await store.database.write(locking: []) { session throws(StoreError) in
             // A deferred trigger runs within COMMIT. This one terminates its own connection.
@@ -143,7 +141,7 @@ import Testing
         try await store.close()
     }
 
-    @Test func `an outage of PostgreSQL before the commit of a transaction repeats it`() async throws {
+    @Test func `a transaction is repeated if PostgreSQL fails before its commit`() async throws {
         try await withStore { store in
             let runs = Counter()
             try await store.database.write(locking: [.progress("a")]) { session throws(StoreError) in

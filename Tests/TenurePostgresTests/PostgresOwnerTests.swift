@@ -37,7 +37,7 @@ import Testing
         try await store.close()
     }
 
-    @Test func `a PostgreSQL database of one app belongs to one of two services that create it at the same time`()
+    @Test func `of two apps' services that create one PostgreSQL database at the same time, one gets it`()
         async throws
     {
         let address = try freshAddress()
@@ -61,7 +61,7 @@ import Testing
         for store in stores { try await store.close() }
     }
 
-    @Test func `a PostgreSQL database without an app becomes that of the first service`() async throws {
+    @Test func `a PostgreSQL database without an app is assigned to the app of the first service`() async throws {
         let address = try freshAddress()
         try await Self.open(address, for: nil).close()
         let store = try await Self.open(address, for: "com.example.first")
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test(arguments: Other.allCases)
-    func `every transaction notices that a pooler leads to another database`(other: Other) async throws {
+    func `every transaction notices if a pooler leads to another PostgreSQL database`(other: Other) async throws {
         let server = try PostgresServer()
         let admin = try PostgresConnection(to: try PostgresAddress(server.url()), for: .transactions)
         for name in ["first", "second"] { try admin.run("CREATE DATABASE \(name)") }
@@ -121,7 +121,7 @@ import Testing
         try await store.close()
     }
 
-    @Test func `the check of the owner costs a write and a lookup no round trip`() async throws {
+    @Test func `checking which app owns a PostgreSQL database adds no round trip to a write or look-up`() async throws {
         let address = try freshAddress()
         try await Self.open(address, for: "com.example.first").close()
         let connection = try PostgresConnection(to: address, for: .transactions)

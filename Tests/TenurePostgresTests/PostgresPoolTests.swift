@@ -5,7 +5,7 @@ import Testing
 
 @testable import TenurePostgres
 
-@Suite struct `a pool of connections` {
+@Suite struct `a PostgreSQL connection pool` {
     private func pool() throws -> PostgresPool {
         PostgresPool(to: PostgresCluster(try freshAddress()), for: .transactions, limit: 1, waitTimeout: waitTimeout)
     }
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func `a pool of connections reports that it is busy to jobs that wait too long`() async throws {
+    @Test func `a PostgreSQL connection pool returns a busy error to jobs that wait too long`() async throws {
         let pool = try pool()
         let end = Signal()
         await occupy(pool, until: end)
@@ -34,7 +34,7 @@ import Testing
         await pool.close()
     }
 
-    @Test func `a pool of connections runs jobs in the order in which they were submitted`() async throws {
+    @Test func `a PostgreSQL connection pool runs jobs in the order in which they were submitted`() async throws {
         let pool = try pool()
         let (end, log) = (Signal(), Log<Int>())
         await occupy(pool, until: end)
@@ -54,7 +54,7 @@ import Testing
         #expect(await log.entries == Array(0..<20))
     }
 
-    @Test func `a pool of connections never has more connections than its limit`() async throws {
+    @Test func `a PostgreSQL connection pool never has more connections than its limit`() async throws {
         let address = try freshAddress("application_name=limited")
         let pool = PostgresPool(to: PostgresCluster(address), for: .transactions, limit: 3, waitTimeout: waitTimeout)
         let counts = try await withThrowingTaskGroup(of: Int64?.self) { group in
@@ -75,7 +75,7 @@ import Testing
         await pool.close()
     }
 
-    @Test func `a pool of connections drops jobs of canceled tasks`() async throws {
+    @Test func `a PostgreSQL connection pool drops waiting jobs of canceled tasks`() async throws {
         let pool = try pool()
         let end = Signal()
         await occupy(pool, until: end)
@@ -97,7 +97,7 @@ import Testing
         await pool.close()
     }
 
-    @Test func `a pool of connections completes accepted jobs when it closes, and accepts no more`() async throws {
+    @Test func `a closing PostgreSQL connection pool completes its jobs, and accepts no more`() async throws {
         let pool = try pool()
         let (end, log) = (Signal(), Log<Bool>())
         await occupy(pool, until: end)
@@ -121,7 +121,7 @@ import Testing
         #expect(await log.entries == [true])
     }
 
-    @Test func `a pool of connections replaces a broken connection, and repeats the interrupted job`() async throws {
+    @Test func `a PostgreSQL pool replaces a broken connection, and repeats the interrupted job`() async throws {
         let pool = try pool()
         let process = try await pool.run { connection throws(PostgresFailure) in
             try connection.rows("SELECT pg_backend_pid()").first?.values.first
@@ -135,7 +135,7 @@ import Testing
         await pool.close()
     }
 
-    @Test func `a pool of connections keeps working with its connections if it can't get more`() async throws {
+    @Test func `a PostgreSQL connection pool keeps using its open connections if it can't open more`() async throws {
         let server = try PostgresServer.shared()
         let role = freshSchema()
         let owner = try PostgresConnection(to: try PostgresAddress(server.url()), for: .transactions)
@@ -153,7 +153,7 @@ import Testing
         await pool.close()
     }
 
-    @Test func `a pool of connections drops a connection that is left inside a transaction`() async throws {
+    @Test func `a PostgreSQL connection pool drops a connection that is left inside a transaction`() async throws {
         let pool = try pool()
         try await pool.run { connection throws(PostgresFailure) in _ = try connection.run("BEGIN") }
         let isFresh = try await pool.run { connection throws(PostgresFailure) in connection.isIdle }
@@ -161,7 +161,7 @@ import Testing
         await pool.close()
     }
 
-    @Test func `a pool of connections waits between attempts, longer each time, and a second at most`() {
+    @Test func `a PostgreSQL connection pool waits longer between attempts each time, up to a second`() {
         var backoff = Backoff()
         #expect(backoff.isOver())
         var pauses: [Duration] = []

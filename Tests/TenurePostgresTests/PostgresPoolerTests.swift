@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(arguments: [(PgBouncer.Mode.transaction, 2), (.session, 12)])
-    func `PgBouncer before PostgreSQL separates two apps that share its connections`(
+    func `two apps that share PgBouncer's connections keep their data separate`(
         mode: PgBouncer.Mode, connections: Int
     ) async throws {
         let server = try PostgresServer()
@@ -68,9 +68,7 @@ import Testing
         for app in apps { try await app.check(on: server, customers: 200) }
     }
 
-    @Test func `PgBouncer before PostgreSQL keeps no setting and no statement on the connections that others use`()
-        async throws
-    {
+    @Test func `Tenure leaves no setting and no prepared statement on connections of PgBouncer`() async throws {
         let server = try PostgresServer()
         let pooler = try PgBouncer(before: server, mode: .transaction, connections: 1)
         let address = try PostgresAddress(pooler.url("schema=\(freshSchema())"))
@@ -89,7 +87,7 @@ import Testing
         #expect(state.first?.values == ["\"$user\", public", "0", "on", "on", "off", 0, 0])
     }
 
-    @Test func `PgBouncer before PostgreSQL in statement mode is refused with the setting to change`() async throws {
+    @Test func `PgBouncer in statement mode is refused with the setting to change`() async throws {
         let pooler = try PgBouncer(before: try PostgresServer.shared(), mode: .statement, connections: 2)
         let address = try PostgresAddress(pooler.url("schema=\(freshSchema())"))
         let error = await #expect(throws: StoreError.self) {
@@ -100,9 +98,7 @@ import Testing
     }
 
     // `ALTER DATABASE … SET` and another client's `SET` behind the same pooler have the same effect.
-    @Test func `PgBouncer before PostgreSQL with connections that are read-only by default accepts writes`()
-        async throws
-    {
+    @Test func `writes through PgBouncer succeed on connections that are read-only by default`() async throws {
         let server = try PostgresServer(settings: ["default_transaction_read_only": "on"])
         let pooler = try PgBouncer(before: server, mode: .transaction, connections: 2)
         try await withStore(at: try PostgresAddress(pooler.url())) { store in

@@ -29,7 +29,7 @@ import Testing
         try PostgresServer(settings: PostgresServer.primarySettings, access: PostgresServer.standbyAccess)
     }
 
-    @Test func `the primary server after a restart is never an old one that woke up, until the storage is removed`()
+    @Test func `after a restart, an old PostgreSQL primary isn't used again unless primary.json was removed`()
         async throws
     {
         let (old, note) = (try server(), Note())
@@ -76,7 +76,7 @@ import Testing
         #expect(note.known.withLock { $0 } == KnownPrimary(system: known.system, timeline: 1))
     }
 
-    @Test func `the primary server after a restart may be a new server that shares no history with the one before`()
+    @Test func `after a restart, a new PostgreSQL server without the old one's history may be the primary`()
         async throws
     {
         let note = Note()
@@ -89,7 +89,7 @@ import Testing
         #expect(known.timeline == 1 && known.system.count > 10 && known.system.allSatisfy(\.isNumber))
     }
 
-    @Test func `the primary server after a restart is known to a second app of the process too`() async throws {
+    @Test func `two apps on one PostgreSQL server store the same primary`() async throws {
         let (server, first, second) = (try server(), Note(), Note())
         let stores = [
             try await Store(PostgresDatabase(try PostgresAddress(server.url("schema=a")), storage: first.named("a"))),
@@ -101,7 +101,7 @@ import Testing
         for store in stores { try await store.close() }
     }
 
-    @Test func `the primary server after a restart isn't guessed if the storage can't be read`() async throws {
+    @Test func `a service doesn't use PostgreSQL if its stored primary can't be read`() async throws {
         let note = Note()
         note.isDamaged.withLock { $0 = true }
         let server = try server()

@@ -8,8 +8,8 @@ import Testing
 
 @testable import TenurePostgres
 
-@Suite struct `a PostgreSQL database is ready` {
-    @Test func `a database that accepts writes is ready, and the probe leaves no rows`() async throws {
+@Suite struct `the readiness of a PostgreSQL database` {
+    @Test func `a PostgreSQL database that accepts writes is ready, and the check leaves no rows`() async throws {
         try await withStore { store in
             #expect(await store.writeFailure() == nil)
             let marks = try await store.database.read { session throws(StoreError) in
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func `the readiness of PostgreSQL is probed once a second, however many ask`() async throws {
+    @Test func `the readiness of PostgreSQL is checked once a second, however many requests ask for it`() async throws {
         let server = try PostgresServer()
         try await withStore(at: try PostgresAddress(server.url())) { store in
             let commits = "SELECT xact_commit FROM pg_stat_database WHERE datname = 'postgres'"
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `a PostgreSQL server isn't ready as a standby, until it is a primary again`() async throws {
+    @Test func `a PostgreSQL standby isn't ready until it is a primary again`() async throws {
         let server = try PostgresServer(settings: ["wal_level": "replica"])
         let store = try await Store(PostgresDatabase(try PostgresAddress(server.url())))
         _ = try await store.add("a", to: "1")
@@ -59,7 +59,9 @@ import Testing
     @Test(arguments: [
         "INSERT ON TABLE artifacts", "UPDATE ON TABLE customers", "INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA $",
     ])
-    func `a database isn't ready if its role lacks a permission that a sync needs`(rights: String) async throws {
+    func `a PostgreSQL database isn't ready if its role lacks a permission that a sync needs`(rights: String)
+        async throws
+    {
         let server = try PostgresServer.shared()
         let (role, schema) = (freshSchema(), freshSchema())
         let owner = try PostgresConnection(to: try PostgresAddress(server.url("schema=\(schema)")), for: .transactions)
@@ -83,8 +85,7 @@ import Testing
         }
     }
 
-    @Test func `a PostgreSQL database isn't ready if a table stays locked, and is through shorter locks`() async throws
-    {
+    @Test func `a PostgreSQL database stays ready while a table is locked shortly, but not for long`() async throws {
         try await withStore { store in
             #expect(await store.writeFailure() == nil)
             let other = try PostgresConnection(to: try freshAddress(), for: .transactions)

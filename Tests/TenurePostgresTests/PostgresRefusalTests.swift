@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `a PostgreSQL server without TLS is an error if the URL requires TLS`() async throws {
+    @Test func `a PostgreSQL server without TLS is refused if the URL requires TLS`() async throws {
         let error = try await refusal(of: try PostgresServer.shared().url("sslmode=require"))
         #expect(error?.description.contains("does not support SSL") == true)
         #expect(error?.isRetryable == false)
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func `a PostgreSQL server that doesn't flush is refused, unless the URL allows it`() async throws {
+    @Test func `a PostgreSQL server with fsync off is refused, unless the URL allows it`() async throws {
         let server = try PostgresServer(settings: ["fsync": "off"])
         let error = try await refusal(of: server.url())
         #expect(error?.description.contains("fsync") == true)
@@ -88,7 +88,7 @@ import Testing
         try await withStore(at: try PostgresAddress(server.url("allow_fsync_off=true"))) { _ in }
     }
 
-    @Test func `a PostgreSQL server that acknowledges early by default flushes our transactions`() async throws {
+    @Test func `Tenure's writes are flushed even if synchronous_commit is off by default`() async throws {
         let server = try PostgresServer(settings: ["synchronous_commit": "off"])
         let address = try PostgresAddress(server.url())
         let connection = try PostgresConnection(to: address, for: .transactions)

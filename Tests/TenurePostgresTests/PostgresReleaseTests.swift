@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test(arguments: Path.allCases)
-    func `a rolling upgrade on PostgreSQL lets no write of an old process end after the migration`(path: Path)
+    func `no write of an old process ends after a PostgreSQL migration that forbids old writers`(path: Path)
         async throws
     {
         try await Self.withAddresses(path) { address, direct in
@@ -157,7 +157,7 @@ import Testing
         try await running.close()
     }
 
-    @Test func `a rolling upgrade on PostgreSQL is begun by services only`() async throws {
+    @Test func `only a service migrates a PostgreSQL database, and other commands refuse an older one`() async throws {
         let address = try freshAddress()
         let command = DatabaseOpening.existing(of: nil)
         await #expect(throws: StoreError.self) { try await Store(PostgresDatabase(address, command)) }
@@ -172,7 +172,7 @@ import Testing
         #expect(error?.description.contains("tenure serve") == true)
     }
 
-    @Test func `a rolling upgrade ends when its database was moved, until that is undone`() async throws {
+    @Test func `a moved PostgreSQL database accepts no writes and no service until the move is undone`() async throws {
         let address = try freshAddress()
         let store = try await Self.open(address, adding: nil)
         let customer = try await store.add("a", to: "704")

@@ -31,7 +31,7 @@ import Testing
         #expect(.now - began < limit, what)
     }
 
-    @Test func `a PostgreSQL server that is silent doesn't keep a service from the next one in the URL`() async throws {
+    @Test func `a service uses the next PostgreSQL server in its URL if the first doesn't answer`() async throws {
         let silent = try SilentPort()
         let server = try PostgresServer.shared()
         let hosts = "127.0.0.1:\(silent.port),127.0.0.1:\(server.port)"
@@ -43,14 +43,14 @@ import Testing
         try await store.close()
     }
 
-    @Test func `a silent PostgreSQL server alone in the URL is an error after seconds`() async throws {
+    @Test func `a PostgreSQL server that doesn't answer, alone in the URL, is an error after seconds`() async throws {
         let silent = try SilentPort()
         let address = try PostgresAddress("postgres://tenure@127.0.0.1:\(silent.port)/postgres")
         await expectFailure("start") { _ = try await PostgresDatabase(address) }
     }
 
     @Test(arguments: [false, true], [false, true])
-    func `a frozen PostgreSQL server answers after it wakes up`(usesTLS: Bool, sends: Bool) async throws {
+    func `a frozen PostgreSQL server is used again after it wakes up`(usesTLS: Bool, sends: Bool) async throws {
         guard !usesTLS || TestCertificate.canBeMade else { return }
         let folder = NSTemporaryDirectory() + "tenure-tls-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -123,7 +123,7 @@ import Testing
         try await later.close()
     }
 
-    @Test func `a PostgreSQL server that stops waiting for its standby has acknowledged nothing`() async throws {
+    @Test func `a commit that stops waiting for PostgreSQL's standby isn't acknowledged`() async throws {
         let server = try PostgresServer(
             settings: PostgresServer.primarySettings, access: PostgresServer.standbyAccess)
         let address = try PostgresAddress(server.url())

@@ -9,11 +9,11 @@ import Testing
 
 @Suite struct `the PostgreSQL database` {
     @Test(arguments: StoreClause.all)
-    func `the PostgreSQL database keeps the contract of every store`(clause: StoreClause) async throws {
+    func `the PostgreSQL database passes the tests that every database must pass`(clause: StoreClause) async throws {
         try await withStore { try await clause.check($0) }
     }
 
-    @Test func `the PostgreSQL database finds its data again`() async throws {
+    @Test func `data in PostgreSQL is found again after the database is opened again`() async throws {
         let address = try freshAddress()
         let (id, customer) = try await withStore(at: address) { ($0.databaseID, try await $0.add("a", to: "704")) }
         try await withStore(at: address) { store in
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func `several schemas share a database`() async throws {
+    @Test func `several schemas of one PostgreSQL database keep their data separate`() async throws {
         try await withStore { one in
             try await withStore { other in
                 #expect(one.databaseID != other.databaseID)
@@ -47,7 +47,7 @@ import Testing
         "realm = 77", "realm = 300", "realm = -1",
         "merged_into = (SELECT other.id FROM customers AS other WHERE other.id <> customers.id)",
     ])
-    func `a damaged row is an error, never a crash`(damage: String) async throws {
+    func `a damaged row in PostgreSQL is an error, never a crash`(damage: String) async throws {
         try await withStore { store in
             let customer = try await store.add("a", to: "704")
             _ = try await store.add("b", to: "705")
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `many look-ups at once each get their own customer`() async throws {
+    @Test func `many look-ups at once in PostgreSQL each get their own customer`() async throws {
         try await withStore { store in
             var ids: [String: Int64] = [:]
             for number in 0..<20 { ids["\(number)"] = try await store.add("a\(number)", to: "\(number)").id }
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func `a blob of many megabytes comes back byte by byte`() async throws {
+    @Test func `a blob of many megabytes is read from PostgreSQL with every byte`() async throws {
         try await withStore { store in
             var bytes = [UInt8](repeating: 0, count: 40_000_000)
             for index in stride(from: 0, to: bytes.count, by: 7) { bytes[index] = UInt8(truncatingIfNeeded: index) }
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func `text with a NUL character is refused, not cut off`() async throws {
+    @Test func `PostgreSQL text with a NUL character is refused, not cut off`() async throws {
         try await withStore { store in
             let error = await #expect(throws: StoreError.self) { try await store.add("a", to: "70\u{0}4") }
             #expect(error?.description.contains("NUL character") == true)
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func `a transaction that throws leaves nothing, and its connection serves the next`() async throws {
+    @Test func `a PostgreSQL transaction that throws changes nothing`() async throws {
         struct Found: Error {}
         let address = try freshAddress("connections=1")
         try await withStore(at: address) { store in
@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    @Test func `a read sees one state, whatever others write in the meantime`() async throws {
+    @Test func `a PostgreSQL read transaction sees one state, whatever others write in the meantime`() async throws {
         try await withStore { store in
             _ = try await store.add("a", to: "1")
             let (hasRead, hasWritten) = (Signal(), Signal())
@@ -151,7 +151,7 @@ import Testing
         }
     }
 
-    @Test func `a read that writes is refused`() async throws {
+    @Test func `a write in a PostgreSQL read transaction is refused`() async throws {
         try await withStore { store in
             let error = await #expect(throws: StoreError.self) {
                 try await store.database.read { session throws(StoreError) in

@@ -45,7 +45,7 @@ struct CorpusTests {
         #expect(!outcome.isPartial)
     }
 
-    @Test func `the same lines in any order give the same report`() async throws {
+    @Test func `the same evidence lines in any order give the same rehearsal report`() async throws {
         let (lines, _) = try Corpora.lines(2500, seed: 5)
         var random = SeededRandom(seed: 11)
         let first = try await Corpora.rehearse(lines).outcome
@@ -66,13 +66,13 @@ struct CorpusTests {
         ).json()
     }
 
-    @Test func `a corpus and its expected counts depend only on the seed`() throws {
+    @Test func `a generated corpus of customers and its expected counts depend only on the seed`() throws {
         let one = try Corpora.lines(1500, seed: 9).truth
         #expect(try Corpora.lines(1500, seed: 9).truth == one)
         #expect(try Corpora.lines(1500, seed: 10).truth != one)
     }
 
-    @Test func `bad lines are reported with their numbers, in the order of the file`() async throws {
+    @Test func `rejected evidence lines are reported with their numbers, in the order of the file`() async throws {
         let (lines, _) = try Corpora.lines(1200, seed: 3)
         let (_, badLines) = try await Corpora.rehearse(lines)
         #expect(badLines.map(\.line) == badLines.map(\.line).sorted())

@@ -12,7 +12,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `access tokens` {
-    @Test func `access tokens give access to one customer's data, and nothing else does`() async throws {
+    @Test func `one customer's data can be read only with this customer's access token`() async throws {
         try await withService { client in
             let answer = try await client.sync(
                 SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction)))
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `access tokens expire`() async throws {
+    @Test func `access tokens expire after their lifetime`() async throws {
         try await withFolder { folder in
             let token = try await withService(in: folder) { client in
                 try #require(
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func `access tokens can't name another realm of the same customer`() throws {
+    @Test func `an access token gives no access to the same customer's data in another realm`() throws {
         let key = try withKey()
         let token = AccessToken(customer: 7, realm: Realm(.production), expiresAt: Calculator.now)
         #expect(key.token(in: key.text(of: token).utf8) == token)

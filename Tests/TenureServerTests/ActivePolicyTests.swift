@@ -11,7 +11,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `a policy that another process published and this one doesn't have yet` {
-    @Test func `another process's policy is read if a promise depends on it`() async throws {
+    @Test func `a process reads a policy that another one published if a promise depends on it`() async throws {
         try await withFolder { folder in
             // This policy promises everything to customers who came before 2020.
             let later = try Calculator.policy(honors: [Honor(era: "paid"), Honor(era: "freemium")])
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `another process's policy is read by a sync and a notification too`() async throws {
+    @Test func `syncs and notifications read another process's policy if a promise depends on it`() async throws {
         try await withFolder { folder in
             let later = try Calculator.policy(honors: [Honor(era: "paid"), Honor(era: "freemium")])
             // This service reads the active policy from the database only once an hour.

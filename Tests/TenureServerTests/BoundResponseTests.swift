@@ -17,7 +17,7 @@ import Testing
     private static let owner = "704000000000000001"
     private static let newcomer = "704000000000000002"
 
-    @Test func `every answer about a customer says whether it is bound`() async throws {
+    @Test func `every response about a customer says whether it is bound`() async throws {
         try await withAdminClient { admin, _ in
             let owner = try await admin.owner()
             #expect(owner.bound)
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `a receipt alone doesn't bind, whatever device it was made on`() async throws {
+    @Test func `a receipt alone never makes a response bound, whatever its device`() async throws {
         try await withService { client in
             let receipt = try Calculator.receipts().text()
             let owner = try await client.sync(
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func `a device ID binds only what was signed for it`() async throws {
+    @Test func `a device ID binds only artifacts that were signed for it`() async throws {
         try await withService { client in
             let appTransaction = try Calculator.minter().text(.appTransaction)
             #expect(try await client.sync(SyncRequest(appTransaction: appTransaction)).bound)
@@ -88,7 +88,7 @@ import Testing
 
     // MARK: Merging
 
-    @Test func `two customers who each have an app transaction never merge`() async throws {
+    @Test func `a sync never merges two customers who each have an app transaction`() async throws {
         try await withService { client in
             let minter = Calculator.minter()
             let receipts = Calculator.receipts()

@@ -12,8 +12,8 @@ import Testing
 
 @testable import TenureServer
 
-@Suite struct `decisions over HTTP` {
-    @Test func `an early buyer keeps everything`() async throws {
+@Suite struct `decisions of a sync` {
+    @Test func `a customer who bought the app while it was paid is granted everything by a sync`() async throws {
         try await withService { client in
             let answer = try await client.sync(
                 SyncRequest(
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `a newcomer without a purchase is denied, once all purchases are known`() async throws {
+    @Test func `a new customer is denied by a sync once all purchases are known`() async throws {
         try await withService { client in
             let appTransaction = try Calculator.minter().newcomer()
             let unknown = try await client.sync(SyncRequest(appTransaction: appTransaction))
@@ -81,7 +81,7 @@ import Testing
             ])
     }
 
-    @Test func `a subscription ends, and its grace period holds on`() async throws {
+    @Test func `a subscription right ends with its period, or with its billing grace period`() async throws {
         try await withService { client in
             let id = "704000000000000002"
             let expired = try expiredSubscription(of: id)
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func `a receipt alone is enough`() async throws {
+    @Test func `a receipt alone proves an era in a sync`() async throws {
         try await withService { client in
             let answer = try await client.sync(SyncRequest(receipt: try Calculator.receipts().text()))
             #expect(answer.entitlements["everything"]?.outcome == .granted)
@@ -115,14 +115,14 @@ import Testing
         }
     }
 
-    @Test func `transactions alone are enough, but prove no era`() async throws {
+    @Test func `transactions alone prove purchases in a sync, but no era`() async throws {
         try await withService { client in
             let answer = try await client.sync(SyncRequest(transactions: [try Calculator.minter().text(.transaction)]))
             #expect(answer.entitlements["everything"]?.reasons.first?.code == "product")
         }
     }
 
-    @Test func `the sandbox counts purchases, never eras, as a separate customer`() async throws {
+    @Test func `sandbox artifacts are a separate customer with purchases, but no eras`() async throws {
         try await withService { client in
             let minter = Calculator.minter(.sandbox)
             let tester = try await client.sync(
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    @Test func `Xcode artifacts count where their certificate is configured`() async throws {
+    @Test func `artifacts signed by Xcode count if the service has Xcode's certificate configured`() async throws {
         try await withService { client in
             let request = SyncRequest(
                 appTransaction: try Calculator.minter(.xcode).text(.appTransaction), transactions: [],
@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    @Test func `support grants and revokes`() async throws {
+    @Test func `a support grant and a revocation change the decision of the next sync`() async throws {
         try await withFolder { folder in
             let service = try await TenureService(try Calculator.configuration(folder))
             let application = try service.application(logger: Calculator.logger) { _ in }

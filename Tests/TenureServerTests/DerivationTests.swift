@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `an artifact that was changed on the disk is named`() async throws {
+    @Test func `deriving facts again names an artifact that was changed on the disk`() async throws {
         try await withFolder { folder in
             try await withService(in: folder) { client in
                 _ = try await client.sync(SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction)))
@@ -63,7 +63,7 @@ import Testing
     }
 
     // Transactions name the account (`appTransactionId`) only since 2025.
-    @Test func `facts name one customer for two identities that a signed transaction connects`() async throws {
+    @Test func `derived facts name one customer for two identities that a signed transaction connects`() async throws {
         try await withService { client in
             let id = "704000000000000009"
             let minter = Calculator.minter()
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test func `deriving facts takes work in proportion to the number of entries`() async throws {
+    @Test func `deriving a customer's facts takes work in proportion to the number of artifacts`() async throws {
         let (few, many) = (try await entriesLookedAt(for: 250), try await entriesLookedAt(for: 1000))
         #expect(few.derivation >= 250 && few.rederivation >= 250)
         #expect(many.derivation <= 4 * few.derivation, "\(few) \(many)")

@@ -10,7 +10,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `devices` {
-    @Test func `devices are counted if the proof is bound, with their certificates`() async throws {
+    @Test func `the service counts devices with bound proof, and their entitlement tokens`() async throws {
         try await withServiceTestBed { testBed in
             let jws = try Calculator.minter().text(.appTransaction)
             let answer = try await testBed.client.sync(SyncRequest(appTransaction: jws))
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func `devices beyond the limit are logged, and nothing else happens`() async throws {
+    @Test func `devices beyond deviceLimit are logged, and their syncs still succeed`() async throws {
         try await withServiceTestBed({ $0.deviceLimit = 3 }) { testBed in
             var id: String?
             for _ in 0..<6 {

@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func `a device asks again about a right that support can end earlier`() async throws {
+    @Test func `a right that support can end tells the device when to ask the service again`() async throws {
         try await withFolder { folder in
             let service = try await TenureService(try Calculator.configuration(folder))
             let application = try service.application(logger: Calculator.logger) { _ in }
@@ -109,8 +109,7 @@ import Testing
         }
     }
 
-    @Test func `entitlement tokens have the request's nonce, and a nonce that no device makes is refused`() async throws
-    {
+    @Test func `entitlement tokens contain the sync's nonce, and an invalid nonce is refused`() async throws {
         try await withService { client in
             let answer = try await client.sync(try Self.owner(nonce: "5c1b7c0e \"ü\""))
             let jws = try OpenedJWS(try #require(answer.entitlementToken))

@@ -55,11 +55,11 @@ import Testing
         ("*", []), ("", []), ("de;q=0, en", ["en"]), ("de;q=x, en; q=0.5", ["en"]), ("de;q=2", []),
         (",,;q=1,", []), ("en;q=0.5, de;q=0.5", ["en", "de"]),
     ])
-    func `Accept-Language is read by weight`(_ header: String, _ languages: [String]) {
+    func `languages in Accept-Language count in the order of their weights`(_ header: String, _ languages: [String]) {
         #expect(AcceptLanguage.languages(in: header) == languages)
     }
 
-    @Test func `a long Accept-Language costs little`() {
+    @Test func `a very long Accept-Language header is read quickly`() {
         let header = String(repeating: "de,", count: 100_000)
         #expect(AcceptLanguage.languages(in: header).count <= 16)
     }

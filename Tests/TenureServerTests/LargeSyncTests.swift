@@ -87,9 +87,7 @@ import Testing
     }
 
     @Test(arguments: Kind.allCases)
-    func `a large sync reads the customer as often as a small one, in pieces below twenty syncs`(kind: Kind)
-        async throws
-    {
+    func `a large sync reads the customer as often as a small one`(kind: Kind) async throws {
         try await withCounts { client, store in
             _ = try await client.sync(try Self.ordinary("704000000000000008"))
             store.counts.reset()
@@ -116,7 +114,7 @@ import Testing
     }
 
     /// Counts the entries that a sync reads beside its own. The count must not grow with the stored purchases.
-    @Test func `a large sync of a list costs the same for thousands of stored purchases as for none`() async throws {
+    @Test func `a large sync runs about as many statements for 1,200 stored purchases as for none`() async throws {
         try await withCounts { client, store in
             var statements: [Int] = []
             for known in [0, 1200] {
@@ -133,7 +131,7 @@ import Testing
         }
     }
 
-    @Test func `a large sync grows over several bodies`() async throws {
+    @Test func `purchases of a large sync can be sent in several requests`() async throws {
         try await withCounts { client, store in
             var request = SyncRequest()
             for body in 0..<3 {
@@ -147,7 +145,7 @@ import Testing
         }
     }
 
-    @Test func `a large sync lets an ordinary one be written between two pieces`() async throws {
+    @Test func `an ordinary sync can be written between two pieces of a large one`() async throws {
         for request in [try Self.transactions(200), try Self.receipt(500)] {
             try await withCounts { client, store in
                 store.counts.reset { number in

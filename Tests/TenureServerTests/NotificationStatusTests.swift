@@ -62,12 +62,12 @@ import Testing
         }
     }
 
-    @Test func `the response to a notification asks for it again if the service's clock is behind`() async throws {
+    @Test func `the App Store is asked to repeat a notification if the service's clock is behind`() async throws {
         let jws = try Self.jws(Calculator.minter(signed: Calculator.now.addingTimeInterval(86_400)))
         #expect(try await problem(jws).code == .misconfigured)
     }
 
-    @Test func `a service with another Apple ID asks for a notification again`() async throws {
+    @Test func `the App Store is asked to repeat a notification if the service has another Apple ID`() async throws {
         let problem = try await problem(Self.jws()) {
             $0.app = AppIdentity(bundleID: "com.example.calculator", appAppleID: 1)
         }
@@ -75,12 +75,12 @@ import Testing
         #expect(problem.detail.contains("Apple ID"))
     }
 
-    @Test func `the response to a notification asks for it again if its environment isn't accepted`() async throws {
+    @Test func `the App Store is asked to repeat a notification if its environment isn't accepted`() async throws {
         let problem = try await problem(Self.jws()) { $0.anchors[.production] = nil }
         #expect(problem.code == .misconfigured)
     }
 
-    @Test func `the response to a notification asks for it again after too many unknown signers`() async throws {
+    @Test func `the App Store is asked to repeat a notification after too many unknown signers`() async throws {
         // The budget for checking unknown signers is empty, so a genuine new signer is refused, too.
         let sound = Array(try Self.jws().utf8)
         try await withServiceTestBed { testBed in
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func `the response to a notification asks for it again if the database doesn't respond`() async throws {
+    @Test func `the App Store is asked to repeat a notification if the database doesn't respond`() async throws {
         let jws = try Self.jws()
         try await withServiceTestBed { testBed in
             try await testBed.service.store.close()

@@ -43,7 +43,7 @@ import Testing
 
     // MARK: Storage
 
-    @Test func `notifications are stored as they came, once, and recognized when they are repeated`() async throws {
+    @Test func `notifications are stored once, unchanged, and recognized when they are repeated`() async throws {
         try await withServiceTestBed { testBed in
             let jws = try Self.minter().notification("SUBSCRIBED", "INITIAL_BUY", uuid: "u1", of: Self.period(start: 1))
             for status in ["kept", "known", "known"] {
@@ -161,7 +161,7 @@ import Testing
 
     // MARK: Effects
 
-    @Test func `notifications of an old period's refund end no subscription`() async throws {
+    @Test func `a notification of an old period's refund doesn't end the subscription`() async throws {
         try await withServiceTestBed { testBed in
             var old = Self.period("1", start: 40)
             let current = Self.period("2", start: 10)
@@ -186,7 +186,7 @@ import Testing
         }
     }
 
-    @Test func `notifications signed before the period that they renew count`() async throws {
+    @Test func `a renewal notification that was signed before its period counts`() async throws {
         try await withServiceTestBed { testBed in
             let next = Self.period("2", start: -0.5)
             _ = try await testBed.client.notify(
@@ -196,7 +196,7 @@ import Testing
         }
     }
 
-    @Test func `notifications keep a right through grace, and not through billing retry`() async throws {
+    @Test func `a right stays through a grace period, and not through billing retry`() async throws {
         try await withServiceTestBed { testBed in
             let over = Self.period(start: 31)
             let grace = Self.now.addingTimeInterval(15 * Self.day)
@@ -239,7 +239,7 @@ import Testing
         }
     }
 
-    @Test func `notifications that the app was refunded end what its era gave`() async throws {
+    @Test func `notifications of a refund of the app end the rights that its era gave`() async throws {
         try await withServiceTestBed { testBed in
             let id = "704000000000000001"
             let before = try await testBed.client.sync(

@@ -56,7 +56,7 @@ extension CustomerResponse {
     private static let two = "704000000000000077"
 
     @Test(arguments: [(nil, two), (nil, nil), (one, nil), (one, two)])
-    func `customers who share a device stay two where each has an app transaction`(
+    func `two customers who share a device aren't merged if each has an app transaction`(
         _ ownersID: String?, _ newcomersID: String?
     ) async throws {
         let (owner, newcomer) = (Buyer.owner(id: ownersID), Buyer.newcomer(id: newcomersID))
@@ -86,7 +86,7 @@ extension CustomerResponse {
         }
     }
 
-    @Test func `customers of Sandbox, who all have one date, stay two if only one has an ID`() async throws {
+    @Test func `two Sandbox customers with the same purchase date aren't merged if only one has an ID`() async throws {
         try await withService { client in
             let minter = Calculator.minter(.sandbox)
             func appTransaction(_ id: JSONValue) throws -> String {
@@ -110,7 +110,7 @@ extension CustomerResponse {
     }
 
     @Test
-    func `customers who share a device stay two where the newcomer's transactions come before the app transaction`()
+    func `customers who share a device stay two if the second one's purchases come before the app transaction`()
         async throws
     {
         let (owner, newcomer) = (Buyer.owner(), Buyer.newcomer(id: Self.two))
@@ -130,7 +130,7 @@ extension CustomerResponse {
         }
     }
 
-    @Test func `customers who share a device are one where both app transactions are of one acquisition`() async throws
+    @Test func `customers who share a device are merged if both app transactions are of one acquisition`() async throws
     {
         let (old, new) = (Buyer.owner(), Buyer.owner(id: Self.one))
         let elsewhere = UUID()

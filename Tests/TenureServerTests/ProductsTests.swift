@@ -9,7 +9,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `products` {
-    @Test func `products are public, with the entitlements that they grant`() async throws {
+    @Test func `GET /v1/products lists each product's entitlements without a token`() async throws {
         let policy = try Policy(
             app: Policy.App(bundleID: "com.example.calculator", appleID: 828_838_134),
             eras: [Era(name: "paid", model: .paid)],
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `products are sent only if they changed`() async throws {
+    @Test func `GET /v1/products with a current ETag returns 304 without a body`() async throws {
         try await withService { client in
             let tag = try #require(try await client.get("/v1/products").headers[.eTag])
             for known in [tag, "W/\(tag)", "\"x\", \(tag)", "*"] {

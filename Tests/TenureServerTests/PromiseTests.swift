@@ -12,7 +12,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `promises` {
-    @Test func `promises survive a policy that honors nothing`() async throws {
+    @Test func `promises keep rights under a later policy that honors nothing`() async throws {
         try await withFolder { folder in
             let request = SyncRequest(
                 appTransaction: try Calculator.minter().text(.appTransaction), transactions: [])
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func `the same policy is one version, however often the service starts`() async throws {
+    @Test func `an unchanged policy stays one version, however often the service starts`() async throws {
         try await withFolder { folder in
             for _ in 0..<3 { try await withService(in: folder) { _ in } }
             let configuration = try Calculator.configuration(folder)

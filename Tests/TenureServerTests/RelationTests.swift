@@ -9,7 +9,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `artifacts in one sync` {
-    @Test func `a rejected artifact is named, and the others count`() async throws {
+    @Test func `a sync names a rejected artifact, and the others count`() async throws {
         try await withService { client in
             let minter = Calculator.minter()
             let bad = String(decoding: try minter.mint(.transaction, with: .flippedSignatureBit), as: UTF8.self)
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func `if none can be verified, the problem lists all of them`() async throws {
+    @Test func `a sync without any verified artifact gets a problem that lists each artifact`() async throws {
         try await withService { client in
             let other = try Calculator.minter(bundleID: "com.example.other").text(.appTransaction)
             let problem = try await client.refused(SyncRequest(appTransaction: other, transactions: ["x"]))
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func `another customer's transaction in a sync doesn't count`() async throws {
+    @Test func `a transaction of another customer in a sync doesn't count`() async throws {
         try await withService { client in
             let minter = Calculator.minter()
             let answer = try await client.sync(
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `a transaction without an app transaction ID counts only for the device in it`() async throws {
+    @Test func `a transaction without an app transaction ID counts only for its device`() async throws {
         let minter = Calculator.minter()
         let request = SyncRequest(
             appTransaction: try minter.newcomer(),
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func `a stored subscription links its renewals to the customer`() async throws {
+    @Test func `a stored subscription links later renewals to its customer`() async throws {
         try await withService { client in
             let minter = Calculator.minter()
             let id = "704000000000000002"
@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    @Test func `of transactions of several accounts in one sync, only one account's count`() async throws {
+    @Test func `if a sync has transactions of several accounts, only those of one account count`() async throws {
         try await withService { client in
             let minter = Calculator.minter()
             let answer = try await client.sync(
@@ -193,7 +193,7 @@ import Testing
         }
     }
 
-    @Test func `renewal info of another acquisition doesn't count, although it names the subscription`() async throws {
+    @Test func `renewal info of another acquisition doesn't count, even for the same subscription`() async throws {
         try await withService { client in
             let minter = Calculator.minter()
             let id = "704000000000000002"
@@ -219,7 +219,7 @@ import Testing
         }
     }
 
-    @Test func `the server's variant of an app transaction is refused`() async throws {
+    @Test func `a sync with the server's variant of an app transaction is refused`() async throws {
         try await withService { client in
             let variant = try Calculator.minter().text(
                 .appTransaction, ["deviceVerification": .null, "deviceVerificationNonce": .null])
@@ -228,7 +228,7 @@ import Testing
         }
     }
 
-    @Test func `a transaction in the place of an app transaction is refused`() async throws {
+    @Test func `a sync with a transaction in place of an app transaction is refused`() async throws {
         try await withService { client in
             let problem = try await client.refused(
                 SyncRequest(appTransaction: try Calculator.minter().text(.transaction)))
@@ -236,7 +236,7 @@ import Testing
         }
     }
 
-    @Test func `purchases and a later app transaction make one customer`() async throws {
+    @Test func `purchases and a later app transaction of the same account are one customer`() async throws {
         try await withService { client in
             let minter = Calculator.minter()
             let id = "704000000000000001"
@@ -249,7 +249,7 @@ import Testing
         }
     }
 
-    @Test func `the same sync again changes nothing`() async throws {
+    @Test func `repeating a sync changes nothing`() async throws {
         try await withService { client in
             let request = SyncRequest(
                 appTransaction: try Calculator.minter().text(.appTransaction),

@@ -20,7 +20,7 @@ import Testing
         (#"{"appTransaction": "x", "deviceVerificationID": "me"}"#, "deviceVerificationID"),
         ("\u{0}\u{1}", "invalid JSON"), (String(repeating: "[", count: 100_000), "nested deeper"),
     ])
-    func `requests that are invalid are refused with the place of the error`(body: String, named: String) async throws {
+    func `an invalid sync request is refused with the place of the error`(body: String, named: String) async throws {
         try await withService { client in
             let problem = try client.problem(try await client.post(body))
             #expect(problem.code == .malformedRequest)
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func `requests may have unknown fields and null`() async throws {
+    @Test func `a sync request may have unknown fields and null`() async throws {
         try await withService { client in
             let jws = try Calculator.minter().text(.appTransaction)
             let response = try await client.post(
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `requests that are too large are refused`() async throws {
+    @Test func `a request body that is too large is refused`() async throws {
         try await withService({ $0.limits.bodySize = 1000 }) { client in
             let response = try await client.post(#"{"receipt": "\#(String(repeating: "A", count: 2000))"}"#)
             #expect(try client.problem(response).code == .tooLarge)
@@ -53,7 +53,7 @@ import Testing
         "text/plain", "application/jsonx", "application/json-patch+json", "application/json,text/plain", "json", "",
         nil,
     ])
-    func `requests of another media type are refused`(type: String?) async throws {
+    func `a request body of another media type than JSON is refused`(type: String?) async throws {
         try await withService { client in
             var headers = HTTPFields()
             headers[.contentType] = type
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(arguments: ["application/json", "Application/JSON", "application/json ; charset=utf-8", "application/json;"])
-    func `requests of JSON are accepted, with any parameters of the media type`(type: String) async throws {
+    func `a request body of type JSON is accepted with any parameters of the media type`(type: String) async throws {
         try await withService { client in
             let response = try await client.post("{}", headers: [.contentType: type])
             #expect(try client.problem(response).code == .nothingVerified)
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(arguments: ["gzip", "GZIP", "deflate, gzip"])
-    func `compressed requests are refused`(encoding: String) async throws {
+    func `compressed request bodies are refused`(encoding: String) async throws {
         try await withService { client in
             var headers: HTTPFields = [.contentType: "application/json", .contentEncoding: encoding]
             let problem = try client.problem(try await client.post("{}", headers: headers))
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test(arguments: ["/", "/v1/customers", "/v1/customer/1", "/../etc/passwd", "/%00", "/.well-known/jwks.json/x"])
-    func `requests for an unknown path get a problem`(path: String) async throws {
+    func `a request for an unknown path gets a problem response`(path: String) async throws {
         try await withService { client in
             let response = try await client.get(path)
             let problem = try client.problem(response)
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `requests with corrupted artifacts never get a 5xx status`() async throws {
+    @Test func `a sync with corrupted artifacts never gets a 5xx status`() async throws {
         try await withService { client in
             var random = SystemRandomNumberGenerator()
             let sound = Array(try Calculator.minter().text(.appTransaction).utf8)
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func `requests for health get a response`() async throws {
+    @Test func `the health routes respond`() async throws {
         try await withService { client in
             for path in ["/health/live", "/health/ready"] {
                 let response = try await client.get(path)
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test func `requests get responses that must not be cached`() async throws {
+    @Test func `responses of the service have headers that forbid caching`() async throws {
         try await withService { client in
             let response = try await client.send(
                 SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction)))

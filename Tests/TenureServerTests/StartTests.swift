@@ -10,8 +10,8 @@ import Testing
 
 @testable import TenureServer
 
-@Suite struct `starting` {
-    @Test func `starting makes keys that only their owner can read, and keeps them`() async throws {
+@Suite struct `starting the service` {
+    @Test func `a service's first start creates keys that only their owner can read`() async throws {
         try await withFolder { folder in
             let keys = try await withService(in: folder) {
                 String(buffer: try await $0.get("/.well-known/jwks.json").body)
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func `starting refuses a key that others can read`() async throws {
+    @Test func `a service doesn't start with a key that others can read`() async throws {
         try await withFolder { folder in
             try await withService(in: folder) { _ in }
             let path = folder + "/signing-key.json"
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `starting refuses a damaged key`() async throws {
+    @Test func `a service doesn't start with a damaged key`() async throws {
         try await withFolder { folder in
             try await withService(in: folder) { _ in }
             let path = folder + "/signing-key.json"
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `starting refuses keys without a database, and creates it if that is intended`() async throws {
+    @Test func `a service with keys but no database starts only if a new database is asked for`() async throws {
         try await withFolder { folder in
             try await withService(in: folder) { _ in }
             for suffix in ["", "-wal", "-shm"] {
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func `starting finds its customers again`() async throws {
+    @Test func `a service finds its customers again after a restart`() async throws {
         try await withFolder { folder in
             let request = SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction))
             let before = try await withService(in: folder) { try await $0.sync(request) }
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func `starting beyond loopback needs real trust anchors, an admin key and TLS`() throws {
+    @Test func `a service beyond loopback needs Apple's trust anchors, an admin key and TLS`() throws {
         var configuration = try Calculator.configuration("/tmp")
         for host in ["127.0.0.1", "::1", "localhost", "127.8.8.8"] {
             configuration.host = host
@@ -109,7 +109,7 @@ import Testing
         #expect(configuration.mistakes.isEmpty)
     }
 
-    @Test func `starting behind a proxy is beyond loopback, whatever address it listens on`() throws {
+    @Test func `a service behind a proxy counts as beyond loopback, whatever address it listens on`() throws {
         var configuration = try Calculator.configuration("/tmp")
         configuration.proxies = [try #require(AddressBlock("127.0.0.1"))]
         #expect(configuration.mistakes.first == .testAnchorsBeyondLoopback(host: "127.0.0.1"))
@@ -119,7 +119,7 @@ import Testing
         #expect(configuration.mistakes.isEmpty)
     }
 
-    @Test func `starting in production needs the app's Apple ID`() throws {
+    @Test func `a service for production needs the app's Apple ID`() throws {
         var configuration = try Calculator.configuration("/tmp", policy: Calculator.policy(appleID: nil))
         #expect(configuration.mistakes.first == .productionNeedsAppleID)
         configuration.anchors[.production] = nil
@@ -128,7 +128,7 @@ import Testing
         #expect(configuration.mistakes.first == .noEnvironment)
     }
 
-    @Test func `starting reports in one line what is wrong`() async throws {
+    @Test func `a service that can't start reports the reason in one line`() async throws {
         let nowhere = try Calculator.configuration("/no/such/folder")
         let error = await #expect(throws: ServiceError.self) { try await TenureService(nowhere) }
         #expect(error?.description.contains("/no/such/folder/tenure.sqlite") == true)
@@ -142,7 +142,7 @@ import Testing
         #expect(unreadable?.description.contains("/no/such/policy.yaml") == true)
     }
 
-    @Test func `starting on a port in use reports that`() async throws {
+    @Test func `a service on a port in use reports this when it starts`() async throws {
         try await withFolder { folder in
             let application = try await buildApplication(
                 configuration: try Calculator.configuration(folder), logger: Calculator.logger)
@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    @Test func `a policy file with mistakes is refused with each of them`() async throws {
+    @Test func `a service refuses a policy file with mistakes, and lists each of them`() async throws {
         try await withFolder { folder in
             let path = folder + "/policy.yaml"
             try Data("app: { bundleID: com.example.calculator }\neras: nothing\n".utf8)
@@ -171,7 +171,7 @@ import Testing
         }
     }
 
-    @Test func `a policy names its release list beside it, or from the root`() async throws {
+    @Test func `a service reads a policy's release list beside the policy, or at an absolute path`() async throws {
         try await withFolder { folder in
             let policy = folder + "/policy.yaml"
             func write(_ text: String, to name: String) throws {
@@ -209,7 +209,7 @@ import Testing
         }
     }
 
-    @Test func `a started service answers over a socket`() async throws {
+    @Test func `a started service responds over a socket`() async throws {
         try await withFolder { folder in
             let application = try await buildApplication(
                 configuration: try Calculator.configuration(folder), logger: Calculator.logger)

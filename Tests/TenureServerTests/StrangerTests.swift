@@ -15,7 +15,7 @@ import Testing
 @Suite struct `a stranger with another customer's proof` {
     private static let id = "704000000000000001"
 
-    @Test func `two accounts on one device are two customers`() async throws {
+    @Test func `two Apple Accounts on one device are two customers`() async throws {
         try await withService { client in
             let minter = Calculator.minter()
             func account(_ year: TimeInterval, _ version: String) throws -> String {
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(arguments: [(id, nil), (nil, "704000000000000002"), (nil, nil)])
-    func `a stranger doesn't become another customer through a purchase on another device`(
+    func `a stranger isn't taken for a customer because of a purchase on another device`(
         _ customersID: String?, _ strangersID: String?
     ) async throws {
         let device = UUID()
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func `unbound proof is kept for its owner, and doesn't count as complete`() async throws {
+    @Test func `unbound proof is stored for its owner, and doesn't complete the purchases`() async throws {
         try await withService { client in
             let minter = Calculator.minter()
             let id = "704000000000000002"
@@ -125,9 +125,7 @@ import Testing
     }
 
     @Test
-    func `a transaction that the App Store signed for a device belongs to this device's customer, without a token`()
-        async throws
-    {
+    func `a transaction signed for a device belongs to its customer, even without an access token`() async throws {
         try await withService { client in
             let minter = Calculator.minter()
             let owner = try await client.sync(SyncRequest(appTransaction: try minter.text(.appTransaction)))
@@ -146,9 +144,7 @@ import Testing
         }
     }
 
-    @Test func `a stranger with another customer's proof gets one stored row for a receipt in several encodings`()
-        async throws
-    {
+    @Test func `a stranger's receipt in several encodings is stored once`() async throws {
         try await withFolder { folder in
             let service = try await TenureService(try Calculator.configuration(folder))
             let application = try service.application(logger: Calculator.logger) { _ in }

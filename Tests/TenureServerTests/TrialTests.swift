@@ -36,7 +36,7 @@ import Testing
         SyncRequest(appTransaction: try Calculator.minter().newcomer(id))
     }
 
-    @Test func `trials count down, and end`() async throws {
+    @Test func `sessions of a trial count down to zero, and then the trial is over`() async throws {
         try await withService(policy: try Self.policy()) { client in
             let token = try #require(try await client.sync(try Self.newcomer()).accessToken).value
             for left in [2, 1, 0] {
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `trials survive a reinstallation and another device`() async throws {
+    @Test func `used trial sessions still count after a reinstallation and on another device`() async throws {
         try await withService(policy: try Self.policy(.sessions(1))) { client in
             let token = try #require(try await client.sync(try Self.newcomer()).accessToken).value
             _ = try await client.beginSession("a", token: token)
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func `trials aren't for owners`() async throws {
+    @Test func `a customer who owns the entitlement can't begin a trial session`() async throws {
         try await withService(policy: try Self.policy()) { client in
             let owner = try await client.sync(
                 SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction)))
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func `trials can't be used with another customer's proof`() async throws {
+    @Test func `unbound proof of another customer can't begin a trial session`() async throws {
         try await withService(policy: try Self.policy()) { client in
             let found = try await client.sync(try Self.newcomer(), from: nil)
             let token = try #require(found.accessToken).value
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func `trials of days run from the first session`() async throws {
+    @Test func `a trial of days runs from its first session`() async throws {
         let clock = TestClock(Calculator.now)
         try await withServiceTestBed(policy: try Self.policy(.days(7)), { $0.now = { clock.now } }) { testBed in
             let client = testBed.client
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func `trials aren't stretched by one session that never ends`() async throws {
+    @Test func `a trial session ends after a day, so that one session can't extend the trial`() async throws {
         let clock = TestClock(Calculator.now)
         try await withService(policy: try Self.policy(), { $0.now = { clock.now } }) { client in
             var token = try #require(try await client.sync(try Self.newcomer()).accessToken).value
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test func `trials never exceed their count between two processes`() async throws {
+    @Test func `two processes together never begin more trial sessions than the policy allows`() async throws {
         try await withFolder { folder in
             let policy = try Self.policy(.sessions(5))
             try await withServiceTestBed(in: folder, policy: policy) { one in
@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    @Test func `trials refuse invalid requests`() async throws {
+    @Test func `invalid requests to begin a trial session are refused`() async throws {
         try await withService(policy: try Self.policy()) { client in
             let token = try #require(try await client.sync(try Self.newcomer()).accessToken).value
             #expect(try client.problem(try await client.postSession("a", token: "x")).code == .notAuthenticated)

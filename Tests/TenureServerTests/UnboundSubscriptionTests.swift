@@ -17,7 +17,7 @@ import Testing
         Calculator.minter(signed: Calculator.now.addingTimeInterval(-daysAgo * day))
     }
 
-    @Test func `old renewal info doesn't keep a grace period that is known to be over`() async throws {
+    @Test func `unbound old renewal info doesn't extend a grace period that is known to be over`() async throws {
         try await withService { client in
             let expired = try Self.minter(daysAgo: 10).transaction(
                 "20", of: Self.newcomer,
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func `a subscription that is known to be upgraded gives nothing more`() async throws {
+    @Test func `unbound proof of a subscription that is known to be upgraded gives no right`() async throws {
         try await withService { client in
             func period(daysAgo: Double, isUpgraded: Bool) throws -> String {
                 try Self.minter(daysAgo: daysAgo).transaction(
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func `an old period of a subscription doesn't outlive its known end`() async throws {
+    @Test func `unbound proof of an old subscription period doesn't outlive its known end`() async throws {
         try await withService { client in
             func period(daysAgo: Double, end: Double) throws -> String {
                 try Self.minter(daysAgo: daysAgo).transaction(
@@ -114,7 +114,7 @@ import Testing
             ])
     }
 
-    @Test func `a known grace period doesn't lengthen the one that is shown`() async throws {
+    @Test func `a customer's grace period doesn't extend the right of unbound proof without one`() async throws {
         try await withService { client in
             let expired = try Self.expired()
             let bound = try await client.sync(
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func `a grace period that is shown isn't shortened by what was signed earlier`() async throws {
+    @Test func `older stored renewal info doesn't shorten the grace period in unbound proof`() async throws {
         try await withService { client in
             let expired = try Self.expired()
             let bound = try await client.sync(

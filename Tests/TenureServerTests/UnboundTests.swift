@@ -33,7 +33,7 @@ import Testing
             refunded ? ["revocationDate": .instant(Calculator.now.addingTimeInterval(-2 * day))] : [:])
     }
 
-    @Test func `unbound proof with all purchases doesn't make a later list complete`() async throws {
+    @Test func `an unbound sync with all purchases doesn't make a later unbound sync complete`() async throws {
         try await withService { client in
             let app = try Self.minter(daysAgo: 5).newcomer()
             let complete = try await client.sync(SyncRequest(appTransaction: app, transactions: []), from: nil)
@@ -47,7 +47,7 @@ import Testing
 
     // MARK: Refunds and revocations that the service knows
 
-    @Test func `an old app transaction doesn't revive a refunded acquisition`() async throws {
+    @Test func `an unbound old app transaction doesn't restore a refunded acquisition`() async throws {
         try await withService { client in
             let old = SyncRequest(appTransaction: try Self.appTransaction(daysAgo: 10))
             let before = try await client.sync(old, from: nil)
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `an old app transaction without an ID doesn't revive a refunded acquisition`() async throws {
+    @Test func `an unbound old app transaction without an ID doesn't restore a refunded acquisition`() async throws {
         try await withService { client in
             let old = SyncRequest(
                 appTransaction: try Self.minter(daysAgo: 10).text(.appTransaction, ["appTransactionId": .null]))
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func `an old transaction doesn't revive a refunded purchase`() async throws {
+    @Test func `an unbound old transaction doesn't restore a refunded purchase`() async throws {
         try await withService { client in
             let old = SyncRequest(transactions: [try Self.transaction("1", daysAgo: 10)])
             let before = try await client.sync(old, from: nil)
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func `a refund that a notification brings ends what was shown before`() async throws {
+    @Test func `a refund from a notification ends the right that unbound proof gave before`() async throws {
         try await withServiceTestBed { testBed in
             let old = SyncRequest(transactions: [try Self.transaction("1", daysAgo: 10)])
             let before = try await testBed.client.sync(old, from: nil)
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func `an old receipt doesn't restore a purchase that was refunded since`() async throws {
+    @Test func `an unbound old receipt doesn't restore a purchase that was refunded since`() async throws {
         try await withService { client in
             func receipt(daysAgo: Double, refunded: Bool) throws -> SyncRequest {
                 let receipts = Calculator.receipts(signed: Calculator.now.addingTimeInterval(-daysAgo * Self.day))
@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    @Test func `an old receipt doesn't outlive a license with a known end`() async throws {
+    @Test func `an unbound old receipt doesn't outlive a volume license with a known end`() async throws {
         try await withService { client in
             func receipt(daysAgo: Double, ends: Date?) throws -> SyncRequest {
                 let receipts = Calculator.receipts(signed: Calculator.now.addingTimeInterval(-daysAgo * Self.day))
@@ -170,7 +170,7 @@ import Testing
         }
     }
 
-    @Test func `what support revoked is revoked in unbound answers too`() async throws {
+    @Test func `an entitlement that support revoked is revoked in unbound responses too`() async throws {
         try await withAdminClient { admin, _ in
             let owner = try await admin.owner()
             let found = SyncRequest(appTransaction: try Self.appTransaction(daysAgo: 10))
@@ -193,7 +193,7 @@ import Testing
 
     // MARK: Other data of the customer
 
-    @Test func `no grant, no other purchase and no ID of the customer enter an unbound answer`() async throws {
+    @Test func `an unbound response contains no support grant, other purchase or ID of the customer`() async throws {
         try await withAdminClient { admin, _ in
             let minter = Calculator.minter()
             let customer = try await admin.client.sync(
@@ -218,7 +218,7 @@ import Testing
         }
     }
 
-    @Test func `artifacts that others show of the same acquisition stay out of an unbound answer`() async throws {
+    @Test func `an unbound response ignores artifacts of the same acquisition that other senders sent`() async throws {
         try await withService { client in
             // The app was refunded, and acquired again while it was still sold.
             let acquired = Date(timeIntervalSince1970: 1_409_997_600)
@@ -265,7 +265,7 @@ import Testing
         }
     }
 
-    @Test func `an erased customer leaves no unbound answers`() async throws {
+    @Test func `an access token from unbound proof is invalid after the customer was erased`() async throws {
         try await withAdminClient { admin, _ in
             let owner = try await admin.owner()
             let found = SyncRequest(appTransaction: try Self.appTransaction(daysAgo: 10))

@@ -80,7 +80,7 @@ extension Date {
     }
 }
 
-@Suite struct `proofs that were condensed` {
+@Suite struct `condensed proofs` {
     private static func evidence(_ proofs: [AppProof]) -> Evidence { Evidence(environment: .production, app: proofs) }
 
     private func oneByOne(_ proofs: [AppProof]) -> CustomerFacts {
@@ -122,7 +122,7 @@ extension Date {
 
     // Of each month, only the first proof and the last one are kept, except for the newest 64. Under eras that begin
     // with months, the others can't change a decision.
-    @Test(arguments: 0..<40) func `condensed proofs are few for thousands of artifacts, and decide like all of them`(
+    @Test(arguments: 0..<40) func `thousands of artifacts condense to a few proofs that give the same decision`(
         seed: UInt64
     ) throws {
         var signings = Signings(seed)
@@ -146,7 +146,7 @@ extension Date {
     }
 
     // The proofs of an owner who bought again after a refund, with an app transaction that is signed again months later.
-    @Test func `condensed proofs keep a signing that restores a right`() throws {
+    @Test func `condensed proofs keep the app transaction that restores a right after a refund`() throws {
         func signed(_ month: Int, _ day: Double, revoked: Bool = false) -> AppProof {
             let date = Date(year: 2015, month: month).addingTimeInterval(day * 86_400)
             return AppProof(

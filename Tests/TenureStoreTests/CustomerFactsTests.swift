@@ -37,13 +37,13 @@ import Testing
         }
     }
 
-    @Test func `reading a customer's facts doesn't reserve memory for a false length`() {
+    @Test func `reading a customer's facts doesn't reserve memory for a wrong length field`() {
         // These nine bytes claim a list of 2^62 entries.
         let bytes: [UInt8] = [1, 0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x40]
         #expect(throws: StoreError.self) { try CustomerFacts(decoding: bytes) }
     }
 
-    @Test func `an unbound acquisition is refunded by an artifact that only an ID connects with it`() {
+    @Test func `an unbound acquisition is refunded by an artifact that shares only an ID with it`() {
         let bought = Date(timeIntervalSince1970: 1_400_000_000)
         func proof(_ id: AcquisitionID?, _ date: Date?, refunded: Date? = nil) -> AppProof {
             AppProof(
@@ -65,7 +65,7 @@ import Testing
     }
 
     // A customer who opens the app every day for years must not make each look-up slower.
-    @Test func `a customer's facts don't grow with every new signature of the same facts`() {
+    @Test func `a customer's stored facts don't grow with new signatures of the same facts`() {
         var facts = CustomerFacts()
         for day in 0..<1000 {
             facts.add([AppProof.signed(Date(timeIntervalSince1970: 1_400_000_000 + Double(day) * 86_400))])

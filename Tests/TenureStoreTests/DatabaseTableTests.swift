@@ -4,7 +4,7 @@ import Testing
 @testable import TenureStore
 
 @Suite struct `the tables of the database` {
-    @Test func `the tables of the database are those of a new database, each after all it refers to`() throws {
+    @Test func `DatabaseTable lists all tables of a new database, each after the tables that it refers to`() throws {
         try withFolder { folder in
             _ = try SQLiteDatabase(path: folder + "/tenure.sqlite")
             let database = try SQLiteConnection(path: folder + "/tenure.sqlite", for: .writing)
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: [1, 3, 7, 100, 1000])
-    func `names in a dump sort by their bytes, however many temporary files there are`(runLength: Int) throws {
+    func `names in a database dump sort by their bytes`(runLength: Int) throws {
         var random = SystemRandomNumberGenerator()
         let letters = ["a", "B", "z", "é", "0", "_", "ß", "\u{1F34F}", "Ä", "A\u{308}"]
         let entries = (0..<100).map { number in

@@ -5,10 +5,8 @@ import Testing
 
 @testable import TenureStore
 
-@Suite struct `a message about an erasure` {
-    @Test func `a message about an erasure has only the customer's public ID, so that it can outlive their data`()
-        async throws
-    {
+@Suite struct `a webhook message about an erasure` {
+    @Test func `a webhook message about an erasure has only the customer's public ID`() async throws {
         try await withFolder { folder in
             let store = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
             try await store.write(at: .now, locking: [.endpoints]) {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import TenureStore
 
-@Suite struct `joined facts about a customer` {
+@Suite struct `joining facts about a customer` {
     private static let effort = ProcessInfo.processInfo.environment["TENURE_SOAK"] == nil ? 1 : 100
 
     /// A fact that an update adds. It is made from few values, so that signing dates often coincide.

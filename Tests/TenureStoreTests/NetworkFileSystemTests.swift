@@ -16,16 +16,16 @@ import Testing
         ].joined(separator: "\n")
 
         @Test(arguments: [(0x15, "proc"), (0xfe00, "ext4"), (0x34, "nfs4"), (0x35, "cifs"), (0x100_0801, "ext4")])
-        func `a network file system is found by the number of its device`(device: UInt64, type: String) {
+        func `a file system's type is found in the mount table by its device number`(device: UInt64, type: String) {
             #expect(NetworkFileSystem.type(ofDevice: device, in: Self.table) == type)
         }
 
         @Test(arguments: ["", "1", "36 35 0:52", "36 35 0:52 / / rw -", "- - -"])
-        func `a network file system isn't found in a table that can't be read`(table: String) {
+        func `a mount table that can't be read names no network file system`(table: String) {
             #expect(NetworkFileSystem.type(ofDevice: 0x34, in: table) == nil)
         }
 
-        @Test func `a network file system is refused by name`() {
+        @Test func `a database on a network file system is refused with the file system's name`() {
             let error = NetworkFileSystem.objection(to: "/srv/nfs/tenure.sqlite", ofType: "nfs4")
             #expect(error?.description.contains("nfs4") == true)
             for type in ["ext4", "xfs", "btrfs", "zfs", "tmpfs", "overlay", "apfs"] {
@@ -34,7 +34,7 @@ import Testing
         }
     #endif
 
-    @Test func `temporary files aren't on a network file system`() {
+    @Test func `the folder of temporary files isn't on a network file system`() {
         #expect(NetworkFileSystem.objection(to: NSTemporaryDirectory() + "none.sqlite") == nil)
     }
 }

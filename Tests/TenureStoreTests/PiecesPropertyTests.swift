@@ -12,7 +12,7 @@ import Testing
     private static let effort = ProcessInfo.processInfo.environment["TENURE_SOAK"] == nil ? 1 : 20
 
     @Test(arguments: 1...6)
-    func `an update in several transactions leaves the same rows as one, also with interruptions`(
+    func `an update in several transactions leaves the same rows as one, even after interruptions`(
         seed: Int
     ) async throws {
         try await withStores { pieces, whole in

@@ -4,7 +4,7 @@ import Testing
 @testable import TenureStore
 
 @Suite struct PublicIDTests {
-    @Test func `ids of customers sort as the instants at which they were recorded`() {
+    @Test func `public IDs of customers sort by the instants at which the customers were stored`() {
         let seconds = [-86_400, 0, 0.001, 0.031, 0.032, 1, 1_400_000_000, 1_800_000_000, 1_800_000_000.001, 9e9]
         let ids = seconds.map { PublicID.customer.ordered(at: Date(timeIntervalSince1970: $0)) }
         let instants = ids.map { String($0.dropFirst(4).prefix(9)) }
@@ -14,11 +14,11 @@ import Testing
     }
 
     @Test(arguments: [1e300, -.infinity, .infinity, .nan])
-    func `a clock that makes no sense still leads to an id`(seconds: Double) {
+    func `a public ID is created even if the clock's time makes no sense`(seconds: Double) {
         #expect(PublicID.customer.ordered(at: Date(timeIntervalSince1970: seconds)).utf8.count == 28)
     }
 
-    @Test func `ids say what they name, and two of one instant differ`() {
+    @Test func `public IDs begin with the kind of thing they name, and two of one instant differ`() {
         let now = Date(timeIntervalSince1970: 1_800_000_000)
         let ids = (0..<1000).map { _ in PublicID.customer.ordered(at: now) }
         #expect(Set(ids).count == 1000)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import TenureStore
 
-@Suite struct `a backup` {
+@Suite struct `an SQLite backup` {
     private func fill(_ store: Store, _ numbers: Range<Int>) async throws {
         for number in numbers {
             _ = try await store.update(
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test func `a backup made during writes has everything that was acknowledged before`() async throws {
+    @Test func `an SQLite backup made during writes has every write acknowledged before it began`() async throws {
         try await withFolder { folder in
             let store = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
             try await fill(store, 0..<50)
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `a backup replaces a file only with the option`() async throws {
+    @Test func `an SQLite backup replaces a file only with the option for it`() async throws {
         try await withFolder { folder in
             let store = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
             try await fill(store, 0..<3)
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func `a backup without a database or a target is refused, and leaves nothing`() throws {
+    @Test func `an SQLite backup without a database or a target is refused, and leaves no file`() throws {
         try withFolder { folder in
             let record = folder + "/tenure.sqlite"
             #expect(throws: SQLiteBackup.Failure.noSource(path: record)) {

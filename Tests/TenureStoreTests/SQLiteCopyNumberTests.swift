@@ -10,7 +10,7 @@ import Testing
         try SQLiteCopyNumber.read(SQLiteConnection(path: path, for: .writing))
     }
 
-    @Test func `an SQLite database's number is new in each backup, and stays the same in the original`() async throws {
+    @Test func `each backup of an SQLite database gets a new random number`() async throws {
         try await withFolder { folder in
             let path = folder + "/tenure.sqlite"
             let store = try Store(SQLiteDatabase(path: path))
@@ -25,9 +25,7 @@ import Testing
         }
     }
 
-    @Test func `an SQLite database's number is new when it is opened without a log, and then stays`()
-        async throws
-    {
+    @Test func `an SQLite database opened without a log gets a new random number, and then keeps it`() async throws {
         try await withFolder { folder in
             let path = folder + "/tenure.sqlite"
             let first = try Store(SQLiteDatabase(path: path))
@@ -45,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `an open SQLite database notices that it is cut off behind its header`() async throws {
+    @Test func `an open SQLite database notices that its file was cut off behind the header`() async throws {
         try await withFolder { folder in
             let path = folder + "/tenure.sqlite"
             let store = try Store(SQLiteDatabase(path: path))

@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `the file at the path of a database is the same database under any link`() throws {
+    @Test func `an SQLite database file is recognized as the same under any link`() throws {
         try withFolder { folder in
             let (path, link) = (folder + "/tenure.sqlite", folder + "/link.sqlite")
             // All rows may still be in the write-ahead log. The log lies beside the file, not beside the link.
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func `the file of a database doesn't exist before it is created`() async throws {
+    @Test func `a path with an empty file, or none, can become an SQLite database`() async throws {
         try await withFolder { folder in
             let path = folder + "/a %41 “record”?.sqlite"
             #expect(SQLiteDatabase.objection(to: path) == nil, "it can be made")

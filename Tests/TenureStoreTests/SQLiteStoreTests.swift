@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct `the SQLite database` {
     @Test(arguments: StoreClause.all)
-    func `the SQLite database keeps the contract of every store`(clause: StoreClause) async throws {
+    func `the SQLite database passes the tests that every database must pass`(clause: StoreClause) async throws {
         try await withFolder { folder in
             let store = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
             try await clause.check(store)
@@ -16,7 +16,7 @@ import Testing
     }
 
     // With `synchronous = NORMAL`, a power failure could lose an acknowledged sync.
-    @Test func `the SQLite database flushes every transaction`() async throws {
+    @Test func `the SQLite database flushes every transaction to disk`() async throws {
         try await withFolder { folder in
             let database = try SQLiteDatabase(path: folder + "/tenure.sqlite")
             let level = try await database.write(locking: []) { session throws(StoreError) in
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `the SQLite database finds its data again`() async throws {
+    @Test func `data in SQLite is found again after the database is opened again`() async throws {
         try await withFolder { folder in
             let path = folder + "/tenure.sqlite"
             let first = try Store(SQLiteDatabase(path: path))
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func `a file that is no database is refused`() throws {
+    @Test func `a file that isn't an SQLite database is refused`() throws {
         try withFolder { folder in
             let path = folder + "/tenure.sqlite"
             try Data("this is a letter to my grandmother, and longer than a header of SQLite".utf8)
@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test(arguments: ["realm = 77", "realm = 300", "realm = -1", "created_at = -9223372036854775808"])
-    func `a damaged row is an error, never a crash`(damage: String) async throws {
+    func `a damaged row in SQLite is an error, never a crash`(damage: String) async throws {
         try await withFolder { folder in
             let path = folder + "/tenure.sqlite"
             let store = try Store(SQLiteDatabase(path: path))
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test func `a damaged artifact is an error, never a crash`() async throws {
+    @Test func `a damaged artifact in SQLite is an error, never a crash`() async throws {
         try await withFolder { folder in
             let path = folder + "/tenure.sqlite"
             let store = try Store(SQLiteDatabase(path: path))
@@ -158,7 +158,7 @@ import Testing
     }
 
     // A reader of a memory-mapped file would be killed by a signal here.
-    @Test func `a file that was cut off is an error, never a crash`() async throws {
+    @Test func `an SQLite file that was cut off is an error, never a crash`() async throws {
         try await withFolder { folder in
             let path = folder + "/tenure.sqlite"
             let store = try Store(SQLiteDatabase(path: path))
@@ -178,7 +178,7 @@ import Testing
         }
     }
 
-    @Test func `an SQLite database that others could read is closed to them`() async throws {
+    @Test func `an SQLite file that others could read becomes readable by its owner only`() async throws {
         try await withFolder { folder in
             let path = folder + "/tenure.sqlite"
             try await Store(SQLiteDatabase(path: path)).close()
@@ -196,7 +196,7 @@ import Testing
         }
     }
 
-    @Test func `a customer's artifacts end at a bound, and what they prove doesn't`() async throws {
+    @Test func `a customer's stored artifacts are limited in number, but not the facts that they prove`() async throws {
         try await withFolder { folder in
             let store = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
             let bound = DatabaseTransaction.artifactsPerCustomer
@@ -222,7 +222,7 @@ import Testing
         }
     }
 
-    @Test func `customers who are split keep what came when the transaction was full`() async throws {
+    @Test func `customers who are split keep facts of artifacts that came after the limit was reached`() async throws {
         try await withFolder { folder in
             let store = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
             let purchases = (0...DatabaseTransaction.artifactsPerCustomer).map { String($0) }
@@ -258,7 +258,7 @@ import Testing
         }
     }
 
-    @Test func `a header is stored once`() async throws {
+    @Test func `a JWS header that many artifacts share is stored once`() async throws {
         try await withFolder { folder in
             let path = folder + "/tenure.sqlite"
             let store = try Store(SQLiteDatabase(path: path))

@@ -5,7 +5,7 @@ import Testing
 @testable import TenureStore
 
 @Suite struct `transactions that share one flush to disk` {
-    @Test func `a transaction that fails doesn't affect the others`() async throws {
+    @Test func `a transaction that fails doesn't affect others that share its flush to disk`() async throws {
         try await withFolder { folder in
             let store = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `transactions that arrive during a flush share the next flush`() async throws {
+    @Test func `SQLite transactions that arrive during a flush share the next flush`() async throws {
         try await withFolder { folder in
             let database = try SQLiteDatabase(path: folder + "/tenure.sqlite")
             let store = Store(database)
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `a group's writer writes every member's change, also if its task is canceled`() async throws {
+    @Test func `the task that writes for a group writes every member's change, even if it is canceled`() async throws {
         try await withFolder { folder in
             let database = try SQLiteDatabase(path: folder + "/tenure.sqlite")
             let store = Store(database)
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `a write to a closed database is an error`() async throws {
+    @Test func `a write to a closed SQLite database is an error`() async throws {
         try await withFolder { folder in
             let store = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
             try await store.close()

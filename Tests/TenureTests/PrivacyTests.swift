@@ -57,7 +57,7 @@ private let symbols: Set<String> = [
     }
 
     #if os(Linux)
-        @Test func `The privacy of the client uses no other symbol that needs a reason in its object files`() throws {
+        @Test func `the client uses no symbol that needs a reason missing in the privacy manifest`() throws {
             let products = Command.executable.deletingLastPathComponent()
             for module in clientModules {
                 let folder = products.appendingPathComponent("\(module).build")

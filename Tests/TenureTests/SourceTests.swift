@@ -29,7 +29,7 @@ private let tooNew = [
 ]
 
 @Suite struct `The client's sources` {
-    @Test func `the client's sources use nothing newer than iOS 16, macOS 13, tvOS 16, watchOS 9 and visionOS 1`()
+    @Test func `the client's sources use no API newer than iOS 16, macOS 13, tvOS 16, watchOS 9 and visionOS 1`()
         throws
     {
         let files = try files(of: clientModules)
@@ -57,7 +57,7 @@ private let tooNew = [
         #expect(makers.map(\.name) == ["Tenure/AppStore/StoreKitAccess.swift"])
     }
 
-    @Test func `The client's sources may show a sign-in in one place`() throws {
+    @Test func `only Restore.swift in the client's sources calls what may show a sign-in`() throws {
         let callers = try files(of: ["Tenure"]).flatMap { name, lines in
             lines.filter { $0.contains("AppStore.sync()") || $0.contains("AppTransaction.refresh()") }.map { _ in name }
         }

@@ -10,7 +10,7 @@ struct Storefront: Sendable, Hashable {
         self.currency = currency
     }
 
-    /// The storefronts of this store.
+    /// The storefronts that the local App Store has.
     static let all: [Storefront] = [
         Storefront("USA", 143441, "USD"), Storefront("FRA", 143442, "EUR"), Storefront("DEU", 143443, "EUR"),
         Storefront("GBR", 143444, "GBP"), Storefront("AUT", 143445, "EUR"), Storefront("ITA", 143450, "EUR"),

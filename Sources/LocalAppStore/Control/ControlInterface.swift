@@ -63,8 +63,8 @@ struct ControlInterface: Sendable {
                 object["subtype"] = (notification.subtype?.rawValue).map(JSONValue.string)
                 object["date"] = .string(notification.date.rfc3339)
                 object["transactionId"] = notification.transaction.map { .string(state.id(of: $0)) }
-                // A look-up by order ID finds this transaction. Shares of the family have no order ID, and the sandbox
-                // has none.
+                // Support can look up this transaction by its order ID. Transactions of family members and of the
+                // sandbox have none.
                 if state.environment.isProduction, let transaction = notification.transaction,
                     !transaction.isFamilyShared
                 {

@@ -11,7 +11,7 @@ package struct StoreServer: Sendable {
     private let store: LocalAppStore
     private let key: ServerAPIKey
     private let port: Int
-    /// How many seconds the local clock advances for each real second. If 0, only operations advance it.
+    /// The number of seconds by which the local clock advances in each real second. If 0, only operations advance it.
     private let speed: Double
     private let rateLimitShare: Double
 
@@ -35,7 +35,7 @@ package struct StoreServer: Sendable {
         }
     }
 
-    /// Another process listens on the port.
+    /// The error if another process listens on the port.
     struct PortInUse: Error, Sendable, CustomStringConvertible {
         let port: Int
 
@@ -80,7 +80,7 @@ package struct StoreServer: Sendable {
     }
 }
 
-/// Advances the local clock, every real second.
+/// Advances the local clock once in each real second.
 private struct RunningClock: Service {
     let store: LocalAppStore
     let speed: Double

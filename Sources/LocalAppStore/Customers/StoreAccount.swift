@@ -1,6 +1,6 @@
 package import Foundation
 
-/// An Apple Account of the local store.
+/// A customer of the local App Store: an Apple Account with its devices.
 package struct StoreAccount: Sendable, Hashable {
     let name: String
     var storefront: Storefront
@@ -10,7 +10,7 @@ package struct StoreAccount: Sendable, Hashable {
     package var devices: [UUID]
     /// Whether charges succeed. If false, every charge fails.
     var billingWorks = true
-    /// Indexes in the store's lists.
+    /// Indexes of the account's entries in the lists of `AppStoreState` with the same names.
     var acquisitions: [Int] = []
     var transactions: [Int] = []
     var subscriptions: [Int] = []

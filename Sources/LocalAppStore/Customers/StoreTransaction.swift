@@ -3,8 +3,9 @@ import TenureAppStore
 
 /// One payment for an in-app purchase, or one family member's share in it.
 package struct StoreTransaction: Sendable, Hashable {
+    /// The index in `AppStoreState.transactions`.
     package let index: Int
-    /// The first transaction of the subscription; for other purchases the transaction itself.
+    /// The index of the first transaction of the subscription; for other purchases the transaction itself.
     package let original: Int
     let account: Int
     let app: Int
@@ -17,7 +18,7 @@ package struct StoreTransaction: Sendable, Hashable {
     let reason: TransactionReason
     let offer: SubscriptionOffer?
     let storefront: Storefront
-    /// Milliunits.
+    /// The amount that was charged, in milliunits of the storefront's currency.
     let price: Int64
     var appAccountToken: UUID?
     var revocation: Revocation?

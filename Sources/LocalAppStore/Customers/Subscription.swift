@@ -19,14 +19,15 @@ struct Subscription: Sendable, Hashable {
         var status: PriceIncreaseStatus
     }
 
+    /// The index in `AppStoreState.subscriptions`, and those of the account and the app in their lists.
     let index: Int
     let account: Int
     let app: Int
     let group: String
-    /// Indexes of transactions.
+    /// The indexes of the first transaction, and of the one for the current period.
     let original: Int
     var current: Int
-    /// Indexes of products: the current one, and the one that it renews as.
+    /// The indexes of the current product, and of the product from the next renewal on.
     var product: Int
     var renewsAs: Int
     var autoRenews = true
@@ -34,10 +35,10 @@ struct Subscription: Sendable, Hashable {
     /// The price of the next renewal, in milliunits.
     var renewalPrice: Int64
     var priceIncrease: PriceIncrease?
-    /// The offer of the next payments, and how many payments have it.
+    /// The offer that reduces the next payments, and the number of these payments.
     var nextOffer: SubscriptionOffer?
     var offerPaymentsLeft = 0
-    /// The beginning of the subscription, ignoring gaps of up to 60 days.
+    /// When the subscription began. Gaps of up to 60 days don't interrupt it.
     var streakBegan: Date
     /// How often it has renewed since it was last bought.
     var renewals = 0
@@ -59,7 +60,7 @@ struct Subscription: Sendable, Hashable {
         }
     }
 
-    /// Whether it can still renew.
+    /// Whether the subscription can still renew: it is active, in a grace period or in billing retry.
     var isRunning: Bool {
         switch state {
         case .active, .gracePeriod, .billingRetry: true

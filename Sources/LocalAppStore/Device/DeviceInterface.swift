@@ -5,7 +5,7 @@ import TenureCore
 package import TenureJSON
 import TenureMint
 
-/// Answers the requests of customers' devices.
+/// Answers the requests of StoreKit on Linux, which acts as customers' devices.
 package struct DeviceInterface: Sendable {
     let store: LocalAppStore
 
@@ -50,7 +50,7 @@ package struct DeviceInterface: Sendable {
         return try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { _ = await store.change(after: last) }
             group.addTask { try await Task.sleep(for: .seconds(max(1, min(seconds, 60)))) }
-            // A waiting device doesn't delay the end of the store.
+            // A device that waits for a change doesn't delay the shutdown of the store.
             group.addTask { try? await gracefulShutdown() }
             try await group.next()
             group.cancelAll()
@@ -102,7 +102,7 @@ package struct DeviceInterface: Sendable {
 }
 
 extension JSONObject {
-    /// An operation that needs a customer and names none uses the sender.
+    /// Returns the operation with the sender as its customer, if it needs a customer and names none.
     fileprivate func naming(_ customer: JSONValue?) -> JSONObject {
         guard self["customer"] == nil, AppStoreOperation.Kind(rawValue: text("operation") ?? "")?.isOfCustomer == true
         else { return self }

@@ -5,7 +5,7 @@ import TenureJSON
 import TenureMint
 
 extension DeviceRequest {
-    /// Products on sale. Unknown products, and those that can't be bought now, are left out.
+    /// Returns the requested products that are on sale. Unknown products, and those that can't be bought now, are left out.
     func products(of state: AppStoreState) throws -> JSONObject {
         guard case .array(let ids)? = body["ids"] else {
             throw DeviceRefusal(.badRequest, "`ids` must be a list of product IDs")
@@ -97,7 +97,8 @@ extension DeviceInterface {
         }
     }
 
-    /// The current transaction. For a subscription, that of the running period, which a downgrade doesn't change.
+    /// Returns the customer's current transaction of a product. For a subscription, it is that of the current period, which
+    /// a downgrade doesn't change.
     private func answer(_ product: String, _ request: DeviceRequest) async throws -> JSONObject {
         let state = await store.state
         let place = try state.productPlace(product)

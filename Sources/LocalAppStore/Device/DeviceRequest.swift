@@ -4,10 +4,10 @@ import TenureCore
 import TenureJSON
 import TenureMint
 
-/// The sender of a device's request: a customer in an app, on a device.
+/// A request of StoreKit on Linux, with the customer and the app that it is about.
 struct DeviceRequest: Sendable {
     let body: JSONObject
-    /// Indexes in the store's lists.
+    /// The indexes of the customer and the app in the lists of `AppStoreState`.
     let account: Int
     let app: Int
 
@@ -20,7 +20,7 @@ struct DeviceRequest: Sendable {
             guard state.accounts.count == 1 else {
                 throw DeviceRefusal(
                     .badRequest,
-                    "this store doesn't have exactly one customer; name one with `customer` (TENURE_STORE_CUSTOMER)"
+                    "the local App Store doesn't have exactly one customer; name one with `customer` (TENURE_STORE_CUSTOMER)"
                 )
             }
             account = 0

@@ -58,7 +58,7 @@ package struct DeviceRefusal: Error, Sendable, CustomStringConvertible {
         case let error as AppStoreStateError: self.init(error.code, error.description)
         case let error as OperationMistake: self.init(.badRequest, error.description)
         case let error as JournalError: self.init(.broken, error.description)
-        default: self.init(.broken, "the answer can't be signed: \(error)")
+        default: self.init(.broken, "the response can't be signed: \(error)")
         }
     }
 }

@@ -9,18 +9,19 @@ package struct StoreNotification: Sendable, Hashable {
     package let type: NotificationType
     let subtype: NotificationSubtype?
     let date: Date
-    /// How many earlier notifications are about the same purchase at that instant.
+    /// The number of earlier notifications about the same purchase at the same instant.
     let rank: Int
     let app: Int
     let subject: Subject
     package var attempts: [SendAttempt] = []
 
+    /// What the notification is about.
     enum Subject: Sendable, Hashable {
         case transaction(StoreTransaction, Subscription?, ConsumptionRequestReason?)
         case extensionSummary(ExtensionSummary)
-        /// About this acquisition.
+        /// The acquisition of the app with this index.
         case app(Int)
-        /// A test.
+        /// Nothing: it is a test notification.
         case nothing
     }
 
@@ -33,7 +34,7 @@ package struct StoreNotification: Sendable, Hashable {
     }
 }
 
-/// A mass extension of renewal dates.
+/// The result of extending the renewal dates of all subscribers of a product.
 struct ExtensionSummary: Sendable, Hashable {
     let requestIdentifier: String
     let product: Int
@@ -43,6 +44,7 @@ struct ExtensionSummary: Sendable, Hashable {
     let failed: Int
 }
 
+/// One attempt to deliver a notification.
 package struct SendAttempt: Sendable, Hashable {
     let date: Date
     let result: SendAttemptResult

@@ -3,7 +3,7 @@ import TenureAppStore
 import TenureCore
 import TenurePolicyFile
 
-/// Parameters as values. Each throws an `OperationMistake` if its text has another form.
+/// Reads parameters as values. Each method throws an `OperationMistake` if the text has another form.
 extension AppStoreOperation {
     func text(_ name: Parameter) throws(OperationMistake) -> String {
         guard let text = self[name] else { throw OperationMistake("`\(kind.rawValue)` needs `\(name.rawValue)`") }
@@ -90,9 +90,9 @@ extension AppStoreOperation {
     }
 }
 
-/// Amounts as people write them.
+/// Reads amounts of money as people write them.
 enum Money {
-    /// Thousandths; nil unless the text is an amount: `4.99`, `5`, `free`.
+    /// Returns an amount in thousandths. Nil unless the text is an amount, such as `4.99`, `5` or `free`.
     static func milliunits(_ text: String) -> Int64? {
         if text == "free" { return 0 }
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)

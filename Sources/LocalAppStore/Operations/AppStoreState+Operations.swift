@@ -100,7 +100,7 @@ extension AppStoreState {
         switch operation.kind {
         case .extend:
             guard extend(transaction, by: try operation.number(.days, in: 1...90) ?? 1) != nil else {
-                throw OperationMistake("`extend` needs a running subscription; name a transaction of one")
+                throw OperationMistake("`extend` needs an active subscription; name a transaction of one")
             }
         case .setAppAccountToken:
             let token = try operation.uuid(.appAccountToken)
@@ -121,8 +121,8 @@ extension AppStoreState {
 /// What happens to notifications on their way.
 package enum Network: String, CaseIterable, Sendable, Hashable {
     case up
-    /// They don't arrive: the App Store tries again later.
+    /// Notifications don't arrive, and the App Store tries again later.
     case down
-    /// They get a successful response, but no receiver keeps them.
+    /// Notifications get a successful response, but the service never gets them.
     case swallowing
 }

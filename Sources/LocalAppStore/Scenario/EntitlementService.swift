@@ -1,7 +1,7 @@
 package import Foundation
 package import TenureCore
 
-/// A service that a scenario is played against. It gets customers' artifacts as a developer's service does, and reports
+/// The service that a scenario tests. It gets customers' artifacts as a developer's service does, and reports
 /// what they may use.
 package protocol EntitlementService: Sendable {
     /// Runs `story` in a store with that state. The service gets the store's notifications, uses its clock, and can
@@ -37,7 +37,7 @@ package struct DeviceArtifacts: Sendable {
     package let appTransaction: String?
     /// The receipt, in DER.
     package let receipt: [UInt8]?
-    /// All transactions that StoreKit lists; nil: it wasn't asked.
+    /// All transactions that StoreKit lists. Nil means that StoreKit wasn't asked.
     package let transactions: [String]?
     package let renewalInfos: [String]
 
@@ -50,7 +50,7 @@ extension LocalAppStore {
         return KnownCustomer(name: name, appTransactionID: acquisition.map { state.id(of: $0) })
     }
 
-    /// What the customer's first device has now.
+    /// Returns the artifacts that the customer's first device has now.
     package func artifacts(
         of customer: String, showing: Scenario.Showing = .appTransaction, app bundleID: String? = nil
     ) throws -> DeviceArtifacts {

@@ -52,9 +52,9 @@ package struct Scenario: Sendable {
         package let customer: String
         package let entitlement: String
         package let outcome: Decision.Outcome
-        /// Whether the app is opened and sends what it has, or the service answers from what it knows.
+        /// Whether the app is opened and sends its artifacts (`expect`), or the service decides from what it knows (`known`).
         package let opensApp: Bool
-        /// `scenario.yaml:12:7`
+        /// The place of the expectation in the file, such as `scenario.yaml:12:7`.
         package let place: String
     }
 }

@@ -3,7 +3,7 @@ import TenureAppStore
 import TenureCore
 import TenurePolicyFile
 
-/// The app, with its releases, prices and products.
+/// Reads the app of a scenario, with its releases, prices and products.
 extension ScenarioReader {
     mutating func app(_ part: Part) -> StoreApp? {
         guard let fields = fields(part, .app) else { return nil }
@@ -54,7 +54,7 @@ extension ScenarioReader {
             for (code, part) in entries(part, example: "prices: { DEU: 10.99 }") {
                 if Storefront(code: code) == nil {
                     reading.report(
-                        "`\(code.shortened)` isn't a storefront of this store; \(Spelling.advice(for: code, among: Storefront.all.map(\.code)))",
+                        "`\(code.shortened)` isn't a storefront of the local App Store; \(Spelling.advice(for: code, among: Storefront.all.map(\.code)))",
                         at: part.position)
                 }
                 prices[code] = amount(part)

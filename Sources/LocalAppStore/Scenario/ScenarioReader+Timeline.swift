@@ -3,7 +3,7 @@ import TenureAppStore
 import TenureCore
 import TenurePolicyFile
 
-/// The steps: what happens, and what is expected.
+/// Reads the timeline of a scenario: what happens, and what is expected.
 extension ScenarioReader {
     mutating func timeline(_ part: Part, customers: [String], begins: Date?) -> [Scenario.Step] {
         var last = begins
@@ -92,10 +92,10 @@ extension ScenarioReader {
                 let name = key == word ? kind.mainParameter?.rawValue : key
                 do throws(OperationMistake) {
                     guard let name else {
-                        throw OperationMistake("there is no value after `\(word)`; write `\(word)` alone")
+                        throw OperationMistake("`\(word)` takes no value; write `\(word)` alone")
                     }
                     try operation.set(name, to: text)
-                    // Alone, so that the mistake has its position.
+                    // Check each value in a separate operation, so that its mistake is reported at its position.
                     var alone = AppStoreOperation(kind)
                     try alone.set(name, to: text)
                     try alone.checkValues()

@@ -31,7 +31,7 @@ package struct ScenarioReader {
         let seed = fields["seed"].flatMap { $0.name(&reading, example: "calculator") }
         let environment = fields["environment"].flatMap { $0.word(&reading, of: AppStoreEnvironment.self) }
         if environment == .xcode, let part = fields["environment"] {
-            reading.report("the store signs in `Production` or `Sandbox`; write one of them", at: part.position)
+            reading.report("`environment` must be `Production` or `Sandbox`; write one of them", at: part.position)
         }
         let periods = fields["sandbox"].map { sandboxPeriods($0) }
         if periods != nil, environment != .sandbox, let part = fields["sandbox"] {
@@ -57,7 +57,7 @@ package struct ScenarioReader {
         func length(_ name: String, atLeast shortest: TimeInterval, _ example: String) -> TimeInterval? {
             guard let part = fields[name], let seconds = part.duration(&reading, example: example) else { return nil }
             if seconds < shortest {
-                reading.report("that is too short; write `\(example)`, or anything longer", at: part.position)
+                reading.report("this length is too short; write `\(example)`, or anything longer", at: part.position)
             }
             return max(seconds, shortest)
         }
@@ -80,13 +80,13 @@ package struct ScenarioReader {
         entries(part, example: "customers: { Ada: {} }").compactMap { name, part in
             if ScenarioShape.step.keys.contains(name) {
                 reading.report(
-                    "`\(name)` has a meaning in the timeline; give the customer another name", at: part.position)
+                    "`\(name)` is a key of steps in the timeline; give the customer another name", at: part.position)
             }
             guard let fields = fields(part, .customer) else { return nil }
             let storefront = fields["storefront"].flatMap { $0.name(&reading, example: "USA") } ?? Storefront.usa.code
             if let part = fields["storefront"], Storefront(code: storefront) == nil {
                 reading.report(
-                    "`\(storefront.shortened)` isn't a storefront of this store; \(Spelling.advice(for: storefront, among: Storefront.all.map(\.code)))",
+                    "`\(storefront.shortened)` isn't a storefront of the local App Store; \(Spelling.advice(for: storefront, among: Storefront.all.map(\.code)))",
                     at: part.position)
             }
             return Scenario.Customer(

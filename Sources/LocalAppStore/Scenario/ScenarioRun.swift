@@ -3,7 +3,7 @@ import TenureAppStore
 import TenureCore
 import TenureJSON
 
-/// Plays a scenario: its operations happen, the service learns about them, and its answers are compared.
+/// Plays a scenario: performs its operations, and compares the service's decisions with the expected ones.
 package struct ScenarioRun: Sendable {
     let scenario: Scenario
     let signer: StoreSigner

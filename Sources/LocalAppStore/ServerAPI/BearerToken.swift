@@ -6,7 +6,7 @@ import TenureJSON
 
 /// A developer's token for the App Store Server API: a JWT that names the app.
 struct BearerToken {
-    /// The app that the request is about.
+    /// The bundle ID of the app that the request is about.
     let bundleID: String
 
     static let audience = "appstoreconnect-v1"

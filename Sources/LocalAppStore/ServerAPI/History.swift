@@ -3,11 +3,11 @@ import TenureAppStore
 import TenureCore
 import TenureJSON
 
-/// Pages of a customer's transactions.
+/// Requests for a customer's transaction history and refunds, which are answered in pages.
 extension ServerAPIRequest {
     private static let pageSize = 20
 
-    /// Purchases, in the order of their last change.
+    /// Returns a page of the customer's transactions, in the order of their last change.
     func history(isVersion1: Bool = false) throws -> JSONObject {
         let account = try account(id)
         let filter = try HistoryFilter(self)
@@ -28,7 +28,7 @@ extension ServerAPIRequest {
         return answer
     }
 
-    /// Refunds, in full or in part.
+    /// Returns a page of the customer's transactions that were refunded in full or in part.
     func refunds() throws -> JSONObject {
         let account = try account(id)
         let refunded = state.accounts[account].transactions.map { state.transactions[$0] }
@@ -36,7 +36,7 @@ extension ServerAPIRequest {
         return try page(of: refunded.sorted { $0.revision < $1.revision }, isDescending: false)
     }
 
-    /// The twenty entries after the revision in the request. The response's revision names the last of them: a later
+    /// Returns the twenty entries after the revision in the request. The response's revision names the last of them: a later
     /// request with it gets everything that changed since.
     private func page(of transactions: [StoreTransaction], isDescending: Bool) throws -> JSONObject {
         var rest = transactions[...]
@@ -56,7 +56,7 @@ extension ServerAPIRequest {
     }
 }
 
-/// A position in a history, opaque to clients.
+/// A position in a transaction history. Clients send it back without reading it.
 private struct Revision: Equatable {
     let number: Int
     private let milliseconds: Int64

@@ -6,7 +6,7 @@ import TenureCore
 import TenureJSON
 import TenureMint
 
-/// Requests by which a developer's server changes something: each is an operation.
+/// Requests with which a developer's server changes something. Each is performed as an operation.
 extension ServerAPI {
     func addChanges(to apps: RouterGroup<BasicRequestContext>) {
         apps.put("v2/transactions/consumption/{id}") { try await change($0, $1, .reading) { try await consume($0) } }
@@ -70,7 +70,7 @@ extension ServerAPI {
         return Response(status: .accepted)
     }
 
-    /// The fields of the first version, with their allowed values and the error for others.
+    /// The fields of consumption information in version 1 of the request, with the allowed range and the error for others.
     private static let formerFields: [(name: String, range: ClosedRange<Int>, error: ServerAPIError)] = [
         ("accountTenure", 0...7, .invalidAccountTenure), ("consumptionStatus", 0...3, .invalidConsumptionStatus),
         ("deliveryStatus", 0...5, .invalidDeliveryStatus),

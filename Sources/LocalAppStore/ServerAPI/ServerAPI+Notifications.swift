@@ -6,7 +6,7 @@ import TenureCore
 import TenureJSON
 import TenureMint
 
-/// The history of notifications, and test notifications.
+/// Requests for the notification history and for test notifications.
 extension ServerAPI {
     func addNotifications(to apps: RouterGroup<BasicRequestContext>) {
         apps.post("v1/notifications/history") { try await answer($0, $1, .reading) { try $0.notificationHistory() } }
@@ -24,7 +24,7 @@ extension ServerAPI {
 }
 
 extension StoreNotification {
-    /// The token with which a test's result is requested.
+    /// The token for requests about the result of this test notification.
     fileprivate var token: String {
         "\(uuid.uuidString.lowercased())_\(Int64(date.timeIntervalSince1970 * 1000))"
     }
@@ -46,12 +46,12 @@ extension ServerAPIRequest {
         return try item(notification)
     }
 
-    /// Twenty at a time, the oldest first, with their outcomes.
+    /// Returns a page of twenty notifications with their delivery attempts, the oldest first.
     func notificationHistory() throws -> JSONObject {
         let body = try object()
         let oldest = state.now.addingTimeInterval(-keptFor)
         let filter = try NotificationFilter(body, of: self, oldest: oldest)
-        // They are ordered by date.
+        // Notifications are ordered by date.
         var first = state.notifications.firstPlace { $0.date >= filter.begin }
         if let token = single("paginationToken"), !token.isEmpty {
             guard let bytes = Base64.urlSafe.decode(Array(token.utf8)[...]),
@@ -97,14 +97,14 @@ extension ServerAPIRequest {
     }
 }
 
-/// The notifications that a request is about.
+/// The filter in a request for the notification history.
 private struct NotificationFilter {
     let app: Int
     let begin: Date
     let end: Date
     let type: String?
     let subtype: String?
-    /// The customer that it is about.
+    /// The index of the customer, if the request is about one customer's notifications.
     let account: Int?
     let onlyFailures: Bool
 
@@ -152,13 +152,14 @@ private struct NotificationFilter {
         if let type, it.type.rawValue != type { return false }
         if let subtype, it.subtype?.rawValue != subtype { return false }
         if let account, it.transaction?.account != account { return false }
-        // One that was never sent, because the app has no URL, has no attempts, and hasn't arrived.
+        // A notification of an app without a URL was never sent. It has no attempts, and counts as a failure.
         return !onlyFailures || it.attempts.last?.result != .success
     }
 }
 
 extension Array {
-    /// The index of the first element that satisfies `test`. All elements before it don't, and all after it do.
+    /// Returns the index of the first element that satisfies `test`, by binary search. No earlier element may satisfy it,
+    /// and all later ones must.
     fileprivate func firstPlace(_ test: (Element) -> Bool) -> Int {
         var (low, high) = (startIndex, endIndex)
         while low < high {

@@ -3,9 +3,9 @@ import TenureAppStore
 import TenureCore
 import TenureJSON
 
-/// One request with a valid token, and the state at that moment.
+/// A request to the App Store Server API with a valid token, and the state of the local App Store when it arrived.
 struct ServerAPIRequest: Sendable {
-    /// The value in the path.
+    /// The ID in the path, such as a transaction ID.
     let id: String
     let parameters: [(name: String, value: String)]
     let body: [UInt8]
@@ -16,28 +16,28 @@ struct ServerAPIRequest: Sendable {
 
     func query(_ name: String) -> [String] { parameters.filter { $0.name == name }.map(\.value) }
 
-    /// The last one, as at Apple.
+    /// Returns the value of a query parameter. If it is repeated, the last one counts, as in Apple's API.
     func single(_ name: String) -> String? { query(name).last }
 
     func signed(_ transaction: StoreTransaction) throws -> String {
         try signer.transaction(transaction, in: state)
     }
 
-    /// The transaction with that ID, if it belongs to the app.
+    /// Returns the app's transaction with this ID. Throws if the app has no such transaction.
     func transaction(_ id: String) throws(ServerAPIError) -> StoreTransaction {
         try checkForm(of: id, .invalidTransactionID)
         guard let transaction = state.transaction(id), transaction.app == app else { throw .transactionIDNotFound }
         return transaction
     }
 
-    /// The customer with that transaction ID or app transaction ID.
+    /// Returns the index of the customer with this transaction ID or app transaction ID.
     func account(_ id: String) throws(ServerAPIError) -> Int {
         try checkForm(of: id, .invalidTransactionID)
         if let acquisition = state.acquisition(id), acquisition.app == app { return acquisition.account }
         return try transaction(id).account
     }
 
-    /// The subscription that begins with that transaction. The ID must be its original transaction's.
+    /// Returns the original transaction with this ID. Throws for the ID of a later transaction.
     func original(_ id: String) throws(ServerAPIError) -> StoreTransaction {
         try checkForm(of: id, .invalidOriginalTransactionID)
         guard let transaction = state.transaction(id), transaction.app == app, transaction.original == transaction.index
@@ -57,7 +57,7 @@ struct ServerAPIRequest: Sendable {
         return Date(timeIntervalSince1970: Double(number) / 1000)
     }
 
-    /// `bundleId`, `appAppleId` and `environment`, as in responses.
+    /// The fields `bundleId`, `appAppleId` and `environment` of responses. The sandbox leaves out `appAppleId`.
     var appMembers: JSONObject {
         var members = state.appMembers(app)
         if !state.environment.isProduction { members["appAppleId"] = nil }

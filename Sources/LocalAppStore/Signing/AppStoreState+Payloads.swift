@@ -4,9 +4,9 @@ import TenureCore
 import TenureJSON
 import TenureMint
 
-/// The payloads of artifacts: Apple's names in Apple's order. Fields that don't apply are left out.
+/// Writes the payloads of artifacts, with Apple's field names in Apple's order. Fields that don't apply are left out.
 extension AppStoreState {
-    /// What the sandbox reports for every customer: 2013-08-01T07:00:00Z.
+    /// The original purchase date that the sandbox reports for every customer: 2013-08-01T07:00:00Z.
     static let sandboxPurchaseDate = Date(timeIntervalSince1970: 1_375_340_400)
     static let sandboxVersion = "1.0"
 
@@ -61,7 +61,7 @@ extension AppStoreState {
             payload["revocationType"] = .string(revocation.type.rawValue)
             payload["revocationPercentage"] = revocation.percentage.map(JSONValue.integer)
         }
-        // The App Store leaves out a false one.
+        // The App Store leaves out the field if it is false.
         if it.isUpgraded { payload["isUpgraded"] = .boolean(true) }
         write(it.offer, to: &payload)
         payload["environment"] = .string(environment.rawValue)

@@ -4,9 +4,9 @@ import TenureCore
 import TenureMint
 
 extension StoreSigner {
-    /// Receipts signed before that day have no `original_application_version`: 2013-06-20.
+    /// Receipts signed before this day, 2013-06-20, have no `original_application_version`.
     private static let firstVersions = Date(timeIntervalSince1970: 1_371_686_400)
-    /// Receipts signed before that day have SHA-1 signatures: 2025-01-24.
+    /// Receipts signed before this day, 2025-01-24, have SHA-1 signatures.
     private static let lastSHA1 = Date(timeIntervalSince1970: 1_737_676_800)
 
     /// The app receipt on a device of the account, signed now, in DER.

@@ -8,8 +8,8 @@ extension AppStoreState {
     /// date remain, and the refund is removed.
     ///
     /// - Parameters:
-    /// - name: the release, by build (on macOS by marketing version). Nil: the one on sale now.
-    /// - price: in milliunits. Nil: the app's current price.
+    /// - name: the build of the release, on macOS its marketing version. Nil takes the release on sale now.
+    /// - price: the price in milliunits. Nil takes the app's current price.
     package mutating func acquire(
         _ customer: String, app bundleID: String? = nil, on platform: Platform = .iOS, release name: String? = nil,
         price: Int64? = nil, way: StoreAcquisition.Way = .purchase, preorderDate: Date? = nil,

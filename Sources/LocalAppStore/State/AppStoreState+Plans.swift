@@ -13,7 +13,7 @@ extension AppStoreState {
         let product = try productPlace(id)
         let place = try subscription(customer, id)
         let it = subscriptions[place]
-        guard it.state == .active else { throw .wrongState(customer: customer, product: id, must: "be running") }
+        guard it.state == .active else { throw .wrongState(customer: customer, product: id, must: "be active") }
         guard products[product].isOnSale else { throw .notForSale(product: id) }
         var offer: SubscriptionOffer?
         if let name {
@@ -24,7 +24,7 @@ extension AppStoreState {
         }
         let change = planChange(from: it.product, to: product)
         guard change == wanted else {
-            throw .wrongState(customer: customer, product: id, must: "be \(wanted.phrase) than what runs")
+            throw .wrongState(customer: customer, product: id, must: "be \(wanted.phrase)")
         }
         subscriptions[place].autoRenews = true
         switch change {
@@ -93,7 +93,7 @@ extension AppStoreState {
     mutating func consent(_ customer: String, _ product: String) throws(AppStoreStateError) {
         let place = try subscription(customer, product)
         guard subscriptions[place].state == .active, subscriptions[place].priceIncrease?.status == .notYetAnswered
-        else { throw .wrongState(customer: customer, product: product, must: "wait for consent to a higher price") }
+        else { throw .wrongState(customer: customer, product: product, must: "have a price increase to answer") }
         subscriptions[place].priceIncrease?.status = .accepted
         notify(.priceIncrease, .accepted, about: place)
     }
@@ -104,9 +104,9 @@ enum PlanChange: Sendable, Hashable {
 
     fileprivate var phrase: String {
         switch self {
-        case .upgrade: "of a higher level"
-        case .downgrade: "of a lower level"
-        case .stay: "no other"
+        case .upgrade: "of a higher level than the active subscription"
+        case .downgrade: "of a lower level than the active subscription"
+        case .stay: "the product of the active subscription"
         }
     }
 }

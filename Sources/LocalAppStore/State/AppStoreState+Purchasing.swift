@@ -113,7 +113,7 @@ extension AppStoreState {
         return transaction
     }
 
-    /// An offer that is paid as you go has further payments.
+    /// Notes the further payments of an offer that is paid as you go, after the first one was charged.
     mutating func take(_ offer: SubscriptionOffer?, in subscription: Int) {
         let left = offer?.discount == .payAsYouGo ? (offer?.count ?? 1) - 1 : 0
         subscriptions[subscription].nextOffer = left > 0 ? offer : nil
@@ -127,7 +127,7 @@ extension AppStoreState {
             ?? products[it.renewsAs].price(in: accounts[it.account].storefront)
     }
 
-    /// Schedules what is due at the end of the current period.
+    /// Schedules the renewal and the end of the current period.
     mutating func watch(_ subscription: Int) {
         let current = subscriptions[subscription].current
         guard let end = transactions[current].expiresDate else { return }
@@ -136,14 +136,14 @@ extension AppStoreState {
         scheduledEvents.schedule(.periodEnd(subscription: subscription, transaction: current), at: end)
     }
 
-    /// The last subscription of the account in a group.
+    /// Returns the account's own last subscription in a group, not one that the family shares.
     func subscription(of account: Int, group: String?) -> Subscription? {
         accounts[account].subscriptions.lazy.map { subscriptions[$0] }.last {
             $0.group == group && $0.sharedFrom == nil
         }
     }
 
-    /// The customer's own subscription in the group of a product.
+    /// Returns the index of the customer's own subscription in the group of a product.
     func subscription(_ customer: String, _ id: String) throws(AppStoreStateError) -> Int {
         let product = try productPlace(id)
         guard let found = subscription(of: try accountPlace(customer), group: products[product].group),

@@ -30,7 +30,7 @@ extension AppStoreState {
     ) throws(AppStoreStateError) {
         let transaction = try transaction(customer, product, periodsAgo: periodsAgo)
         guard transaction.revocation == nil else {
-            throw .wrongState(customer: customer, product: product, must: "not be refunded")
+            throw .wrongState(customer: customer, product: product, must: "not be refunded already")
         }
         tell(.refundDeclined, of: transaction)
     }
@@ -38,14 +38,14 @@ extension AppStoreState {
     /// Refunds a payment, in full or in part. For a subscription, the running period ends; an earlier one has no
     /// effect.
     ///
-    /// - Parameter percentage: thousandths of a percent; nil: all.
+    /// - Parameter percentage: in thousandths of a percent. Nil refunds all.
     package mutating func refund(
         _ customer: String, _ product: String, percentage: Int64? = nil, reason: RevocationReason = .other,
         periodsAgo: Int = 0
     ) throws(AppStoreStateError) {
         let transaction = try transaction(customer, product, periodsAgo: periodsAgo)
         guard transaction.revocation == nil, !transaction.isFamilyShared else {
-            throw .wrongState(customer: customer, product: product, must: "be paid for and not be refunded")
+            throw .wrongState(customer: customer, product: product, must: "be paid for, and not be refunded already")
         }
         change(transaction.index) { [now] in
             $0.revocation = .init(

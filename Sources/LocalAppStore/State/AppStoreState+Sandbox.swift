@@ -3,7 +3,7 @@ import TenureCore
 
 /// The sandbox's short periods, in which a tester sees a year of renewals in an afternoon.
 extension AppStoreState {
-    /// The end of a period that begins then.
+    /// Returns the end of a period that begins at `start`.
     func end(of period: CalendarPeriod, from start: Date) -> Date {
         environment.isProduction ? period.end(from: start) : start.addingTimeInterval(sandboxLength(of: period))
     }
@@ -16,12 +16,12 @@ extension AppStoreState {
         }
     }
 
-    /// The days that the App Store waits for a payment, or to try again.
+    /// Returns the length of days in a grace period or billing retry. The sandbox shortens each day.
     func seconds(ofDays days: Double) -> TimeInterval {
         days * (environment.isProduction ? 86_400 : sandboxPeriods.waitingDay)
     }
 
-    /// Whether the sandbox lets the subscription end after its number of renewals.
+    /// Whether the subscription has had all the renewals that the sandbox allows, so that it ends now.
     func hasRenewedEnough(_ subscription: Int) -> Bool {
         !environment.isProduction && subscriptions[subscription].renewals >= sandboxPeriods.renewals
     }

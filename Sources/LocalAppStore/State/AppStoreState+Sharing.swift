@@ -13,7 +13,7 @@ extension AppStoreState {
         else { throw .wrongState(customer: customer, product: id, must: "be family-shareable and paid for") }
         if let subscription = subscription(of: transaction) {
             guard subscription.isRunning else {
-                throw .wrongState(customer: customer, product: id, must: "be running")
+                throw .wrongState(customer: customer, product: id, must: "be active")
             }
             subscriptions[subscription.index].isShared = true
             share(subscription.index)
@@ -60,7 +60,7 @@ extension AppStoreState {
         removeFromFamily(account)
     }
 
-    /// A member who gets the app also gets what the family shares.
+    /// Gives a member who just got the app everything that the family shares.
     mutating func takeShares(_ account: Int, app: Int) {
         guard let family = accounts[account].family else { return }
         for other in families[family] ?? [] where other != account {
@@ -94,7 +94,7 @@ extension AppStoreState {
 
     /// Gives every member who has the app a share in a subscription.
     ///
-    /// - Parameter account: only that one; nil: all of them.
+    /// - Parameter account: the index of the only member to share with. Nil shares with all members.
     mutating func share(_ purchaser: Int, with account: Int? = nil) {
         let it = subscriptions[purchaser]
         let origin = transactions[it.current]

@@ -3,7 +3,8 @@ import TenureAppStore
 package import TenureCore
 
 /// The state of a local App Store: its catalog, its customers, and its clock.
-/// A value that changes only by operations. The same seed and operations give the same state, with the same IDs and the
+///
+/// It is a value that changes only by operations. Lists refer to each other by index. The same seed and operations give the same state, with the same IDs and the
 /// same fields to sign.
 package struct AppStoreState: Sendable {
     package let seed: String
@@ -16,7 +17,7 @@ package struct AppStoreState: Sendable {
     package internal(set) var transactions: [StoreTransaction] = []
     var subscriptions: [Subscription] = []
     package internal(set) var notifications: [StoreNotification] = []
-    /// Numbers of the notifications to deliver now.
+    /// The indexes of the notifications to deliver now.
     var outbox: [Int] = []
     /// The consumption that developers reported, by index of the transaction.
     var consumption: [Int: ConsumptionAnswer] = [:]
@@ -27,7 +28,7 @@ package struct AppStoreState: Sendable {
     let ids: StoreIDs
     var scheduledEvents = ScheduledEvents()
     var revision = 0
-    /// The last notification about each original transaction.
+    /// The date and rank of the last notification about each original transaction.
     private var lastNotified: [Int: (date: Date, rank: Int)] = [:]
     private var accountPlaces: [String: Int] = [:]
     private var productPlaces: [String: Int] = [:]
@@ -75,7 +76,7 @@ package struct AppStoreState: Sendable {
         apps[app].prices.sort { $0.from < $1.from }
     }
 
-    /// Whether a product can be bought, and renews.
+    /// Puts a product on sale, or removes it. A product that isn't on sale can't be bought and doesn't renew.
     mutating func setOnSale(_ isOnSale: Bool, product id: String) throws(AppStoreStateError) {
         products[try productPlace(id)].isOnSale = isOnSale
     }
@@ -214,7 +215,7 @@ package struct AppStoreState: Sendable {
         notify(type, subtype, app: subscription.app, about: .transaction(transaction, subscription, nil))
     }
 
-    /// Changes a transaction, which moves it to the end of the history.
+    /// Changes a transaction. It moves to the end of the transaction history, which is ordered by the last change.
     mutating func change(_ transaction: Int, _ body: (inout StoreTransaction) -> Void) {
         revision += 1
         body(&transactions[transaction])

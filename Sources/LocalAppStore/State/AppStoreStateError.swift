@@ -5,7 +5,7 @@ import TenureJSON
 /// Why an operation isn't possible.
 package enum AppStoreStateError: Error, Sendable, Hashable {
     case noApp(String)
-    /// No app was named, and there are several, or none.
+    /// The operation names no app, and there isn't exactly one.
     case whichApp
     case noCustomer(String)
     case customerExists(String)
@@ -31,13 +31,13 @@ package enum AppStoreStateError: Error, Sendable, Hashable {
 extension AppStoreStateError: CustomStringConvertible {
     package var description: String {
         switch self {
-        case .noApp(let id): "this store has no app `\(id)`; name one that its scenario defines"
-        case .whichApp: "this store doesn't have exactly one app; name one with `app`"
+        case .noApp(let id): "the local App Store has no app `\(id)`; name one that its scenario defines"
+        case .whichApp: "the local App Store doesn't have exactly one app; name one with `app`"
         case .noCustomer(let name): "there is no customer `\(name)`; add one first"
         case .customerExists(let name): "there already is a customer `\(name)`; use another name"
         case .noStorefront(let code):
-            "`\(code)` isn't a storefront of this store; use one of \(Storefront.all.map(\.code).joined(separator: ", "))"
-        case .noProduct(let id): "this store has no product `\(id)`; name one that its scenario defines"
+            "`\(code)` isn't a storefront of the local App Store; use one of \(Storefront.all.map(\.code).joined(separator: ", "))"
+        case .noProduct(let id): "the local App Store has no product `\(id)`; name one that its scenario defines"
         case .notForSale(let product): "`\(product)` isn't on sale anymore; put it on sale with `offerAgain`"
         case .notReleased(let app, let platform, let date):
             "`\(app)` had no release for \(platform.rawValue) at \(date.rfc3339); wait for the first one, or release one earlier"

@@ -3,7 +3,7 @@ import Foundation
 /// The short periods of the sandbox. The defaults are as Apple documents them; `Docs/local-app-store.md` lists the
 /// assumptions.
 ///
-/// All in seconds.
+/// All lengths are in seconds.
 package struct SandboxPeriods: Codable, Sendable, Hashable {
     /// A period of up to three days.
     var days: TimeInterval = 2 * 60

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Events that happen by themselves at an instant. Events of one instant happen in the order in which they were scheduled.
+/// Events that happen without an operation when the clock reaches their instant, such as renewals. Events of one instant happen in the order in which they were scheduled.
 struct ScheduledEvents: Sendable {
     /// An event. Events of a subscription name the transaction for which they were scheduled. They are skipped if the
     /// subscription has changed since.
@@ -11,7 +11,7 @@ struct ScheduledEvents: Sendable {
         case gracePeriodEnd(subscription: Int, transaction: Int)
         /// The App Store stops trying to charge.
         case billingRetryEnd(subscription: Int, transaction: Int)
-        /// Another attempt to deliver.
+        /// The App Store tries again to deliver a notification.
         case delivery(notification: Int)
     }
 

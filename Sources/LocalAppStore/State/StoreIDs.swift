@@ -28,7 +28,7 @@ struct StoreIDs: Sendable {
     func group(_ product: Int) -> String { String(firstGroup + product) }
     func webOrderLineItem(_ index: Int) -> String { String(firstTransaction + 50_000_000_000_000 + index) }
 
-    /// `M` and nine letters and digits.
+    /// Returns the order ID of a transaction: `M` and nine letters and digits.
     func order(_ transaction: Int) -> String {
         let digits = String(transaction, radix: 36, uppercase: true)
         return "M" + String(repeating: "0", count: max(0, 9 - digits.count)) + digits
@@ -52,7 +52,7 @@ struct StoreIDs: Sendable {
         return number - first
     }
 
-    /// A UUID for the label, the same in every run.
+    /// Returns a UUID for the label. It is the same in every run.
     func uuid(_ label: String) -> UUID {
         var bytes = Array(Self.hash("\(seed) \(label)").prefix(16))
         bytes[6] = bytes[6] & 0x0F | 0x40

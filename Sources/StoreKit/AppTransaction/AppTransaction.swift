@@ -9,11 +9,11 @@ public struct AppTransaction: Sendable {
     public var jsonRepresentation: Data { signed.payloadData }
     /// The app's Apple ID; nil outside of production.
     public let appID: UInt64?
-    /// One for each Apple Account and app. It never changes.
+    /// The ID of the Apple Account in this app. It never changes.
     public let appTransactionID: String
     /// The version of the running app: CFBundleVersion, on macOS CFBundleShortVersionString.
     public let appVersion: String
-    /// Apple's number of that version; nil outside of production.
+    /// Apple's number of the running app's version; nil outside of production.
     public let appVersionID: UInt64?
     public let bundleID: String
     public let environment: AppStore.Environment
@@ -33,13 +33,13 @@ public struct AppTransaction: Sendable {
     public let deviceVerificationNonce: UUID
     public let signedDate: Date
 
-    /// The device's copy. The first time, it comes from the App Store, without a prompt.
+    /// The device's copy of the app transaction. The first time, it comes from the App Store, without a prompt.
     /// Throws a `StoreKitError` without a copy if the App Store doesn't give one.
     public static var shared: VerificationResult<AppTransaction> {
         get async throws { try await LocalStore.required().appTransaction() }
     }
 
-    /// A new copy from the App Store. The customer has to sign in, so request it only after a tap on a button.
+    /// A new copy of the app transaction from the App Store. The customer has to sign in, so request it only after a tap on a button.
     /// Throws `StoreKitError.userCancelled` if the customer doesn't sign in, `networkError` while offline.
     public static func refresh() async throws -> VerificationResult<AppTransaction> {
         try await LocalStore.required().refreshAppTransaction()

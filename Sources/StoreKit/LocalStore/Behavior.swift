@@ -1,14 +1,14 @@
 extension LocalStore {
     /// How the device and the App Store behave. By default, everything works.
     public struct Behavior: Sendable {
-        /// `AppTransaction.shared` and `refresh()`.
+        /// How `AppTransaction.shared` and `refresh()` answer.
         public var appTransaction = Answer.genuine
-        /// `Transaction.all`, `currentEntitlements`, `unfinished`, `latest(for:)`, `updates`, and the statuses of
+        /// How the App Store answers `Transaction.all`, `currentEntitlements`, `unfinished`, `latest(for:)`, `updates`, and the statuses of
         /// subscriptions. Sequences can't throw: one that fails is empty, and `updates` waits.
         public var transactions = Answer.genuine
-        /// `Product.products(for:)`.
+        /// How `Product.products(for:)` answers.
         public var products = Answer.genuine
-        /// `Product.purchase(options:)`.
+        /// How `Product.purchase(options:)` ends.
         public var purchases = PurchaseAnswer.completes
         /// What the customer does when asked to sign in.
         public var signIn = SignIn.succeeds
@@ -23,7 +23,7 @@ extension LocalStore {
     public enum Answer: Sendable {
         case genuine
         case fails(StoreKitError)
-        /// No answer until another behavior is set. As on devices, canceling the task doesn't end it.
+        /// The call gets no answer until another behavior is set. As on devices, canceling the task doesn't end it.
         case hangs
         /// The answer has a flaw, so StoreKit returns it as `.unverified`.
         case unverified(Flaw)
@@ -31,13 +31,13 @@ extension LocalStore {
 
     /// What is wrong with signed data.
     public enum Flaw: String, CaseIterable, Sendable, Hashable {
-        /// `invalidSignature`: one bit of the signature is different.
+        /// One bit of the signature is changed, so StoreKit reports `invalidSignature`.
         case brokenSignature
-        /// `invalidCertificateChain`: the device doesn't trust the signer.
+        /// The device doesn't trust the signer, so StoreKit reports `invalidCertificateChain`.
         case foreignAuthority
-        /// `invalidDeviceVerification`: it was signed for another device.
+        /// The value was signed for another device, so StoreKit reports `invalidDeviceVerification`.
         case otherDevice
-        /// `missingRequiredProperties`: it was signed for another app.
+        /// The value was signed for another app, so StoreKit reports `missingRequiredProperties`.
         case otherApp
     }
 

@@ -5,7 +5,7 @@ import TenureJSON
 
 /// Everything that a device knows about its customer, as the App Store last reported it.
 struct DeviceContents: Sendable {
-    /// The number of changes in the local App Store.
+    /// The number of changes in the local App Store when it reported this.
     let change: Int
     let now: Date
     let customer: String
@@ -15,7 +15,7 @@ struct DeviceContents: Sendable {
     let storefront: Storefront?
     /// The installed version; nil if the customer never got the app.
     let appVersion: String?
-    /// The newest first.
+    /// The customer's transactions, the newest first.
     var transactions: [HeldTransaction]
     var subscriptions: [HeldSubscription]
 
@@ -70,7 +70,7 @@ struct HeldSubscription: Sendable {
         self.renewalInfo = renewalInfo
     }
 
-    /// The state at an instant, which may be later than the last contact with the App Store.
+    /// Returns the subscription's state at an instant, which may be later than the last contact with the App Store.
     func state(at now: Date) -> Product.SubscriptionInfo.RenewalState {
         switch state {
         case .subscribed where (transaction.expirationDate ?? now) <= now: .expired

@@ -7,9 +7,9 @@ import TenureJSON
 struct HTTPConnection: StoreConnection {
     let url: URL
 
-    /// Seconds for which the store holds a request about changes.
+    /// The number of seconds for which the local App Store may hold a request that waits for changes.
     private static let longPoll = 20
-    /// The maximum size of an answer in bytes; a long history needs a large one.
+    /// The maximum size of a response in bytes. It is large, because a customer may have a long history.
     private static let bodyLimit = 256 * 1024 * 1024
 
     func send(_ kind: RequestKind, _ body: JSONObject) async throws(ConnectionFailure) -> JSONObject {
@@ -44,7 +44,7 @@ struct HTTPConnection: StoreConnection {
         }
         guard response.status == 200 else {
             throw .refused(
-                code: answer.text("code") ?? "", detail: answer.text("error") ?? "the store refused the request")
+                code: answer.text("code") ?? "", detail: answer.text("error") ?? "the local App Store refused it")
         }
         return answer
     }

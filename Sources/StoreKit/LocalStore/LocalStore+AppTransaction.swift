@@ -5,7 +5,7 @@ import TenureCore
 import TenureJSON
 
 extension LocalStore {
-    /// The device's copy, or one from the App Store if it has none.
+    /// Returns the device's copy of the app transaction, or gets one from the App Store if the device has none.
     func appTransaction() async throws(StoreKitError) -> VerificationResult<AppTransaction> {
         let flaw = try await admit(\.appTransaction)
         if let copy = state.withLock({ $0.appTransaction }),
@@ -41,7 +41,7 @@ extension LocalStore {
     }
 
     private func fetchAppTransaction(_ flaw: Flaw?) async throws(StoreKitError) -> VerificationResult<AppTransaction> {
-        // The app and the trusted roots come first.
+        // The verifier needs the app and the trusted roots first.
         if state.withLock({ $0.verifier == nil }) { try await contact() }
         guard let signed = try await send(.appTransaction).text("appTransaction").flatMap(SignedText.init),
             let result: VerificationResult<AppTransaction> = check(signed, flaw)

@@ -25,7 +25,7 @@ extension LocalStore {
     static func required() throws(StoreKitError) -> LocalStore {
         guard let current else {
             throw .systemError(
-                Failure("no store is configured; set TENURE_STORE_URL to the address of `tenure local-store run`"))
+                Failure("no local App Store is configured; write its URL in TENURE_STORE_URL"))
         }
         return current
     }

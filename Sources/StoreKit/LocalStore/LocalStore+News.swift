@@ -49,7 +49,7 @@ extension LocalStore {
             }
             if let news { return news }
             if !began {
-                // It began now, or the device has to connect first.
+                // The listener has begun just now, or the device has to connect first.
                 if hasContents { continue }
                 if (try? await contact()) != nil { continue }
             }
@@ -84,7 +84,7 @@ extension LocalStore {
         do {
             _ = try await send(.changes, JSONObject(members: members))
         } catch {
-            // The store doesn't answer; it may come back.
+            // The local App Store doesn't answer. It may be started again.
             try? await Task.sleep(for: .seconds(1))
         }
     }

@@ -4,7 +4,7 @@ import TenureAppStore
 import TenureCore
 import TenureJSON
 
-/// What a test does outside of the device.
+/// Operations of a test that happen outside of the device, such as a refund.
 extension LocalStore {
     /// The local App Store's current time.
     /// Throws a `StoreKitError` if the store can't be reached, even while the device is “offline”.

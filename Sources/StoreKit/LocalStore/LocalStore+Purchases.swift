@@ -4,14 +4,14 @@ import TenureAppStore
 import TenureJSON
 
 extension LocalStore {
-    /// Throws a `StoreKitError`.
+    /// Returns the products on sale. Throws a `StoreKitError`.
     func products(_ ids: [String]) async throws(StoreKitError) -> [Product] {
         _ = try await admit(\.products)
         let members: [JSONObject.Member] = [.init(name: "ids", value: .array(ids.map(JSONValue.string)))]
         return try await send(.products, JSONObject(members: members)).objects("products").compactMap(Product.init)
     }
 
-    /// Throws a `StoreKitError` or a `Product.PurchaseError`.
+    /// Buys a product as the behavior says. Throws a `StoreKitError` or a `Product.PurchaseError`.
     func purchase(_ product: Product, _ options: Set<Product.PurchaseOption>) async throws -> Product.PurchaseResult {
         guard behavior.canMakePayments else { throw Product.PurchaseError.purchaseNotAllowed }
         let order = try order(of: product, options)
@@ -39,7 +39,7 @@ extension LocalStore {
         return .pending
     }
 
-    /// The parameters of the options.
+    /// Returns the parameters of a request to buy, from the options of the purchase.
     private func order(
         of product: Product, _ options: Set<Product.PurchaseOption>
     ) throws(Product.PurchaseError) -> JSONObject {

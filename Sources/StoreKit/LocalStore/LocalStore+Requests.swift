@@ -55,7 +55,7 @@ extension LocalStore {
         return body
     }
 
-    /// The first contact, when the app is installed.
+    /// Installs the app: contacts the App Store for the first time.
     func install() async throws(StoreKitError) {
         try await contact()
         try await fetchReceipt()
@@ -98,7 +98,7 @@ extension LocalStore {
                         Base64.standard.decode(Array($0.utf8)[...])
                     }
                 } catch {
-                    throw Rejection(.misconfigured, "the store doesn't name its roots: \(error)")
+                    throw Rejection(.misconfigured, "the local App Store returned no roots: \(error)")
                 }
                 anchors = try TrustAnchors(der: roots)
             }
@@ -147,7 +147,7 @@ extension LocalStore {
 }
 
 extension SignedText {
-    /// The same text with one changed bit in the signature.
+    /// The JWS with one changed bit in its signature.
     fileprivate var withBrokenSignature: String {
         var bytes = Array(signatureData)
         if !bytes.isEmpty { bytes[0] ^= 1 }

@@ -3,7 +3,8 @@ import Synchronization
 import TenureAppStore
 
 extension LocalStore {
-    /// The requested transactions, verified; none if the behavior says so, or if the App Store was never reached.
+    /// Returns the requested transactions with the results of their verification. Returns none if the behavior says so, or
+    /// if the App Store was never reached.
     func transactions(_ selection: TransactionSelection) async -> [VerificationResult<Transaction>] {
         guard let (contents, flaw) = await admittedContents() else { return [] }
         let withAllConsumables =
@@ -15,7 +16,7 @@ extension LocalStore {
 
     func statuses() async -> [Product.SubscriptionInfo.Status] { (try? await statusesOrError()) ?? [] }
 
-    /// Throws if the behavior says so, or if the App Store was never reached.
+    /// Returns the statuses of all subscriptions. Throws if the behavior says so, or if the App Store was never reached.
     func statusesOrError() async throws(StoreKitError) -> [Product.SubscriptionInfo.Status] {
         let flaw = try await admit(\.transactions)
         let contents: DeviceContents
@@ -72,7 +73,7 @@ extension LocalStore {
         return nil
     }
 
-    /// A sequence of updates can't fail: it waits.
+    /// Waits as long as the behavior fails or hangs, because a sequence of updates can't fail.
     private func admitLater() async -> Flaw? {
         while true {
             do throws(StoreKitError) {
@@ -92,7 +93,7 @@ extension LocalStore {
             }
             state.news.transactions.backlog.removeAll { $0.id == transaction.id }
         }
-        // If the App Store can't be reached now, it learns this at the next contact.
+        // If the App Store can't be reached now, the device reports the finished transaction later.
         _ = try? await contact()
     }
 }

@@ -22,7 +22,7 @@ public final class LocalStore: Sendable {
         return receiptFile
     }
 
-    /// Doesn't fetch the receipt.
+    /// The file of the receipt. Unlike `receiptURL`, this doesn't fetch a missing receipt.
     var receiptFile: URL {
         receiptFolder.appendingPathComponent(state.withLock { $0.isSandbox } ? "sandboxReceipt" : "receipt")
     }
@@ -57,11 +57,11 @@ public final class LocalStore: Sendable {
         var buying: [String: Int] = [:]
         /// IDs of transactions that `purchase` has returned.
         var boughtHere: Set<UInt64> = []
-        /// IDs of transactions that the app has finished, and the App Store may not know.
+        /// IDs of transactions that the app has finished, and that the App Store may not know as finished yet.
         var finishedHere: Set<UInt64> = []
         /// Purchases that wait for a parent.
         var waitingPurchases: [JSONObject] = []
-        /// Callers that wait for an answer that doesn't come.
+        /// Callers that hang until another behavior is set.
         var hanging: [CheckedContinuation<Void, Never>] = []
         var watchers: [AsyncStream<Void>.Continuation] = []
     }

@@ -6,7 +6,7 @@ import TenureJSON
 struct News: Sendable {
     struct Column<Element: Sendable>: Sendable {
         var changes: [Element] = []
-        /// What a listener gets first.
+        /// The elements that a new listener gets first.
         var backlog: [Element] = []
     }
 
@@ -14,7 +14,8 @@ struct News: Sendable {
     var statuses = Column<HeldSubscription>()
     var storefronts = Column<Storefront>()
 
-    /// The last known state of each, by ID; a difference is a change. Nil before the first report about a customer.
+    /// The last known state of each transaction, by ID. A different state is a change. Nil before the first report about a
+    /// customer.
     private(set) var knownTransactions: [UInt64: JSONObject]?
     private var knownSubscriptions: [UInt64: [JSONObject]] = [:]
     private var knownStorefront: Storefront?
@@ -39,7 +40,7 @@ struct News: Sendable {
     ) -> Bool {
         let isFirst = knownTransactions == nil
         let before = (transactions.changes.count, statuses.changes.count, storefronts.changes.count)
-        // The oldest first.
+        // Report the oldest transactions first.
         for held in contents.transactions.reversed()
         where !isReturnedByPurchase(held.value) || !isFirst && isKnown(held.value) {
             let contents = held.value.signed.contents

@@ -7,7 +7,8 @@ protocol StoreConnection: Sendable {
     /// Sends a request to the store. Waits as long as the store does; ends early if the task is canceled.
     func send(_ kind: RequestKind, _ body: JSONObject) async throws(ConnectionFailure) -> JSONObject
 
-    /// The same without suspending, for the few calls that StoreKit answers at once. Nil if that isn't possible.
+    /// Sends a request without suspending, for the few calls that StoreKit answers at once. Returns nil if that isn't
+    /// possible.
     func sendAtOnce(_ kind: RequestKind, _ body: JSONObject) -> JSONObject?
 }
 
@@ -18,10 +19,10 @@ enum RequestKind: String, CaseIterable, Sendable {
 
 enum ConnectionFailure: Error, Sendable {
     case network(URLError)
-    /// The store refuses: a stable name for the reason, and a sentence.
+    /// The local App Store refuses the request. `code` is a stable name for the reason, and `detail` a sentence.
     case refused(code: String, detail: String)
 
-    /// The error that StoreKit throws for it.
+    /// The error that StoreKit throws for this failure.
     var storeKitError: StoreKitError {
         switch self {
         case .network(let error): .networkError(error)
@@ -32,6 +33,6 @@ enum ConnectionFailure: Error, Sendable {
 }
 
 extension LocalStore {
-    /// The names of the requests, for comparing them with the store's.
+    /// The names of the requests. A test compares them with those of the local App Store.
     static var requestKinds: [String] { RequestKind.allCases.map(\.rawValue) }
 }

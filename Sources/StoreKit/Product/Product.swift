@@ -21,7 +21,7 @@ public struct Product: Identifiable, Sendable {
     public let jsonRepresentation: Data
     public let id: String
     public let type: ProductType
-    /// The last part of the ID: a local App Store has no names.
+    /// The name of the product: the last part of its ID, because a local App Store has no names.
     public let displayName: String
     public let description: String
     /// The price in the currency of the customer's storefront.
@@ -31,7 +31,7 @@ public struct Product: Identifiable, Sendable {
     public let isFamilyShareable: Bool
     /// The subscription's details. Never nil for auto-renewable subscriptions, always nil for other products.
     public let subscription: SubscriptionInfo?
-    /// The format for other amounts, such as twice the price.
+    /// The format of the price. Use it for other amounts too, such as twice the price.
     public let priceFormatStyle: Decimal.FormatStyle.Currency
 
     /// Returns the products with these IDs that are on sale, at the prices of the customer's storefront. Unknown ones
@@ -48,7 +48,7 @@ public struct Product: Identifiable, Sendable {
         get async { await Transaction.latest(for: id) }
     }
 
-    /// The transaction that entitles the customer now.
+    /// The transaction of this product that entitles the customer now. Nil without one.
     public var currentEntitlement: VerificationResult<Transaction>? {
         get async { await Transaction.currentEntitlement(for: id) }
     }

@@ -16,10 +16,10 @@ extension Product {
 
         let kind: Kind
 
-        /// The transaction will have it.
+        /// The account token that the transaction will have.
         public static func appAccountToken(_ token: UUID) -> PurchaseOption { .init(kind: .appAccountToken(token)) }
 
-        /// 1 to 10; only for consumables and non-renewing subscriptions.
+        /// The quantity to buy, from 1 to 10. Only for consumables and non-renewing subscriptions.
         public static func quantity(_ quantity: Int) -> PurchaseOption { .init(kind: .quantity(quantity)) }
 
         /// A promotional offer. A local App Store doesn't check the signature.
@@ -42,7 +42,7 @@ extension Product {
             .init(kind: .winBackOffer(offer.id))
         }
 
-        /// A local App Store decides by itself who gets the introductory offer.
+        /// Has no effect: a local App Store decides by itself who gets the introductory offer.
         public static func introductoryOfferEligibility(compactJWS: String) -> PurchaseOption {
             .init(kind: .introductoryOfferEligibility(compactJWS))
         }
@@ -52,27 +52,27 @@ extension Product {
             .init(kind: .askToBuy(simulateAskToBuy))
         }
 
-        /// The storefront of a local App Store doesn't change during a purchase.
+        /// Has no effect: the storefront of a local App Store doesn't change during a purchase.
         public static func onStorefrontChange(
             shouldContinuePurchase: @escaping @Sendable (Storefront) -> Bool
         ) -> PurchaseOption { .init(kind: .onStorefrontChange) }
 
-        /// A local App Store ignores it.
+        /// A custom option, which a local App Store ignores.
         public static func custom(key: String, value: String) -> PurchaseOption {
             .init(kind: .custom(key: key, value: value))
         }
 
-        /// A local App Store ignores it.
+        /// A custom option, which a local App Store ignores.
         public static func custom(key: String, value: Double) -> PurchaseOption {
             .init(kind: .custom(key: key, value: "\(value)"))
         }
 
-        /// A local App Store ignores it.
+        /// A custom option, which a local App Store ignores.
         public static func custom(key: String, value: Bool) -> PurchaseOption {
             .init(kind: .custom(key: key, value: "\(value)"))
         }
 
-        /// A local App Store ignores it.
+        /// A custom option, which a local App Store ignores.
         public static func custom(key: String, value: Data) -> PurchaseOption {
             .init(kind: .custom(key: key, value: value.base64EncodedString()))
         }

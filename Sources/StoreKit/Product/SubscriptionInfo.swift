@@ -10,9 +10,9 @@ extension Product {
         public let winBackOffers: [SubscriptionOffer]
         public let subscriptionGroupID: String
         public let subscriptionPeriod: SubscriptionPeriod
-        /// 1 is the highest.
+        /// The level of the subscription in its group. 1 is the highest.
         public let groupLevel: Int
-        /// The group's ID: a local App Store has no names.
+        /// The name of the group: its ID, because a local App Store has no names.
         public let groupDisplayName: String
 
         /// Whether the customer is eligible for the introductory offer: they never subscribed in the group.
@@ -30,7 +30,7 @@ extension Product {
             get async throws { try await Self.status(for: subscriptionGroupID) }
         }
 
-        /// See `status`.
+        /// The statuses of the customer's subscriptions of this group, as for `status`.
         public static func status(for groupID: String) async throws -> [Status] {
             try await LocalStore.required().statusesOrError().filter { $0.groupID == groupID }
         }

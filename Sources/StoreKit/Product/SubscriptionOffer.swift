@@ -36,7 +36,7 @@ extension Product {
         public let price: Decimal
         public let displayPrice: String
         public let period: SubscriptionPeriod
-        /// The number of periods; more than 1 only if it is paid as you go.
+        /// The number of periods. It is more than 1 only for an offer that is paid as you go.
         public let periodCount: Int
         public let paymentMode: PaymentMode
 
@@ -44,7 +44,7 @@ extension Product {
         public struct Signature: Equatable, Hashable, Sendable {
             public var keyID: String
             public var nonce: UUID
-            /// Milliseconds since 1970.
+            /// The time of the signature, in milliseconds since 1970.
             public var timestamp: Int
             public var signature: Data
 

@@ -4,9 +4,9 @@ import TenureJSON
 
 /// The App Store of a country.
 public struct Storefront: Identifiable, Sendable, Equatable, Hashable {
-    /// ISO 3166-1 alpha-3.
+    /// The country's code by ISO 3166-1 alpha-3, such as `USA`.
     public let countryCode: String
-    /// Apple's number, such as `143441`.
+    /// Apple's number for the storefront, such as `143441`.
     public let id: String
     /// The currency of its prices.
     public let currency: Locale.Currency?

@@ -10,10 +10,10 @@ extension Product.SubscriptionInfo {
         public var jsonRepresentation: Data { signed.payloadData }
         public let originalTransactionID: UInt64
         public let appTransactionID: String
-        /// The current product, or the last one.
+        /// The ID of the current product, or of the last one after the subscription ended.
         public let currentProductID: String
         public let willAutoRenew: Bool
-        /// The product that it renews as; nil if it doesn't renew.
+        /// The ID of the product from the next renewal on. Nil if the subscription doesn't renew.
         public let autoRenewPreference: String?
         /// The reason why the subscription expired; nil while it runs.
         public let expirationReason: ExpirationReason?
@@ -30,7 +30,7 @@ extension Product.SubscriptionInfo {
         /// The price of the next period, in `currency`; nil if it doesn't renew.
         public let renewalPrice: Decimal?
         public let currency: Locale.Currency?
-        /// The best first.
+        /// The IDs of win-back offers for which the customer is eligible, the best one first.
         public let eligibleWinBackOfferIDs: [String]
         public let appAccountToken: UUID?
         /// SHA-384 of the nonce and `AppStore.deviceVerificationID`, as lower-case text; 48 bytes.

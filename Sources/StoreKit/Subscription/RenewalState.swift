@@ -11,7 +11,7 @@ extension Product.SubscriptionInfo {
         public static let inBillingRetryPeriod = RenewalState(rawValue: 3)
         /// The renewal couldn't be charged, and access continues for a while.
         public static let inGracePeriod = RenewalState(rawValue: 4)
-        /// Refunded, or no longer shared by the family.
+        /// The current period was refunded, or is no longer shared by the family.
         public static let revoked = RenewalState(rawValue: 5)
 
         public var localizedDescription: String {

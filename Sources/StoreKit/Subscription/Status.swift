@@ -2,7 +2,7 @@ extension Product.SubscriptionInfo {
     /// The status of one subscription of the customer.
     public struct Status: Equatable, Hashable, Sendable {
         public let state: RenewalState
-        /// The latest transaction.
+        /// The latest transaction of the subscription.
         public let transaction: VerificationResult<Transaction>
         public let renewalInfo: VerificationResult<RenewalInfo>
 
@@ -37,7 +37,7 @@ extension Product.SubscriptionInfo {
     }
 }
 
-/// Returns the groups one by one; asks the store at the first one.
+/// Returns the subscription groups one by one. Asks the App Store when the first one is requested.
 private actor GroupedStatuses {
     private let store: LocalStore?
     private var groups: ArraySlice<(groupID: String, statuses: [Product.SubscriptionInfo.Status])>?

@@ -2,7 +2,7 @@ import TenureAppStore
 import TenureJSON
 
 extension Transaction {
-    /// Whether the customer bought it, or the App Store renewed it.
+    /// The reason of a transaction: the customer bought the product, or the App Store renewed the subscription.
     public struct Reason: RawRepresentable, Equatable, Hashable, Sendable {
         public let rawValue: String
 
@@ -12,7 +12,7 @@ extension Transaction {
         public static let renewal = Reason(rawValue: "RENEWAL")
     }
 
-    /// Why it was refunded.
+    /// The reason why a transaction was refunded.
     public struct RevocationReason: RawRepresentable, Equatable, Hashable, Sendable {
         public let rawValue: Int
 
@@ -49,7 +49,7 @@ extension Transaction {
         }
     }
 
-    /// Whether the customer bought it, or has it from the family.
+    /// Whether the customer bought the product, or has it through Family Sharing.
     public struct OwnershipType: RawRepresentable, Equatable, Hashable, Sendable {
         public let rawValue: String
 
@@ -84,7 +84,7 @@ extension Transaction {
 }
 
 extension Transaction.Offer {
-    /// The names in transactions and renewal infos.
+    /// Reads an offer from the fields of a transaction or renewal info.
     init?(_ payload: JSONObject) {
         guard let type = payload.integer("offerType") else { return nil }
         id = payload.text("offerIdentifier")

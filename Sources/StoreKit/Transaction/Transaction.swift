@@ -24,7 +24,7 @@ public struct Transaction: Identifiable, Sendable {
     /// The end of the period; nil except for auto-renewable subscriptions.
     public let expirationDate: Date?
     public let purchasedQuantity: Int
-    /// Whether a subscription of a higher level replaced it: then it no longer counts.
+    /// Whether a subscription of a higher level replaced this one, which then no longer counts.
     public let isUpgraded: Bool
     public let offer: Offer?
     /// The date at which the purchase was refunded, or no longer shared with the family.

@@ -3,7 +3,7 @@ extension Transaction {
     public struct Transactions: AsyncSequence, Sendable {
         public typealias Element = VerificationResult<Transaction>
 
-        /// Which of the device's transactions; nil for those that come from now on.
+        /// The requested transactions of the device. Nil for those that arrive from now on.
         let selection: TransactionSelection?
         let store: LocalStore?
 
@@ -59,13 +59,13 @@ extension Transaction {
     /// The transactions that the app hasn't finished.
     public static var unfinished: Transactions { Transactions(selection: .unfinished, store: LocalStore.current) }
 
-    /// First the unfinished ones, then everything that happens outside of this app's own purchases: renewals, refunds,
+    /// First the unfinished transactions, then everything that happens outside of this app's own purchases: renewals, refunds,
     /// purchases on other devices, approvals, and changes of Family Sharing.
     /// Each listener gets all of it. It ends only when the listening task is canceled.
     public static var updates: Transactions { Transactions(selection: nil, store: LocalStore.current) }
 }
 
-/// Which of the device's transactions are requested.
+/// A selection of the device's transactions.
 enum TransactionSelection: Sendable, Hashable {
     case all
     case allOf(String)

@@ -2,7 +2,7 @@ import Foundation
 import TenureAppStore
 import TenureJSON
 
-/// Members as values; nil if the object has no member of that kind.
+/// Reads members of a JSON object as values. Each method returns nil if the object has no member of that kind.
 extension JSONObject {
     func text(_ name: String) -> String? { if case .string(let text)? = self[name] { text } else { nil } }
 
@@ -13,13 +13,13 @@ extension JSONObject {
 
     func flag(_ name: String) -> Bool? { if case .boolean(let flag)? = self[name] { flag } else { nil } }
 
-    /// Milliseconds since 1970.
+    /// Reads an instant in milliseconds since 1970.
     func date(_ name: String) -> Date? {
         guard let milliseconds = number(name).flatMap(Double.init), abs(milliseconds) <= 8.64e15 else { return nil }
         return Date(timeIntervalSince1970: milliseconds.rounded() / 1000)
     }
 
-    /// An amount in thousandths.
+    /// Reads an amount in thousandths.
     func amount(_ name: String) -> Decimal? {
         guard let milliunits = number(name).flatMap({ Int64($0) }) else { return nil }
         return Decimal(milliunits: milliunits)

@@ -9,7 +9,7 @@ protocol SignedValue: Sendable {
     /// Reads a value, verified or not; nil if a field is missing that Apple's type always has.
     init?(_ signed: SignedText)
 
-    /// Verifies it, and returns the device for which it was signed.
+    /// Verifies a JWS, and returns the device for which it was signed.
     static func verify(_ jws: [UInt8], by verifier: AppStoreVerifier) throws(Rejection) -> DeviceVerification?
 }
 
@@ -51,7 +51,7 @@ extension SignedText: Hashable {
 
 /// The device for which something was signed.
 struct DeviceBinding {
-    /// 48 bytes.
+    /// The SHA-384 hash of nonce and device ID, 48 bytes.
     let hash: Data
     let nonce: UUID
 

@@ -4,11 +4,11 @@ public import Foundation
 extension VerificationResult where SignedType == AppTransaction {
     /// The JWS as the App Store signed it.
     public var jwsRepresentation: String { unsafePayloadValue.signed.jws }
-    /// The first segment, decoded.
+    /// The first segment of the JWS, decoded from Base64.
     public var headerData: Data { unsafePayloadValue.signed.headerData }
-    /// The second segment, decoded.
+    /// The second segment of the JWS, decoded from Base64.
     public var payloadData: Data { unsafePayloadValue.signed.payloadData }
-    /// The third segment, decoded: 64 bytes.
+    /// The third segment of the JWS, decoded from Base64: 64 bytes.
     public var signatureData: Data { unsafePayloadValue.signed.signatureData }
     /// The signature as a value of CryptoKit; of swift-crypto on Linux.
     public var signature: P256.Signing.ECDSASignature { unsafePayloadValue.signed.signature }
@@ -23,11 +23,11 @@ extension VerificationResult where SignedType == AppTransaction {
 extension VerificationResult where SignedType == Transaction {
     /// The JWS as the App Store signed it.
     public var jwsRepresentation: String { unsafePayloadValue.signed.jws }
-    /// The first segment, decoded.
+    /// The first segment of the JWS, decoded from Base64.
     public var headerData: Data { unsafePayloadValue.signed.headerData }
-    /// The second segment, decoded.
+    /// The second segment of the JWS, decoded from Base64.
     public var payloadData: Data { unsafePayloadValue.signed.payloadData }
-    /// The third segment, decoded: 64 bytes.
+    /// The third segment of the JWS, decoded from Base64: 64 bytes.
     public var signatureData: Data { unsafePayloadValue.signed.signatureData }
     /// The signature as a value of CryptoKit; of swift-crypto on Linux.
     public var signature: P256.Signing.ECDSASignature { unsafePayloadValue.signed.signature }
@@ -42,11 +42,11 @@ extension VerificationResult where SignedType == Transaction {
 extension VerificationResult where SignedType == Product.SubscriptionInfo.RenewalInfo {
     /// The JWS as the App Store signed it.
     public var jwsRepresentation: String { unsafePayloadValue.signed.jws }
-    /// The first segment, decoded.
+    /// The first segment of the JWS, decoded from Base64.
     public var headerData: Data { unsafePayloadValue.signed.headerData }
-    /// The second segment, decoded.
+    /// The second segment of the JWS, decoded from Base64.
     public var payloadData: Data { unsafePayloadValue.signed.payloadData }
-    /// The third segment, decoded: 64 bytes.
+    /// The third segment of the JWS, decoded from Base64: 64 bytes.
     public var signatureData: Data { unsafePayloadValue.signed.signatureData }
     /// The signature as a value of CryptoKit; of swift-crypto on Linux.
     public var signature: P256.Signing.ECDSASignature { unsafePayloadValue.signed.signature }

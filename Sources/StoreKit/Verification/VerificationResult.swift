@@ -44,9 +44,9 @@ extension VerificationResult {
         case revokedCertificate
         /// The certificates don't lead to the App Store, or have another purpose.
         case invalidCertificateChain
-        /// It was signed for another device.
+        /// The value was signed for another device.
         case invalidDeviceVerification
-        /// The bytes don't have the format.
+        /// The bytes don't have the expected format.
         case invalidEncoding
         /// The signature doesn't match these bytes.
         case invalidSignature

@@ -26,7 +26,7 @@ struct AppsAnswer: Decodable {
 
     let apps: [App]
     let `default`: String?
-    /// The added apps. Only in the response to a reload, like the next three.
+    /// The names of the added apps. This field and the next three are only in the response to a reload.
     let added: [String]?
     let removed: [String]?
     let reloaded: [String]?

@@ -42,7 +42,7 @@ struct ContentListCommand: AsyncParsableCommand {
             if !keys.isEmpty { _ = try SignedCatalog.verify(text, keys: keys, bundleID: nil) }
         } catch .wrongSignature {
             Terminal.standardError.write(
-                "error: none of these keys signed `\(folder)/\(SignedCatalog.fileName)`; pass the one that publishes it with --key"
+                "error: none of these keys signed `\(folder)/\(SignedCatalog.fileName)`; pass the key that signs its catalog with --key"
             )
             throw ExitCode.refused
         }

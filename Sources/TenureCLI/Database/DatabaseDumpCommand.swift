@@ -25,7 +25,7 @@ struct DatabaseDumpCommand: AsyncParsableCommand {
             let output = Terminal.standardOutput
             _ = try await DatabaseDump(of: store).write(progress: progress.show) { lines throws(StoreError) in
                 guard output.writes(lines) else {
-                    throw .failed("the dump can't be written; make room, or keep reading the pipe")
+                    throw .failed("the dump can't be written; free some space, or read the pipe to its end")
                 }
             }
             progress.end()

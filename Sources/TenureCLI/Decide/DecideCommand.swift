@@ -131,7 +131,7 @@ extension Decision.Outcome {
 }
 
 extension Reason {
-    /// The code and its facts: `version: version 37, platform iOS, eras paid`.
+    /// The reason's code and facts on one line: `version: version 37, platform iOS, eras paid`.
     var shown: String {
         let facts = facts.map { name, fact in
             switch fact {

@@ -19,18 +19,18 @@ struct DemoCustomer: Sendable {
             cast.customer(
                 "Ada", "bought the app in May 2014, as build 37, on her iPhone", build: "37", "2014-05-01T10:00:00Z"),
             cast.customer(
-                "Boris", "bought it in March 2026 on his Mac, as version 1.9", build: "1.9", "2026-03-05T10:00:00Z",
+                "Boris", "bought version 1.9 on his Mac in March 2026", build: "1.9", "2026-03-05T10:00:00Z",
                 platform: "macOS"),
             cast.customer(
                 "Chen", "paid the old price two hours after the change, and got the new build", build: "120",
                 "2026-10-01T18:00:00Z"),
             cast.customer("Dana", "got the free app last week", build: "121", "2026-11-14T10:00:00Z"),
             cast.customer(
-                "Emre", "got the free app too, and subscribes", build: "121", "2026-11-14T11:00:00Z", subscribes: true),
+                "Emre", "got the free app too, and subscribed", build: "121", "2026-11-14T11:00:00Z", subscribes: true),
             cast.customer(
-                "Fay", "bought it in 2024 and had her money back", build: "88", "2024-02-01T10:00:00Z",
+                "Fay", "bought the app in 2024 and got a refund", build: "88", "2024-02-01T10:00:00Z",
                 refunded: "2024-02-03T10:00:00Z"),
-            cast.ownerOfOldReceipt("Gus", "has nothing but a receipt of 2012, which knows no version"),
+            cast.ownerOfOldReceipt("Gus", "has only a receipt of 2012, which contains no version"),
             cast.customer(
                 "Hana", "tests the app in TestFlight, where every version is \"1.0\"", build: "1.0",
                 "2013-08-01T07:00:00Z",

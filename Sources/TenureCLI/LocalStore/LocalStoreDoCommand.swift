@@ -13,7 +13,7 @@ struct LocalStoreDoCommand: AsyncParsableCommand {
 
             \(operations)
 
-            Exit codes: 0 done, 1 the operation isn't possible or no store answers, 64 wrong usage.
+            Exit codes: 0 done, 1 the operation isn't possible or no local App Store responds, 64 wrong usage.
 
             Examples:
               tenure local-store do customer customer=Ada
@@ -31,7 +31,7 @@ struct LocalStoreDoCommand: AsyncParsableCommand {
 
     @OptionGroup var place: LocalStoreOptions
 
-    @Flag(help: "Print the store's response as JSON.")
+    @Flag(help: "Print the local App Store's response as JSON.")
     var json = false
 
     private static let operations = AppStoreOperation.Kind.allCases.map { kind in

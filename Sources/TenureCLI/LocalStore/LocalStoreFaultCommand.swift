@@ -6,7 +6,7 @@ import TenureJSON
 struct LocalStoreFaultCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fault",
-        abstract: "Make the App Store Server API of a running local store fail.",
+        abstract: "Make the App Store Server API of a running local App Store fail.",
         discussion: """
             Tests how a server handles errors. It may retry after 5000001, 4040002, 4040004 and 4040006. 4290000 has a \
             `Retry-After` header.

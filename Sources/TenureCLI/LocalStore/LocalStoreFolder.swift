@@ -50,7 +50,7 @@ final class LocalStoreFolder: Sendable {
         if !FileManager.default.fileExists(atPath: journalPath) {
             guard let file else {
                 throw CommandError(
-                    "there is no store in `\(path)` yet; pass the scenario to begin with, with --scenario")
+                    "the folder `\(path)` has no local App Store yet; pass the scenario to begin with: --scenario FILE")
             }
             try await begin(try ScenarioOnDisk(path: file).read())
         }

@@ -17,13 +17,13 @@ struct LocalStoreOptions: ParsableArguments {
     /// Returns the store's response. Throws the reason if the store rejects the request, or if no store answers.
     func send(_ method: String, _ path: String, _ body: [UInt8]?) async throws -> JSONObject {
         guard let target = URL(string: url + path) else {
-            throw CommandError("`\(url)` isn't the address of a store; write one such as http://127.0.0.1:8090")
+            throw CommandError("`\(url)` isn't the URL of a local App Store; write one such as http://127.0.0.1:8090")
         }
         let response: (status: Int, body: Data)
         do {
             response = try await exchange(method, target, body: body.map { Data($0) })
         } catch {
-            throw CommandError("no store answers at `\(url)`; start one with `tenure local-store run`")
+            throw CommandError("no local App Store responds at `\(url)`; start one with `tenure local-store run`")
         }
         if case .object(let object)? = try? JSONValue(parsing: Array(response.body)) {
             if response.status == 200 { return object }

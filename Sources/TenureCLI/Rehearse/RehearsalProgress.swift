@@ -37,7 +37,7 @@ final class RehearsalProgress: Sendable {
         }
     }
 
-    /// Removes the bar.
+    /// Removes the progress bar.
     func end() {
         state.withLock { state in
             if state.isShown { Terminal.standardError.write(bytes: Array("\r\u{1B}[K".utf8)) }

@@ -44,7 +44,7 @@ actor OwnService: EntitlementService {
         _ story: @escaping @Sendable (LocalAppStore) async throws -> [ScenarioRun.Outcome]
     ) async throws -> [ScenarioRun.Outcome] { try await run(header.state, signer: signer, story) }
 
-    /// Runs the store and the service until `body` returns.
+    /// Runs the local App Store and the service until `body` returns.
     nonisolated func run<Result: Sendable>(
         _ state: AppStoreState, signer: StoreSigner,
         _ body: @escaping @Sendable (LocalAppStore) async throws -> Result

@@ -92,7 +92,7 @@ struct RehearsedService: Sendable {
             let progress = metrics.filter { $0.key.hasPrefix("tenure_app_store_") }
             if progress != last { (last, since) = (progress, clock.now) }
             guard clock.now - since < .seconds(120) else {
-                throw CommandError("the service at `\(url)` doesn't finish: \(complaint)")
+                throw CommandError("the service at `\(url)` doesn't finish: \(complaint); see its log")
             }
             try await Task.sleep(for: .milliseconds(10))
         }

@@ -21,7 +21,7 @@ final class Progress: Sendable {
         }
     }
 
-    /// Removes the line.
+    /// Removes the line of the progress.
     func end() {
         lastShown.withLock { lastShown in
             guard isSeen, lastShown != nil else { return }

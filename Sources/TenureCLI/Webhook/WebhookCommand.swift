@@ -117,7 +117,7 @@ struct WebhookCommand: AsyncParsableCommand {
     }
 }
 
-/// The options that select messages.
+/// The options that select webhook messages.
 struct SelectionOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The ID of one message.", valueName: "id"))
     var event: String?
@@ -131,7 +131,7 @@ struct SelectionOptions: ParsableArguments {
         }
     }
 
-    /// Nil without an option.
+    /// The selected messages. Nil if no option selects any.
     var selection: MessageSelection? {
         event.map { .event($0) } ?? since.map { .since($0.date) }
     }

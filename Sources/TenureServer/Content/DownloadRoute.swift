@@ -51,7 +51,7 @@ struct DownloadRoute: Sendable {
     }
 
     /// Returns the link in the request and its customer, after checking that the customer may use the link now.
-    private func holder(
+    private func linkAndCustomer(
         of request: Request, _ digest: ContentDigest, by delivery: ContentDelivery
     ) async throws -> (ContentLink, Customer) {
         let invalid = Problem(.invalidLink, "the link is invalid or expired; get a new one from `GET /v1/content`")

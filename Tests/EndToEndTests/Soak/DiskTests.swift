@@ -41,7 +41,7 @@ struct `a disk that can't be written` {
         #expect(await service.end(by: SIGTERM) == 0)
     }
 
-    @Test func `a read-only disk prevents every start, with the reasons`() async throws {
+    @Test func `a service on a read-only disk doesn't start, and reports the reason`() async throws {
         let disk = try SmallDisk(size: "8m")
         let testBed = try SoakTestBed(database: disk.path + "/tenure.sqlite")
         let (service, _) = try await testBed.start()

@@ -20,9 +20,7 @@ import Testing
 
     // Simulates a power failure of the machine.
     @Test(.timeLimit(.minutes(60)))
-    func `PostgreSQL stopped at once under load loses nothing, and the service is back within five seconds`()
-        async throws
-    {
+    func `PostgreSQL stopped under load loses no acknowledged write, and is used again in 5 s`() async throws {
         let server = try PostgresServer()
         let testBed = try SoakTestBed(database: server.url())
         let load = SoakLoad(testBed)

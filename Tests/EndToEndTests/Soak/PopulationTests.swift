@@ -1,7 +1,7 @@
 import Testing
 
 /// `make soak` runs it with more customers.
-@Test func `the service's final answers about a population equal the App Store's state`() async throws {
+@Test func `the service's decisions about a population agree with the local App Store's state`() async throws {
     let population = Population(size: SoakScale.populationSize, seed: SoakScale.isFull ? "soak" : "tests")
     let result = try await PopulationRun(population: population).run()
     #expect(result.differences.isEmpty)

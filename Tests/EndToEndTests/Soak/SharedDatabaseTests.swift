@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(60)))
-    func `two services with one PostgreSQL end as one service does, for any order of requests`() async throws {
+    func `two services on one PostgreSQL store what one would, for any order of requests`() async throws {
         let alone = try SoakTestBed()
         let traffic = try traffic(alone)
         let (single, port) = try await alone.start()

@@ -18,7 +18,7 @@ import Testing
 
     /// If (r, s) is a valid ECDSA signature, (r, n - s) is valid too, and anyone can compute it without the key (FIPS
     /// 186-5).
-    @Test func `two encodings of one signature give the same digest of the artifact`() throws {
+    @Test func `a JWS with two encodings of its signature has one digest`() throws {
         let verifier = try Minted.verifier()
         let jws = try Minted.minter.mint(.transaction)
         let end = try #require(jws.lastIndex(of: UInt8(ascii: ".")))
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func `an artifact that claims an end is rejected from then on, whenever it was signed`() throws {
+    @Test func `a JWS with an exp field is rejected from that instant on, whenever it was signed`() throws {
         let end = Minted.instant.addingTimeInterval(60)
         let jws = try Minted.minter.mint(
             .transaction, setting: ["exp": .integer(Int64(end.timeIntervalSince1970))])
@@ -74,7 +74,7 @@ import Testing
         #expect(rejection { try verifier.verifyTransaction(jws, now: end) }?.code == .outsideValidityPeriod)
     }
 
-    @Test func `a notification's parts are from its own environment, even if the other one is accepted too`() throws {
+    @Test func `a notification with parts from another environment is refused`() throws {
         let anchors = try Minted.authority.anchors
         let verifier = AppStoreVerifier(
             app: Minted.app, trust: try TrustConfiguration(anchors: [.production: anchors, .sandbox: anchors]))
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test(arguments: AppStoreVerifier.kinds, AppStoreVerifier.kinds)
-    func `no kind of artifact passes for another`(minted: JWSKind, wanted: JWSKind) throws {
+    func `a JWS of one kind isn't accepted as another kind`(minted: JWSKind, wanted: JWSKind) throws {
         guard minted != wanted else { return }
         let jws = try Minted.minter.mint(minted)
         #expect(rejection { try Minted.verifier().verify(jws, as: wanted, now: Minted.instant) }?.code == .wrongKind)
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    @Test func `a server's app transaction counts only if a server sends it`() throws {
+    @Test func `the server variant of an app transaction is verified only if it comes from a server`() throws {
         let payload = try Minted.minter.payload(of: .appTransaction).serverVariant
         let jws = try Minted.minter.mint(payload: payload)
         let verifier = try Minted.verifier()
@@ -159,7 +159,7 @@ import Testing
         #expect(found?.code == .outsideValidityPeriod)
     }
 
-    @Test func `without a configured app every app's artifacts are accepted`() throws {
+    @Test func `if no app is configured, JWS artifacts of every app are accepted`() throws {
         let minter = JWSMinter(
             authority: Minted.authority, app: MintedApp(bundleID: "com.example.other"), signedAt: Minted.instant)
         let jws = try minter.mint(.appTransaction)
@@ -167,7 +167,7 @@ import Testing
         #expect(rejection { try Minted.verifier().verifyAppTransaction(jws, now: nil) }?.code == .wrongApp)
     }
 
-    @Test func `the App Store's id of the app is compared in production only`() throws {
+    @Test func `the app's Apple ID is compared in production only`() throws {
         let minter = JWSMinter(
             authority: Minted.authority, app: MintedApp(environment: .sandbox), signedAt: Minted.instant)
         let verifier = AppStoreVerifier(
@@ -177,7 +177,7 @@ import Testing
         #expect(verified.environment == .sandbox)
     }
 
-    @Test func `an environment counts only under the roots configured for it`() throws {
+    @Test func `an artifact is verified only under the roots configured for its environment`() throws {
         let other = try TestAuthority(receiptsOf: Minted.authority)
         let trust = try TrustConfiguration(anchors: [
             .production: Minted.authority.anchors, .sandbox: TrustAnchors(der: [other.jws.root.der]),
@@ -189,7 +189,7 @@ import Testing
             rejection { try verifier.verifyTransaction(forged.mint(.transaction), now: nil) }?.code == .untrustedChain)
     }
 
-    @Test func `artifacts of Xcode are local, and count only if its certificate is configured`() throws {
+    @Test func `artifacts signed by Xcode count only if its certificate is configured, and are marked local`() throws {
         let authority = Minted.authority
         let minter = JWSMinter(authority: authority, app: MintedApp(environment: .xcode), signedAt: Minted.instant)
         let jws = try minter.mint(.appTransaction)

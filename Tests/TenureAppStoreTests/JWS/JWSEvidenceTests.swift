@@ -28,7 +28,7 @@ import Testing
         #expect(proof.preorderDate == Date(timeIntervalSince1970: 1_400_000_000))
     }
 
-    @Test func `an empty id is an absent one in every payload`() throws {
+    @Test func `an empty ID in any JWS payload counts as absent`() throws {
         let empty = JSONValue.string("")
         let app = try verifier.verifyAppTransaction(
             minter.mint(.appTransaction, setting: ["appTransactionId": empty]), now: nil)
@@ -49,7 +49,7 @@ import Testing
         #expect(rejection { try renewalInfo.renewal }?.code == .malformed)
     }
 
-    @Test func `an unknown platform counts as absent`() throws {
+    @Test func `an unknown originalPlatform of an app transaction counts as absent`() throws {
         let jws = try minter.mint(.appTransaction, setting: ["originalPlatform": .string("carOS")])
         #expect(try verifier.verifyAppTransaction(jws, now: nil).proof.originalPlatform == nil)
         let iPad = try minter.mint(.appTransaction, setting: ["originalPlatform": .string("iPadOS")])
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func `renewal info proves the state of a subscription`() throws {
+    @Test func `verified renewal info proves the state of a subscription`() throws {
         let jws = try minter.mint(
             .renewalInfo,
             setting: [
@@ -121,13 +121,13 @@ import Testing
         return .object(data)
     }
 
-    @Test func `the app transaction of a notification counts only if no other part is present`() throws {
+    @Test func `a notification's app transaction is ignored if the notification has a transaction`() throws {
         let both = try verifier.verifyNotification(
             minter.mint(.notification, setting: ["appData": appData()]), now: nil)
         #expect(both.appTransaction == nil && both.transaction != nil)
     }
 
-    @Test func `a notification of a withdrawn consent gives the server's app transaction`() throws {
+    @Test func `a notification of a withdrawn parental consent contains the app transaction's server variant`() throws {
         func notification(bundleID: String) throws -> [UInt8] {
             try minter.mint(
                 .notification,
@@ -144,7 +144,7 @@ import Testing
                 == .wrongApp)
     }
 
-    @Test func `an unknown kind of payload still names its app`() throws {
+    @Test func `a notification with an unknown kind of payload still names its app`() throws {
         func notification(bundleID: JSONValue) throws -> [UInt8] {
             var part = JSONObject()
             part["appAppleId"] = .integer(828_838_134)
@@ -166,7 +166,7 @@ import Testing
         }
     }
 
-    @Test func `the prefix of an external purchase token states the environment`() throws {
+    @Test func `an external purchase token's prefix states its environment`() throws {
         func notification(_ id: String) throws -> [UInt8] {
             var token = JSONObject()
             token["externalPurchaseId"] = .string(id)
@@ -186,14 +186,14 @@ import Testing
                 == .wrongEnvironment)
     }
 
-    @Test func `a device recognizes what was signed for it`() throws {
+    @Test func `an app transaction's device binding matches only its own device ID`() throws {
         let payload = try verifier.verifyAppTransaction(minter.mint(.appTransaction), now: nil).payload
         let binding = try #require(try payload.deviceBinding())
         #expect(binding.matches(deviceVerificationID: MintedApp.device))
         #expect(!binding.matches(deviceVerificationID: UUID()))
     }
 
-    @Test func `the hash of a device is that of the two lower-case ids`() throws {
+    @Test func `deviceVerification is the hash of the nonce and the device ID in lower case`() throws {
         // SHA-384 of the 72 ASCII bytes, as computed with OpenSSL.
         let nonce = try #require(UUID(uuidString: "48C8B92D-CE0D-4229-BEDF-E61B4F9CFC92"))
         let device = try #require(UUID(uuidString: "7EDEA87D-98F0-42D0-9682-49CA81022F73"))
@@ -204,7 +204,7 @@ import Testing
     }
 
     @Test(arguments: ["AAAA", "no base64", ""])
-    func `a device hash that can't be read is malformed`(hash: String) throws {
+    func `a deviceVerification that can't be read is malformed`(hash: String) throws {
         let jws = try minter.mint(.appTransaction, setting: ["deviceVerification": .string(hash)])
         let payload = try verifier.verifyAppTransaction(jws, now: nil).payload
         #expect(rejection { try payload.deviceBinding() }?.code == .malformed)

@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(arguments: [JWSKind.appTransaction, .transaction, .renewalInfo])
-    func `every documented field of a payload is read`(kind: JWSKind) throws {
+    func `every documented field of each JWS payload is read`(kind: JWSKind) throws {
         var payload = JSONObject()
         for (number, field) in kind.fields.enumerated() {
             payload[field.name] = value(for: field, number: number * 100)
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test(arguments: [JWSKind.appTransaction, .transaction, .renewalInfo, .notification])
-    func `a field of the wrong type is malformed`(kind: JWSKind) throws {
+    func `a JWS payload field of the wrong type is malformed`(kind: JWSKind) throws {
         for field in kind.fields where field.name != "receiptType" && field.name != "environment" {
             let wrong: JSONValue = field.shape == .boolean ? .string("true") : .boolean(true)
             let jws = try minter.mint(kind, setting: [field.name: wrong])
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test func `in payloads null means absent, and an empty text doesn't`() throws {
+    @Test func `in JWS payloads null means absent, and an empty text doesn't`() throws {
         let jws = try minter.mint(
             payload: {
                 var payload = try minter.payload(of: .transaction)
@@ -143,7 +143,7 @@ import Testing
         #expect(payload.storefront == nil && payload.currency == "" && payload.price == nil)
     }
 
-    @Test func `unknown values and fields of payloads are kept`() throws {
+    @Test func `unknown values and fields of JWS payloads are kept`() throws {
         let jws = try minter.mint(
             .transaction,
             setting: [

@@ -12,7 +12,7 @@ struct RealJWSTests {
         return AppStoreVerifier(app: AppIdentity(bundleID: bundleID, appAppleID: 1234), trust: trust)
     }
 
-    @Test func `renewal info of 2023 is verified under Apple's roots at its signing instant`() throws {
+    @Test func `genuine renewal info of 2023 is verified under Apple's roots at its signing instant`() throws {
         let jws = try Real.jws("jws/sandbox-renewal-info-2023.jws")
         let verifier = AppStoreVerifier(app: AppIdentity(), trust: .appStore)
         let verified = try verifier.verifyRenewalInfo(jws, now: Date())
@@ -27,7 +27,7 @@ struct RealJWSTests {
         #expect(rejection { try foreign.verifyRenewalInfo(jws, now: nil) }?.code == .untrustedChain)
     }
 
-    @Test func `Apple's own fixtures are verified under their root`() throws {
+    @Test func `the valid JWS samples of Apple's server library are verified under their root`() throws {
         let verifier = try fixtureVerifier()
         #expect(
             try verifier.verifyTransaction(Real.jws("apple-fixtures/transactionInfo"), now: nil).environment == .sandbox
@@ -38,7 +38,7 @@ struct RealJWSTests {
         #expect(notification.notification.payload.notificationType == .known(.test))
     }
 
-    @Test func `Apple's own bad fixtures are refused`() throws {
+    @Test func `the invalid JWS samples of Apple's server library are refused`() throws {
         let verifier = try fixtureVerifier()
         let codes = try ["wrongBundleId", "missingX5CHeaderClaim", "legacyTransaction"].map { name in
             let jws = try Real.jws("apple-fixtures/\(name)")
@@ -48,7 +48,7 @@ struct RealJWSTests {
     }
 
     @Test(arguments: ["xcode-signed-app-transaction", "xcode-signed-transaction"])
-    func `what Xcode signed is refused unless its certificate is configured`(name: String) throws {
+    func `a JWS signed by Xcode is refused unless Xcode's certificate is configured`(name: String) throws {
         let jws = try Real.jws("apple-fixtures/\(name)")
         let kind: JWSKind = name.hasSuffix("app-transaction") ? .appTransaction : .transaction
         let appStore = AppStoreVerifier(app: AppIdentity(), trust: .appStore)

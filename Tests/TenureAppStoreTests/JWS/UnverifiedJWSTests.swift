@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct UnverifiedJWSTests {
     @Test(arguments: AppStoreVerifier.kinds)
-    func `a refused artifact still shows what it claims`(kind: JWSKind) throws {
+    func `the unverified claims of a refused artifact can still be read`(kind: JWSKind) throws {
         let jws = try Minted.minter.mint(kind, with: .foreignSignature)
         #expect(rejection { try Minted.verifier().verify(jws, as: kind, now: nil) }?.code == .badSignature)
         let shown = try UnverifiedJWS(jws)
@@ -22,7 +22,7 @@ import Testing
         #expect(rejection { try UnverifiedJWS(Array(text.utf8)) }?.code == .malformed)
     }
 
-    @Test func `a retention messaging request is recognized`() throws {
+    @Test func `a retention messaging request is recognized as a kind of JWS`() throws {
         var payload = JSONObject()
         for name in ["originalTransactionId", "productId", "userLocale", "requestIdentifier"] {
             payload[name] = .string("x")

@@ -24,7 +24,7 @@ private enum RealArtifact: String {
 struct RealReceiptTests {
     let verifier = AppStoreVerifier(app: AppIdentity(), trust: .appStore)
 
-    @Test func `a genuine Mac receipt verifies under Apple's roots`() throws {
+    @Test func `a genuine Mac receipt is verified under Apple's roots`() throws {
         let receipt = try verifier.verifyReceipt(receiptBytes(file: RealArtifact.mac.bytes), now: .now)
         #expect(receipt.environment == .production)
         #expect(receipt.status == .verified)

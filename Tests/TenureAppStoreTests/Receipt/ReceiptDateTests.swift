@@ -17,7 +17,7 @@ struct ReceiptDateTests {
         ("4001-01-01T00:00:00+0000", 64_092_211_200),
         ("2016-12-31T23:59:60Z", 1_483_228_800),
     ])
-    func `dates are read as RFC 3339 and as Xcode writes them`(_ text: String, _ seconds: Double) {
+    func `dates in receipts are read as RFC 3339 and as Xcode writes them`(_ text: String, _ seconds: Double) {
         #expect(ReceiptDate.date(fromAnyText: text) == Date(timeIntervalSince1970: seconds))
     }
 
@@ -32,7 +32,7 @@ struct ReceiptDateTests {
         #expect(ReceiptDate.date(fromAnyText: text) == nil)
     }
 
-    @Test func `dates that are written and read again stay the same`() {
+    @Test func `receipt dates that are written and read again stay the same`() {
         for seconds in stride(from: -62_135_596_800.0, through: 253_402_300_799, by: 86_400 * 97 + 12_345) {
             let date = Date(timeIntervalSince1970: seconds)
             #expect(ReceiptDate.date(fromAnyText: ReceiptDate.text(date)) == date)

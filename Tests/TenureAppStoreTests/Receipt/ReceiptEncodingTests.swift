@@ -30,7 +30,7 @@ struct ReceiptEncodingTests {
         #expect(code(base64: String(repeating: "A", count: ReceiptEncoding.maximumBase64Size + 4)) == .tooLarge)
     }
 
-    @Test func `files may contain a receipt's bytes, or Base64 with line breaks`() throws {
+    @Test func `a receipt file may contain the receipt's bytes, or Base64 with line breaks`() throws {
         let receipt = try ReceiptTestBed.minter().mint()
         let xcode = try ReceiptTestBed.minter(.xcode).mint()
         for bytes in [receipt, xcode] {
@@ -51,7 +51,7 @@ struct ReceiptEncodingTests {
         #expect(throws: Rejection.self) { try receiptBytes(file: Array("NOT A RECEIPT\n".utf8)) }
     }
 
-    @Test func `a transaction receipt of iOS 6 is refused by name`() {
+    @Test func `the error for an iOS 6 transaction receipt names this kind of receipt`() {
         let list = "{\n\t\"signature\" = \"AuMb\";\n\t\"purchase-info\" = \"ewo=\";\n\t\"pod\" = \"100\";\n}"
         for file in [Array(list.utf8), Array(Data(list.utf8).base64EncodedData())] {
             let rejection = #expect(throws: Rejection.self) { try receiptBytes(file: file) }

@@ -25,17 +25,18 @@ struct ReceiptEvidenceTests {
     }
 
     @Test(arguments: ["1", "2", "3"])
-    func `a receipt's platform isn't taken for the platform of the first acquisition`(_ code: String) throws {
+    func `a receipt's platform isn't taken for the platform on which the app was first acquired`(_ code: String) throws
+    {
         #expect(try verified([("platform_code", code)]).proof.originalPlatform == nil)
     }
 
-    @Test func `a download id beyond 2^53 keeps all its digits`() throws {
+    @Test func `a receipt's download ID beyond 2^53 keeps all its digits`() throws {
         #expect(try verified([("download_id", "18446744073709551615")]).proof.id == .download("18446744073709551615"))
         #expect(try verified([("download_id", "0")]).proof.id == nil)
         #expect(try verified([("download_id", "")]).proof.id == nil)
     }
 
-    @Test func `a receipt's absent and empty original fields are nil`() throws {
+    @Test func `a receipt's original fields are nil if they are absent or empty`() throws {
         let proof = try verified([("original_application_version", ""), ("original_purchase_date", "")]).proof
         #expect(proof.originalAppVersion == nil)
         #expect(proof.originalPurchaseDate == nil)
@@ -46,7 +47,7 @@ struct ReceiptEvidenceTests {
         #expect(try UnverifiedReceipt(receipt).payload.originalPurchaseDate == nil)
     }
 
-    @Test func `a receipt's license ends only in a volume purchase, and never in the year 4001`() throws {
+    @Test func `a receipt's expiration date counts only in a volume purchase, and not in the year 4001`() throws {
         let end = "2027-01-01T00:00:00Z"
         let date = Date(timeIntervalSince1970: 1_798_761_600)
         #expect(try verified([("expiration_date", end)]).proof.expirationDate == nil)

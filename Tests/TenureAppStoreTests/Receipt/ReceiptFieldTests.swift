@@ -61,7 +61,7 @@ struct ReceiptFieldTests {
         }
     }
 
-    @Test func `a receipt's attribute that is encoded in chunks is put together`() throws {
+    @Test func `a receipt attribute that is encoded in chunks is put together`() throws {
         let fields = try UnverifiedReceipt(ReceiptTestBed.minter().mint(with: .nestedChunks)).payload.fields
         #expect(fields.first { $0.type == 97 }?.value == .bytes([0x0C, 0x02, 0x68, 0x69]))
     }

@@ -24,9 +24,7 @@ struct ReceiptRobustnessTests {
     }
 
     /// The root certificate within the receipt is never read. Only the configured root counts.
-    @Test func `a receipt with one changed byte never verifies, unless the byte lies in the unread root`()
-        throws
-    {
+    @Test func `a receipt with one changed byte never verifies, unless the byte lies in the unread root`() throws {
         let root = try ReceiptTestBed.authority.receipts.root.der
         // Each invalid chain is different here. The limit for unknown chains isn't tested here, so it is high.
         let trust = try TrustConfiguration(anchors: [.production: ReceiptTestBed.authority.anchors])
@@ -44,7 +42,7 @@ struct ReceiptRobustnessTests {
         }
     }
 
-    @Test func `the number of elements in a receipt is bounded`() throws {
+    @Test func `a receipt with too many elements is refused`() throws {
         let minter = try ReceiptTestBed.minter()
         // More attributes than any genuine receipt has.
         var draft = minter.draft

@@ -38,7 +38,7 @@ struct ReceiptVerificationTests {
     }
 
     @Test(arguments: ReceiptDefect.allCases)
-    func `each defect is rejected for its own reason, and each harmless deviation is accepted`(_ defect: ReceiptDefect)
+    func `each defect of a receipt has its own reason, and harmless deviations are accepted`(_ defect: ReceiptDefect)
         throws
     {
         let receipt = try ReceiptTestBed.minter().mint(with: defect)
@@ -47,7 +47,7 @@ struct ReceiptVerificationTests {
     }
 
     @Test(arguments: ChainDefect.allCases)
-    func `each defect of the chain is refused for its own reason`(_ defect: ChainDefect) throws {
+    func `each defect of a receipt's certificate chain is refused for its own reason`(_ defect: ChainDefect) throws {
         let minted = try ReceiptTestBed.minter().mint(with: defect)
         let verifier = try ReceiptTestBed.verifier(trusting: minted.anchors)
         let rejection = try ReceiptTestBed.rejection(of: minted.receipt, by: verifier)
@@ -55,7 +55,7 @@ struct ReceiptVerificationTests {
     }
 
     @Test(arguments: [ReceiptStyle.Form.der, .ber], [ReceiptStyle.Digest.sha1, .sha256])
-    func `receipts of every form are verified with either digest, with and without signed attributes`(
+    func `receipts with either digest, with and without signed attributes, are verified`(
         _ form: ReceiptStyle.Form, _ digest: ReceiptStyle.Digest
     ) throws {
         let minter = try ReceiptTestBed.minter()
@@ -69,13 +69,13 @@ struct ReceiptVerificationTests {
         }
     }
 
-    @Test func `an old chain with SHA-1 in all certificates verifies`() throws {
+    @Test func `a receipt with SHA-1 in all its certificates is verified`() throws {
         let minted = try ReceiptTestBed.minter().mintWithSHA1Chain()
         let verifier = try ReceiptTestBed.verifier(trusting: minted.anchors)
         #expect(try ReceiptTestBed.rejection(of: minted.receipt, by: verifier) == nil)
     }
 
-    @Test func `all encodings of one receipt have one digest, and another receipt has another`() throws {
+    @Test func `all encodings of one receipt have the same digest`() throws {
         let minter = try ReceiptTestBed.minter()
         let verifier = try ReceiptTestBed.verifier()
         let plain = try minter.mint()
@@ -93,19 +93,19 @@ struct ReceiptVerificationTests {
         #expect(!digests.contains(digest))
     }
 
-    @Test func `a receipt of another authority is untrusted`() throws {
+    @Test func `a receipt signed under another root is untrusted`() throws {
         let receipt = try ReceiptTestBed.minter().mint()
         let verifier = AppStoreVerifier(app: AppIdentity(), trust: .appStore)
         #expect(try ReceiptTestBed.rejection(of: receipt, by: verifier)?.code == .untrustedChain)
     }
 
-    @Test func `without a configured app any app's receipt verifies`() throws {
+    @Test func `if no app is configured, receipts of any app are verified`() throws {
         let receipt = try ReceiptTestBed.minter().mint(with: .wrongBundle)
         #expect(try ReceiptTestBed.rejection(of: receipt, by: ReceiptTestBed.verifier(bundleID: nil)) == nil)
     }
 
     @Test(arguments: ReceiptType.allCases.filter { $0 != .xcode })
-    func `each receipt type counts in its environment only`(_ type: ReceiptType) throws {
+    func `each receipt type is accepted in its own environment only`(_ type: ReceiptType) throws {
         let receipt = try ReceiptTestBed.minter().mint { try $0.set("receipt_type", to: type.rawValue) }
         for environment in [AppStoreEnvironment.production, .sandbox] {
             let rejection = try ReceiptTestBed.rejection(of: receipt, by: ReceiptTestBed.verifier([environment]))
@@ -113,7 +113,7 @@ struct ReceiptVerificationTests {
         }
     }
 
-    @Test func `Xcode's receipts are local, and only where its certificate is configured`() throws {
+    @Test func `receipts signed by Xcode count only if its certificate is configured, and are marked local`() throws {
         let receipt = try ReceiptTestBed.minter(.xcode).mint()
         let verified = try ReceiptTestBed.verifier([.xcode]).verifyReceipt(receipt, now: ReceiptTestBed.instant)
         #expect(verified.status == .local)
@@ -144,7 +144,7 @@ struct ReceiptVerificationTests {
         #expect(try ReceiptTestBed.rejection(of: dated, by: verifier, now: nil) == nil)
     }
 
-    @Test func `a receipt belongs to the device of its hash`() throws {
+    @Test func `a receipt belongs to the device with which its hash was made`() throws {
         for environment in AppStoreEnvironment.allCases {
             let minter = try ReceiptTestBed.minter(environment)
             let payload = try UnverifiedReceipt(minter.mint()).payload
@@ -158,7 +158,7 @@ struct ReceiptVerificationTests {
         #expect(!payload.matches(deviceIdentifier: try ReceiptTestBed.minter().deviceIdentifier))
     }
 
-    @Test func `many purchases are read, in the order of the receipt`() throws {
+    @Test func `a receipt's many purchases are read in their order`() throws {
         let minter = try ReceiptTestBed.minter()
         var draft = minter.draft
         draft.purchases = (0..<400).map {
@@ -172,7 +172,7 @@ struct ReceiptVerificationTests {
         #expect(verified.purchases.allSatisfy { $0.type == .autoRenewable && $0.expiresDate != nil })
     }
 
-    @Test func `a refused receipt can still be shown`() throws {
+    @Test func `the fields of a refused receipt can still be shown`() throws {
         let receipt = try ReceiptTestBed.minter().mint(with: .foreignSigner)
         let shown = try UnverifiedReceipt(receipt)
         #expect(shown.payload.originalAppVersion == "37")

@@ -7,7 +7,7 @@ struct VerifyReceiptResponseTests {
         try VerifyReceiptResponse(parsing: Array(json.utf8))
     }
 
-    @Test func `verifyReceipt's response may have numbers as texts and texts as numbers`() throws {
+    @Test func `a verifyReceipt response may have numbers as texts and texts as numbers`() throws {
         for (status, download, transaction) in [
             ("0", "9007199254740993", "1"), (#""0""#, #""9007199254740993""#, #""1""#),
         ] {
@@ -21,13 +21,13 @@ struct VerifyReceiptResponseTests {
         }
     }
 
-    @Test func `a flat receipt of iOS 6 is one purchase`() throws {
+    @Test func `a verifyReceipt response with a flat iOS 6 receipt has one purchase`() throws {
         let answer = try response(
             #"{"status":21006,"receipt":{"bid":"com.example.calculator","product_id":"a","transaction_id":"7"}}"#)
         #expect(answer.ids == ["7"])
     }
 
-    @Test func `the IDs of all purchases are read, and the receipt that can be verified`() throws {
+    @Test func `a verifyReceipt response is read for its latest receipt and the IDs of all purchases`() throws {
         let answer = try response(
             #"{"status":0,"latest_receipt":"MII=","latest_receipt_info":[{"transaction_id":"2","original_transaction_id":"1","app_account_token":"u"}],"receipt":{"download_id":0,"in_app":[{"transaction_id":"3"}]}}"#
         )

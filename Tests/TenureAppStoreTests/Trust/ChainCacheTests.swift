@@ -19,7 +19,7 @@ import X509
         return (leaf, Minted.authority.jws.intermediate.der)
     }
 
-    @Test func `after a limit, different invalid chains are refused without a check`() throws {
+    @Test func `after many different invalid certificate chains, further ones are refused without a check`() throws {
         let cache = try cache(.init(burst: 8, perSecond: 0))
         var codes: [Rejection.Code] = []
         for number in 0..<12 {
@@ -38,7 +38,7 @@ import X509
                 == .untrustedChain)
     }
 
-    @Test func `artifacts of a known signer are verified while invalid chains are refused`() throws {
+    @Test func `artifacts of a known signer are verified even while invalid chains hit the limit`() throws {
         let cache = try cache(.init(burst: 1, perSecond: 0))
         let chain = Minted.authority.jws
         _ = try cache.chain(leaf: chain.leaf.der, intermediate: chain.intermediate.der, purpose: .jws)
@@ -53,7 +53,7 @@ import X509
         }
     }
 
-    @Test func `a chain that is refused before its signatures are checked doesn't count toward the limit`() throws {
+    @Test func `a certificate chain refused before any signature check doesn't count toward the limit`() throws {
         let cache = try cache(.init(burst: 1, perSecond: 0))
         // The leaf is in the place of the intermediate. No root has the name of its issuer.
         let nameless = Minted.authority.jws.leaf.der
@@ -69,7 +69,7 @@ import X509
         }
     }
 
-    @Test func `invented intermediate certificates don't block a new signer under a known intermediate`() throws {
+    @Test func `invented intermediates don't block a new signer under a known intermediate`() throws {
         let cache = try cache(.init(burst: 4, perSecond: 0))
         let chain = Minted.authority.jws
         _ = try cache.chain(leaf: chain.leaf.der, intermediate: chain.intermediate.der, purpose: .jws)
@@ -91,7 +91,7 @@ import X509
         }
     }
 
-    @Test func `a chain that was refused without a check is checked once the limit allows it`() async throws {
+    @Test func `a certificate chain refused without a check is checked once the limit allows it`() async throws {
         let cache = try cache(.init(burst: 1, perSecond: 5))
         let bad = badPair(0)
         #expect(throws: Rejection.self) {
@@ -111,7 +111,7 @@ import X509
         header.withUnsafeBufferPointer { cache.known(header: $0) != nil }
     }
 
-    @Test func `a header is cached only after its signature was verified`() throws {
+    @Test func `a JWS header is cached only after a signature over it was verified`() throws {
         let verifier = try Minted.verifier()
         let sound = try Minted.minter.mint(.transaction)
         let header = sound.prefix { $0 != UInt8(ascii: ".") }
@@ -123,7 +123,7 @@ import X509
         #expect(isKnown(header, in: verifier.cache))
     }
 
-    @Test func `headers that are larger than any of Apple's aren't cached`() throws {
+    @Test func `JWS headers larger than 16 KiB aren't cached`() throws {
         let cache = try cache()
         let pair = Minted.authority.jws
         let chain = try cache.chain(leaf: pair.leaf.der, intermediate: pair.intermediate.der, purpose: .jws)
@@ -134,7 +134,7 @@ import X509
         }
     }
 
-    @Test func `the limit for unknown chains rises again over time`() async throws {
+    @Test func `the limit for checks of unknown certificate chains recovers over time`() async throws {
         let cache = try cache(.init(burst: 1, perSecond: 100))
         func code(_ number: Int) -> Rejection.Code? {
             let pair = badPair(number)
@@ -155,7 +155,7 @@ import X509
             }?.code == .unsupportedAlgorithm)
     }
 
-    @Test func `an intermediate that is signed with SHA-1 and known from receipts issues no signer of JWS`() throws {
+    @Test func `an intermediate signed with SHA-1 issues no JWS signer, even if it is cached for receipts`() throws {
         let old = try Minted.authority.chain(
             for: .receipt, signedAt: Minted.instant, signatureAlgorithm: .sha1WithRSAEncryption)
         let anchors = try TrustAnchors(der: [old.root.der])
@@ -168,7 +168,7 @@ import X509
                 == .unsupportedAlgorithm)
     }
 
-    @Test func `a known chain is checked for its validity at each artifact's signing date`() throws {
+    @Test func `a cached certificate chain must be valid at each artifact's signing date`() throws {
         let verifier = try Minted.verifier()
         _ = try verifier.verifyTransaction(Minted.minter.mint(.transaction), now: Minted.instant)
         let early = JWSMinter(authority: Minted.authority, signedAt: Date(timeIntervalSince1970: 1_000_000_000))
@@ -177,7 +177,7 @@ import X509
                 == .outsideValidityPeriod)
     }
 
-    @Test func `many tasks can share one cache of chains`() async throws {
+    @Test func `many tasks can share one cache of certificate chains`() async throws {
         let verifier = try Minted.verifier()
         let sound = try Minted.minter.mint(.appTransaction)
         let bad = try Minted.minter.mint(.appTransaction, with: .flippedHeaderBit)

@@ -26,7 +26,7 @@ import Testing
         #expect(try TrustAnchors(roots[2]).certificates.map(\.der) == [roots[2]])
     }
 
-    @Test func `the union of trust anchors has each certificate once`() throws {
+    @Test func `the union of two sets of trust anchors has each certificate once`() throws {
         let first = try TrustAnchors(der: [TrustAnchors.apple.certificates[0].der])
         #expect(first.union(.apple).certificates.map(\.der) == TrustAnchors.apple.certificates.map(\.der))
     }

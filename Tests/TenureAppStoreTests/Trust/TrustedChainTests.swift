@@ -21,7 +21,7 @@ import X509
     }
 
     @Test(arguments: [ChainPurpose.jws, .receipt])
-    func `a chain of Apple's shape is trusted`(purpose: ChainPurpose) throws {
+    func `a chain of signer, intermediate and root, as Apple's, is trusted`(purpose: ChainPurpose) throws {
         let chain = try Minted.authority.chain(for: purpose, signedAt: Minted.instant)
         let trusted = try validate(chain, purpose: purpose)
         #expect(trusted.certificates.count == 3)
@@ -30,7 +30,7 @@ import X509
         #expect(!trusted.isLocal)
     }
 
-    @Test func `a certificate with a signature that ends within an octet is malformed`() throws {
+    @Test func `a certificate with a signature of incomplete bytes is malformed`() throws {
         // A signature of RSA-2048 has 256 octets. The octet before them has the number of unused bits.
         var der = Minted.authority.receipts.leaf.der
         der[der.count - 1] = 0
@@ -41,7 +41,7 @@ import X509
     }
 
     @Test(arguments: [ChainPurpose.jws, .receipt], ChainDefect.allCases)
-    func `each defect of a trusted chain has its own reason`(purpose: ChainPurpose, defect: ChainDefect) throws {
+    func `each defect of a certificate chain has its own reason`(purpose: ChainPurpose, defect: ChainDefect) throws {
         let chain = try Minted.authority.chain(for: purpose, defect: defect, signedAt: Minted.instant)
         let anchors = try TrustAnchors(der: [
             defect == .rootExpiredAtSigning
@@ -56,7 +56,7 @@ import X509
         }
     }
 
-    @Test func `receipts may be signed with SHA-1, and JWS may not`() throws {
+    @Test func `certificate chains with SHA-1 are accepted for receipts, and refused for JWS`() throws {
         let chain = try Minted.authority.chain(
             for: .receipt, signedAt: Minted.instant, signatureAlgorithm: .sha1WithRSAEncryption)
         let anchors = try TrustAnchors(der: [chain.root.der])
@@ -64,13 +64,13 @@ import X509
         #expect(rejection { try validate(chain, anchors: anchors, purpose: .jws) }?.code == .unsupportedAlgorithm)
     }
 
-    @Test func `an RSA signer signs no JWS, and a P-256 signer no receipt`() throws {
+    @Test func `a certificate with an RSA key signs no JWS, and one with a P-256 key no receipt`() throws {
         let authority = Minted.authority
         #expect(rejection { try validate(authority.receipts, purpose: .jws) }?.code == .unsupportedAlgorithm)
         #expect(rejection { try validate(authority.jws, purpose: .receipt) }?.code == .unsupportedAlgorithm)
     }
 
-    @Test func `a certificate with extra bytes behind it is refused`() throws {
+    @Test func `a certificate followed by extra bytes is refused`() throws {
         let chain = Minted.authority.jws
         for (leaf, intermediate) in [
             (chain.leaf.der + [0], chain.intermediate.der), (chain.leaf.der, chain.intermediate.der + [0]),
@@ -85,7 +85,7 @@ import X509
     }
 
     @Test(arguments: [ChainPurpose.jws, .receipt])
-    func `an intermediate needs a root that allows it, and the usage to sign certificates`(
+    func `an intermediate certificate needs a root that allows it, and the right to sign certificates`(
         purpose: ChainPurpose
     ) throws {
         let sound = purpose == .jws ? Minted.authority.jws : Minted.authority.receipts
@@ -112,7 +112,7 @@ import X509
         #expect(try code(pathLength: nil, signsCertificates: false) == .untrustedChain)
     }
 
-    @Test func `a root in place of an intermediate is rejected`() throws {
+    @Test func `a root certificate in place of an intermediate is rejected`() throws {
         let chain = Minted.authority.jws
         let found = rejection {
             try trustedChain(
@@ -121,7 +121,7 @@ import X509
         #expect(found?.code == .untrustedChain)
     }
 
-    @Test func `test chains aren't trusted under Apple's roots`() {
+    @Test func `a test authority's certificate chains aren't trusted under Apple's roots`() {
         #expect(
             rejection { try validate(Minted.authority.jws, anchors: .apple, purpose: .jws) }?.code == .untrustedChain)
         #expect(
@@ -141,7 +141,7 @@ import X509
         }
     }
 
-    @Test func `a chain is valid while all three certificates are, first and last instant included`() throws {
+    @Test func `a certificate chain is valid while all three certificates are`() throws {
         let chain = try Minted.authority.chain(for: .jws, defect: .leafExpiredSince, signedAt: Minted.instant)
         let trusted = try validate(chain, purpose: .jws)
         #expect(trusted.notAfter == Minted.instant.addingTimeInterval(60))
@@ -150,7 +150,7 @@ import X509
         #expect(!trusted.isValid(at: trusted.notBefore.addingTimeInterval(-1)))
     }
 
-    @Test func `Xcode's certificate counts only if exactly these bytes are configured`() throws {
+    @Test func `Xcode's certificate counts only if exactly its bytes are configured`() throws {
         let authority = Minted.authority
         let local = try locallyTrusted(
             certificate: authority.xcodeJWS.der, anchors: authority.xcodeAnchors, purpose: .jws)

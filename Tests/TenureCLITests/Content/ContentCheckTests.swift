@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @Suite struct `tenure content check` {
-    @Test func `tenure content check lists the packs of a sound file, and skips what Finder leaves`() async throws {
+    @Test func `tenure content check lists a file's packs, and skips files such as .DS_Store`() async throws {
         let testBed = try await ContentTestBed()
         try testBed.write("x", to: "piano/.DS_Store")
         try testBed.write("x", to: "piano/samples/._c4.wav")
@@ -14,7 +14,7 @@ import Testing
         #expect(result.output.contains("no mistakes"))
     }
 
-    @Test func `tenure content check names the policy if that has the mistakes`() async throws {
+    @Test func `tenure content check names the policy file if that file has the mistakes`() async throws {
         let testBed = try await ContentTestBed()
         let policy = try testBed.folder.write("entitlements: [piano]", to: "policy.yaml")
         let result = try await testBed.run("check", "--policy", policy)
@@ -89,16 +89,14 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: testBed.folder.url("embedded").path))
     }
 
-    @Test func `tenure content check accepts texts that begin like a program`() async throws {
+    @Test func `tenure content check accepts text files that begin like a program`() async throws {
         let testBed = try await ContentTestBed()
         try testBed.write(
             "MZ are two letters, and this text goes on for more than sixty-four bytes.", to: "piano/a.txt")
         #expect(try await testBed.run("check").status == 0)
     }
 
-    @Test func `tenure content check rejects links, pipes, long paths, empty packs and names that collide`()
-        async throws
-    {
+    @Test func `tenure content check rejects links, pipes, long paths, empty packs and equal names`() async throws {
         let testBed = try await ContentTestBed()
         let piano = testBed.folder.url("piano").path
         symlink("samples/c4.wav", piano + "/link")
@@ -128,7 +126,7 @@ import Testing
         "app: ''\npacks: {}", "a: &x [*x]", "\u{0}", "app: x\npacks: {a: {entitlement: [], files: {}}}",
         "app: x\npacks:\n" + (0...100).map { "  p\($0): {entitlement: a, files: loops}\n" }.joined(),
         String(repeating: "[", count: 10_000),
-    ]) func `tenure content check rejects a hostile file with a position and without a crash`(text: String) async throws
+    ]) func `tenure content check reports a hostile content file's mistake with its position`(text: String) async throws
     {
         let testBed = try await ContentTestBed(text)
         let result = try await testBed.run("check")
@@ -136,7 +134,7 @@ import Testing
         #expect(result.output.contains("content.yaml:"), "\(result.output)")
     }
 
-    @Test func `a missing file is an error, and a missing key wrong usage`() async throws {
+    @Test func `tenure content exits with 1 for a missing file, and with 64 for a missing --key`() async throws {
         let testBed = try await ContentTestBed()
         #expect(try await Command.run("content", "check", testBed.folder.url("none.yaml").path).status == 1)
         #expect(try await Command.run("content", "publish", testBed.folder.url("content.yaml").path).status == 64)

@@ -12,7 +12,7 @@ import Testing
         try #require(truncate(testBed.folder.url(path).path, off_t(size)) == 0)
     }
 
-    @Test func `a hundred packs are published, and one more isn't`() async throws {
+    @Test func `tenure content publish accepts a hundred packs, and no more`() async throws {
         func text(_ count: Int) -> String {
             "app: x.y\npacks:\n"
                 + (0..<count).map { "  pack-\($0): { entitlement: a, files: piano }\n" }.joined()
@@ -30,7 +30,7 @@ import Testing
         #expect(try testBed.names().count { ContentDigest($0) != nil } == 2)
     }
 
-    @Test func `ten thousand files are published, and one more isn't`() async throws {
+    @Test func `tenure content publish accepts ten thousand files in a pack, and no more`() async throws {
         let testBed = try await ContentTestBed(Self.piano)
         try FileManager.default.removeItem(at: testBed.folder.url("piano"))
         for number in 0..<10_000 { try testBed.write("\(number % 7)", to: "piano/\(number / 1000)/\(number).txt") }
@@ -41,7 +41,7 @@ import Testing
         #expect(refused.status == 2 && refused.output.contains("more than 10000 files"), "\(refused.output)")
     }
 
-    @Test func `a file must be smaller than 8 GiB, and a pack has 64 GB at most`() async throws {
+    @Test func `tenure content publish accepts files below 8 GiB, and packs up to 64 GB`() async throws {
         let testBed = try await ContentTestBed(Self.piano)
         try writeSparse(8 << 30, to: "piano/large", in: testBed)
         let large = try await testBed.run("check")
@@ -59,7 +59,7 @@ import Testing
         #expect(more.status == 2 && more.output.contains("64000000001 bytes"), "\(more.output)")
     }
 
-    @Test func `the longest path of ustar is published, tar unpacks it, and a longer one isn't`() async throws {
+    @Test func `tenure content publish accepts the longest path of tar, and no longer one`() async throws {
         let folder = Array(repeating: String(repeating: "f", count: 30), count: 5).joined(separator: "/")
         let name = String(repeating: "n", count: 100)
         let testBed = try await ContentTestBed(Self.piano)
@@ -85,7 +85,7 @@ import Testing
 
     /// Runs in a separate namespace, where the test may mount a small disk in memory.
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/unshare"), "needs Linux's `unshare`"))
-    func `on a full disk the earlier catalog stays, and the next run continues`() async throws {
+    func `tenure content publish on a full disk keeps the earlier catalog, and the next run continues`() async throws {
         let testBed = try await ContentTestBed(Self.piano)
         try FileManager.default.createDirectory(atPath: testBed.published, withIntermediateDirectories: true)
         let large = Data((0..<12_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })

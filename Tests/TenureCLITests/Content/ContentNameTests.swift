@@ -27,7 +27,7 @@ import Testing
         #expect(paths.contains { $0.utf8.elementsEqual(path.utf8) }, "\(paths)", sourceLocation: sourceLocation)
     }
 
-    @Test func `names of published files have composed characters in the manifest, the archive and the bundle`()
+    @Test func `published file names use composed Unicode characters in the manifest, the archive and the bundle`()
         async throws
     {
         let testBed = try await testBed()

@@ -8,7 +8,7 @@ import TenurePolicyFile
 import Testing
 
 @Suite struct `tenure content publish` {
-    @Test func `tenure content publish writes files that sha256sum names and a catalog that the pinned key verifies`()
+    @Test func `tenure content publish names files by their SHA-256, and signs the catalog with the pinned key`()
         async throws
     {
         let testBed = try await ContentTestBed()
@@ -32,7 +32,7 @@ import Testing
         #expect(unreadable.status == 0 && unreadable.output.isEmpty, "\(unreadable.output)")
     }
 
-    @Test func `the same files give the same bytes, and nothing is written again`() async throws {
+    @Test func `tenure content publish writes nothing again for the same files`() async throws {
         let testBed = try await ContentTestBed()
         #expect(try await testBed.publish().status == 0)
         let first = try testBed.catalog()
@@ -61,8 +61,7 @@ import Testing
             ContentDigest(of: try Data(contentsOf: testBed.folder.url("published/" + archive))).description == archive)
     }
 
-    @Test func `tenure content publish keeps versions for other apps, and drops packs that left the file`() async throws
-    {
+    @Test func `tenure content publish keeps versions for other app versions, and drops removed packs`() async throws {
         let testBed = try await ContentTestBed()
         #expect(try await testBed.publish().status == 0)
         let old = try #require(try testBed.catalog().catalog["grand-piano"]?.versions.first)
@@ -82,8 +81,7 @@ import Testing
         #expect(try testBed.catalog().counter == 100_000_000_000)
     }
 
-    @Test func `tenure content publish refuses a counter that doesn't rise and a catalog of another key`() async throws
-    {
+    @Test func `tenure content publish refuses a lower counter, and another key's catalog`() async throws {
         let testBed = try await ContentTestBed()
         #expect(try await testBed.publish("--counter", "7").status == 0)
         let before = try Data(contentsOf: testBed.folder.url("published/catalog.jws"))
@@ -116,7 +114,7 @@ import Testing
     }
 
     @Test(arguments: ["publish", "embed"])
-    func `tenure content publish says why it can't make a folder`(command: String) async throws {
+    func `tenure content publish and embed say why they can't create a folder`(command: String) async throws {
         let testBed = try await ContentTestBed()
         let key = command == "publish" ? ["--key", testBed.key] : []
         let content = testBed.folder.url("content.yaml").path
@@ -125,7 +123,7 @@ import Testing
         #expect(result.errors.contains("can't write `\(content)") && result.errors.contains("(not a directory)"))
     }
 
-    @Test func `tenure content publish refuses to publish its key, or into a pack's folder`() async throws {
+    @Test func `tenure content publish refuses to publish its key, or to write into a pack's folder`() async throws {
         let testBed = try await ContentTestBed()
         let key = testBed.folder.url("loops/key.pem").path
         try FileManager.default.moveItem(atPath: testBed.key, toPath: key)
@@ -137,7 +135,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: testBed.folder.url("loops/published").path))
     }
 
-    @Test func `a second publication at the same time fails clearly`() async throws {
+    @Test func `a second tenure content publish at the same time fails with a clear error`() async throws {
         let testBed = try await ContentTestBed()
         #expect(try await testBed.publish().status == 0)
         let descriptor = open(testBed.published + "/catalogs/.lock", O_RDWR)
@@ -149,7 +147,7 @@ import Testing
         #expect(try await testBed.publish().status == 0)
     }
 
-    @Test func `a publication killed at any time keeps the old catalog, and the next run cleans up`() async throws {
+    @Test func `a killed tenure content publish keeps the old catalog, and the next run cleans up`() async throws {
         let testBed = try await ContentTestBed()
         #expect(try await testBed.publish("--counter", "1").status == 0)
         let before = try testBed.catalog().text
@@ -174,7 +172,7 @@ import Testing
         #expect(try testBed.names().allSatisfy { !$0.hasPrefix(".unfinished-") })
     }
 
-    @Test func `a file that changes while it is read is an error`() async throws {
+    @Test func `tenure content publish fails if a file changes while it is read`() async throws {
         let testBed = try await ContentTestBed()
         let path = testBed.folder.url("loops/beat.caf").path
         let source = try PackSource(
@@ -187,7 +185,7 @@ import Testing
         #expect(try testBed.names() == ["catalogs"])
     }
 
-    @Test func `a file of the same size that changes between two reads is an error`() async throws {
+    @Test func `tenure content publish fails if a file changes between two reads`() async throws {
         let testBed = try await ContentTestBed()
         try testBed.write(Data(count: 3_000_000), to: "loops/beat.caf")
         let path = testBed.folder.url("loops/beat.caf").path
@@ -245,7 +243,7 @@ import Testing
 }
 
 @Suite struct `tenure content embed` {
-    @Test func `tenure content embed writes plain files that content json describes, and replaces only its own folder`()
+    @Test func `tenure content embed writes files and a content.json, and replaces only a folder that it wrote`()
         async throws
     {
         let testBed = try await ContentTestBed()
@@ -269,7 +267,7 @@ import Testing
     }
 
     @Test(arguments: ["grand-piano/notes.txt", "grand-piano/samples/mine/c4.wav", "loops/samples/beat.caf"])
-    func `tenure content embed refuses to remove a person's own file inside of a pack's folder`(path: String)
+    func `tenure content embed refuses to delete a file in a pack's folder that it didn't write`(path: String)
         async throws
     {
         let testBed = try await ContentTestBed()

@@ -7,7 +7,7 @@ import Testing
 
 /// Commands that run at the same time, or are killed.
 @Suite(.timeLimit(.minutes(5))) struct `tenure content in several processes` {
-    @Test func `the second of two publications fails, and the first one is complete`() async throws {
+    @Test func `of two tenure content publish at once, the second fails and the first is complete`() async throws {
         let testBed = try await ContentTestBed()
         let (first, second) = try await Self.runTogether(testBed) {
             try RunningCommand([
@@ -28,7 +28,7 @@ import Testing
         #expect(try await testBed.publish().status == 0)
     }
 
-    @Test func `the second of two embeds fails, and the first one is complete`() async throws {
+    @Test func `of two tenure content embed at once, the second fails and the first is complete`() async throws {
         let testBed = try await ContentTestBed()
         let out = testBed.folder.url("embedded").path
         let (first, second) = try await Self.runTogether(testBed) {
@@ -48,7 +48,7 @@ import Testing
         #expect(try !Self.hasUnfinished(testBed))
     }
 
-    @Test func `the embedded folder is complete at every moment of another embed, killed or not`() async throws {
+    @Test func `the embedded folder stays complete while tenure content embed runs, killed or not`() async throws {
         let testBed = try await ContentTestBed()
         let out = testBed.folder.url("embedded").path
         #expect(try await testBed.run("embed", "--to", out).status == 0)
@@ -80,7 +80,7 @@ import Testing
 
     /// Creates the state between the two steps of replacing a folder. Two steps are needed on systems that can't
     /// exchange two folders in one call.
-    @Test func `an embed puts the app's folder back that a killed one has moved aside, with a person's own files`()
+    @Test func `tenure content embed puts back the folder that a killed run moved aside, with the user's own files`()
         async throws
     {
         let testBed = try await ContentTestBed()

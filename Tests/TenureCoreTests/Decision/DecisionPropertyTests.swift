@@ -8,7 +8,7 @@ import Testing
 private let effort = ProcessInfo.processInfo.environment["TENURE_SOAK"] == nil ? 1 : 100
 
 @Suite struct DecisionPropertyTests {
-    @Test func `the order of evidence never matters`() throws {
+    @Test func `decide gives the same decisions for evidence in any order`() throws {
         var random = SeededRandom(seed: 3)
         for _ in 0..<400 * effort {
             let policy = try Calculator.policy(inDoubt: Bool.random(using: &random) ? .favorCustomer : .undetermined)
@@ -28,7 +28,7 @@ private let effort = ProcessInfo.processInfo.environment["TENURE_SOAK"] == nil ?
         }
     }
 
-    @Test func `a certain grant remains, whatever valid evidence of the same customer is added`() throws {
+    @Test func `a certain grant remains if more valid evidence of the same customer is added`() throws {
         var random = SeededRandom(seed: 5)
         for _ in 0..<2_000 * effort {
             let policy = try Calculator.policy(buildNumbers: Bool.random(using: &random) ? .increasing : .restarted)
@@ -48,7 +48,7 @@ private let effort = ProcessInfo.processInfo.environment["TENURE_SOAK"] == nil ?
         }
     }
 
-    @Test func `purchases never remove an entitlement`() throws {
+    @Test func `decide never removes an entitlement because of a purchase`() throws {
         var random = SeededRandom(seed: 9)
         let policy = try Calculator.policy()
         for _ in 0..<500 * effort {
@@ -62,7 +62,7 @@ private let effort = ProcessInfo.processInfo.environment["TENURE_SOAK"] == nil ?
         }
     }
 
-    @Test func `a right ends exactly at its end date`() throws {
+    @Test func `decide ends a right exactly at its end date`() throws {
         var random = SeededRandom(seed: 13)
         let policy = try Calculator.policy()
         for _ in 0..<500 * effort {
@@ -78,7 +78,7 @@ private let effort = ProcessInfo.processInfo.environment["TENURE_SOAK"] == nil ?
         }
     }
 
-    @Test func `every decision says why, in one sentence that blames no one`() throws {
+    @Test func `every decision has a reason in one sentence that blames no customer`() throws {
         var random = SeededRandom(seed: 17)
         for _ in 0..<1_000 * effort {
             let policy = try Calculator.policy(inDoubt: Bool.random(using: &random) ? .favorCustomer : .undetermined)

@@ -13,14 +13,14 @@ import Testing
     private let freemium = EraSet(from: 1, to: 2)
     private let both = EraSet(from: 0, to: 2)
 
-    @Test func `without a signed platform the proofs of all platforms unite before they intersect`() throws {
+    @Test func `without a signed platform, an era is possible if version and date allow it on any platform`() throws {
         let policy = try Calculator.policy()
         #expect(try possible(Calculator.app("2.1", nil, platform: nil), under: policy).eras == both)
         #expect(try possible(Calculator.app("2.1", "2016-03-01", platform: nil), under: policy).eras == freemium)
         #expect(try possible(Calculator.app("2.1", "2014-03-01", platform: nil), under: policy).eras == paid)
     }
 
-    @Test func `a signed platform that the policy doesn't have proves nothing`() throws {
+    @Test func `a signed platform without boundaries in the policy proves nothing`() throws {
         let policy = try Calculator.policy(eras: [
             Era(name: "paid", model: .paid),
             Era(
@@ -34,7 +34,7 @@ import Testing
         #expect(decision.findings.contains(.platformNotInPolicy(.macOS)))
     }
 
-    @Test func `in a changeover window both eras are possible, whatever the version`() throws {
+    @Test func `a purchase in a changeover window can belong to both eras, whatever its version`() throws {
         let policy = try Calculator.policy()
         for version in ["37", "120", "1.x", nil] {
             let proof = Calculator.app(version, "2015-06-10T20:00:00Z")
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `contradicting proofs are resolved by the earlier date, or by a version of a reliable kind`() throws {
+    @Test func `if proofs contradict each other, an earlier date or authoritative version decides`() throws {
         let increasing = try Calculator.policy()
         let early = try possible(Calculator.app("130", "2014-02-01"), under: increasing)
         #expect(early.eras == paid && early.contradiction == .dateBeforeVersion)
@@ -70,14 +70,12 @@ import Testing
         #expect(try outcome([refunded], at: "2014-05-31").until == date("2014-06-01"))
     }
 
-    @Test func `an artifact that was signed before the refund restores no right`() throws {
+    @Test func `an app transaction that was signed before the refund restores no right`() throws {
         #expect(try outcome([refunded, Calculator.app("37", "2014-05-01", signed: "2014-05-20")]).outcome == .denied)
         #expect(try outcome([refunded, Calculator.app("37", "2014-05-01", signed: "2014-06-02")]).outcome == .denied)
     }
 
-    @Test func `after a refund, buying the app again gives a right, and only downloading the free app is undetermined`()
-        throws
-    {
+    @Test func `after a refund, an app transaction signed in the paid era restores the right`() throws {
         let again = Calculator.app("37", "2014-05-01", signed: "2015-05-01")
         #expect(try outcome([refunded, again], inDoubt: .undetermined).outcome == .granted)
         let later = Calculator.app("37", "2014-05-01", signed: "2017-01-01")
@@ -93,7 +91,7 @@ import Testing
         #expect(try outcome([late, Calculator.app("37", "2014-05-01", signed: "2017-01-01")]).outcome == .denied)
     }
 
-    @Test func `a receipt restores no right after a refund, since receipts never show refunds of the app`() throws {
+    @Test func `a receipt restores no right after a refund, since receipts show no refund`() throws {
         let receipt = Calculator.app("37", "2014-05-01", platform: nil, signed: "2015-05-01", id: nil, kind: .receipt)
         #expect(try outcome([refunded, receipt]).outcome == .denied)
     }
@@ -108,7 +106,7 @@ import Testing
         #expect(try outcome([told, server(signed: "2015-05-01")], inDoubt: .undetermined).outcome == .granted)
     }
 
-    @Test func `a license that ended gives nothing, unless a later receipt replaces it`() throws {
+    @Test func `a volume license that ended gives nothing, unless a later receipt replaces it`() throws {
         let ended = Calculator.app(
             "37", "2014-05-01", platform: nil, signed: "2014-05-02", id: .download("5"), kind: .receipt,
             expires: "2015-01-01")
@@ -126,7 +124,7 @@ import Testing
             Calculator.evidence([proof]), under: try Calculator.policy(honors: [honor]), at: date(now))
     }
 
-    @Test func `a window is inclusive at its start, exclusive at its end, with a tolerance of two seconds`() throws {
+    @Test func `boughtSince includes its instant, boughtBefore doesn't, within two seconds`() throws {
         let honor = Honor(era: "paid", boughtSince: date("2014-06-10"), boughtBefore: date("2014-07-10"))
         for (bought, outcome) in [
             ("2014-06-09T23:59:57Z", Decision.Outcome.denied), ("2014-06-09T23:59:58Z", .granted),
@@ -138,7 +136,7 @@ import Testing
         #expect(try decide(honor, Calculator.app("37", nil)).findings.first == .windowNeedsDate(era: 0))
     }
 
-    @Test func `a length counts from the next era's beginning on the platform`() throws {
+    @Test func `an honor's length counts from the next era's beginning on the customer's platform`() throws {
         let honor = Honor(era: "paid", length: CalendarPeriod(months: 12))
         #expect(try decide(honor, Calculator.app("37", "2014-05-01")).until == date("2016-06-10T18:00:00Z"))
         let mac = Calculator.app("1.9", "2014-05-01", platform: .macOS)
@@ -149,7 +147,7 @@ import Testing
         #expect(try decide(honor, undated, at: "2016-06-12T18:00:00Z").outcome == .denied)
     }
 
-    @Test func `a length without a start date is undetermined, and in the last era it has no end`() throws {
+    @Test func `an honor's length is undetermined if the next era has no date, and endless in the last era`() throws {
         let policy = try Calculator.policy(
             eras: [
                 Era(name: "paid", model: .paid),
@@ -186,7 +184,7 @@ import Testing
         originalTransactionID: "1", productID: Calculator.yearly, gracePeriodExpiresDate: date("2015-07-05"),
         isInBillingRetryPeriod: true, signedDate: date("2015-06-30"))
 
-    @Test func `a grace period extends the latest period, and billing retry alone doesn't`() throws {
+    @Test func `a grace period extends the latest subscription period, and billing retry alone doesn't`() throws {
         #expect(try decide(yearly(until: "2015-06-30"), renewals: [failing]).until == date("2015-07-05"))
         let retry = Renewal(
             originalTransactionID: "1", productID: Calculator.yearly, gracePeriodExpiresDate: nil,
@@ -219,7 +217,7 @@ import Testing
         #expect(try decide(year).outcome == .granted)
     }
 
-    @Test func `a grace period of the period before doesn't restore a refunded period`() throws {
+    @Test func `a grace period of an earlier subscription period doesn't restore a refunded one`() throws {
         let evidence = Calculator.evidence(
             [Calculator.app("130", "2015-07-01")],
             transactions: [
@@ -228,7 +226,7 @@ import Testing
         #expect(try Calculator.decide(evidence, under: try Calculator.policy()).outcome == .denied)
     }
 
-    @Test func `the latest-signed state of a transaction counts`() throws {
+    @Test func `the latest-signed copy of a transaction counts`() throws {
         let policy = try Calculator.policy()
         let paid = yearly(until: "2016-07-01", signed: "2015-06-01")
         let refunded = yearly(until: "2016-07-01", revoked: "2015-06-20", signed: "2015-06-21")
@@ -284,7 +282,7 @@ import Testing
             try Calculator.decide(Calculator.evidence([]), promises: [promise()], under: strict).outcome == .granted)
     }
 
-    @Test func `a doubt isn't promised by another acquisition's right that ends`() throws {
+    @Test func `one acquisition's limited right doesn't turn another's doubt into a promise`() throws {
         let end = date("2016-01-01")
         let start = date("2015-03-01")
         let policy = try Policy(

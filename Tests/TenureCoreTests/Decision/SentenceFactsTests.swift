@@ -8,7 +8,7 @@ import Testing
     // MARK: Customers
 
     @Test(arguments: zip([false, true], [Policy.InDoubt.undetermined, .favorCustomer]))
-    func `no customer's sentence contradicts a fact`(_ hasTitles: Bool, _ inDoubt: Policy.InDoubt) throws {
+    func `no decision's sentence contradicts its facts`(_ hasTitles: Bool, _ inDoubt: Policy.InDoubt) throws {
         let policy = try Facts.policy(hasTitles: hasTitles, inDoubt: inDoubt)
         var findings = Findings()
         for proofs in Facts.proofs {
@@ -105,7 +105,7 @@ import Testing
     // MARK: Reasons, whatever made them
 
     @Test(arguments: Decision.Outcome.allCases)
-    func `no reason's sentence contradicts a fact of another reason`(_ outcome: Decision.Outcome) throws {
+    func `no reason's sentence contradicts the facts of another reason`(_ outcome: Decision.Outcome) throws {
         var findings = Findings()
         var leading: Set<Reason.Code> = []
         // Only denials depend on what is sold and on the honored eras.
@@ -130,7 +130,7 @@ import Testing
 
     // MARK: The check itself
 
-    @Test func `the check of the sentences finds a wrong template`() throws {
+    @Test func `the tests' check of sentences notices a wrong template`() throws {
         let policy = try Facts.policy(hasTitles: true, inDoubt: .favorCustomer)
         func notices(_ proof: AppProof?, _ old: String, _ new: String, of entitlement: String = "everything") throws {
             let decisions = decide(Calculator.evidence([proof].compactMap(\.self)), under: policy, at: Calculator.now)

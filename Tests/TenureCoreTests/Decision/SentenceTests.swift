@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(arguments: grants + denials + sales + doubts + acquisitions)
-    func `a sentence reads as a support person would send it`(_ example: Case) throws {
+    func `each kind of decision has the sentence that support can send`(_ example: Case) throws {
         let bought = Calculator.app("37", "2014-05-01")
         let purchase = Purchase(
             transactionID: "1", productID: "id.pro", type: example.type, purchaseDate: nil, signedDate: nil)

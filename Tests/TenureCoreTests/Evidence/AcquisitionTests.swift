@@ -5,8 +5,7 @@ import Testing
 @testable import TenureCore
 
 @Suite struct AcquisitionTests {
-    @Test func `artifacts with one ID are one acquisition, with the original fields of the earliest-signed one`() throws
-    {
+    @Test func `artifacts with one ID are one acquisition, with original fields from the earliest-signed one`() throws {
         let later = Calculator.app("120", "2015-06-20", signed: "2016-01-01")
         let earlier = Calculator.app("37", "2014-05-01", platform: nil, signed: "2015-01-01")
         let found = acquisitions(in: [later, earlier])
@@ -16,7 +15,7 @@ import Testing
         #expect(found.first?.originalPlatform == .iOS)
     }
 
-    @Test func `dates that agree within two seconds join a receipt to an app transaction`() {
+    @Test func `purchase dates within two seconds join a receipt and an app transaction into one acquisition`() {
         let app = Calculator.app("37", "2014-05-01T10:00:00Z")
         let near = Calculator.app("37", "2014-05-01T10:00:02Z", platform: nil, id: .download("9"), kind: .receipt)
         let far = Calculator.app("37", "2014-05-01T10:00:03Z", platform: nil, id: nil, kind: .receipt)
@@ -24,7 +23,7 @@ import Testing
         #expect(acquisitions(in: [app, far]).count == 2)
     }
 
-    @Test func `different IDs of one kind are different acquisitions, even with equal dates`() {
+    @Test func `artifacts with different IDs of one kind are different acquisitions`() {
         let one = Calculator.app("37", "2014-05-01", id: .appTransaction("1"))
         let other = Calculator.app("37", "2014-05-01", id: .appTransaction("2"))
         #expect(acquisitions(in: [one, other]).count == 2)
@@ -33,7 +32,7 @@ import Testing
         #expect(acquisitions(in: [one, other, without]).count == 2)
     }
 
-    @Test func `a version comes from the earliest-signed artifact in which it can be read`() {
+    @Test func `an acquisition's version comes from the earliest-signed artifact in which it can be read`() {
         let malformed = Calculator.app("1.x", "2014-05-01", signed: "2014-06-01")
         let readable = Calculator.app("37", "2014-05-01", signed: "2015-01-01")
         #expect(acquisitions(in: [malformed, readable]).map(\.originalAppVersion) == ["37"])
@@ -45,7 +44,7 @@ import Testing
         #expect(acquisitions(in: proofs).count == 2)
     }
 
-    @Test func `the order in which artifacts come never matters`() {
+    @Test func `artifacts give the same acquisitions in any order`() {
         var random = SeededRandom(seed: 11)
         for _ in 0..<300 {
             let proofs = (0..<Int.random(in: 2...6, using: &random)).map { _ in RandomEvidence.proof(using: &random) }

@@ -15,8 +15,9 @@ import Testing
         ("P1Y2M3D", "2015-01-01", "2016-03-04"),
         ("P1M", "1969-12-31T23:59:59Z", "1970-01-31T23:59:59Z"),
     ])
-    func `a period ends at the same time of day, on a day that exists`(period: String, from: String, to: String) throws
-    {
+    func `a calendar period ends at the same time, on a day that exists`(
+        period: String, from: String, to: String
+    ) throws {
         let period = try #require(CalendarPeriod(iso8601: period))
         #expect(period.end(from: date(from)) == date(to))
     }
@@ -31,7 +32,7 @@ import Testing
     }
 
     @Test(arguments: ["P1Y", "P3M", "P14D", "P1Y2M3D", "P99999Y11M99999D"])
-    func `a period is written as it was read`(text: String) {
+    func `a calendar period is written as it was read`(text: String) {
         #expect(CalendarPeriod(iso8601: text)?.iso8601 == text)
     }
 
@@ -45,7 +46,7 @@ import Testing
         if let instant { #expect(Date(rfc3339: instant.rfc3339) == instant) }
     }
 
-    @Test func `every day number from 1600 to 2400 is the day after the one before`() {
+    @Test func `the calendar counts every day from 1600 to 2400 once`() {
         var previous = CivilDay(year: 1599, month: 12, day: 31)
         for number in previous.number + 1...CivilDay(year: 2400, month: 12, day: 31).number {
             let day = CivilDay(number: number)
@@ -61,7 +62,7 @@ import Testing
         #expect(CivilDay("2015-02-29") == nil && CivilDay("2015-13-01") == nil && CivilDay("2015-1-01") == nil)
     }
 
-    @Test func `adding a period to a date beyond the calendar's range doesn't change the date`() throws {
+    @Test func `adding a calendar period to a date beyond the calendar's range doesn't change the date`() throws {
         let period = try #require(CalendarPeriod(iso8601: "P1Y"))
         let far = Date(timeIntervalSince1970: 1e300)
         #expect(period.end(from: far) == far)

@@ -17,7 +17,7 @@ import Testing
         #expect(try mistakes { try Calculator.policy() }.isEmpty)
     }
 
-    @Test func `all mistakes are reported at once, each at its place`() throws {
+    @Test func `all mistakes of a policy are reported at once, each at its place`() throws {
         let found = try mistakes {
             try Policy(
                 app: Policy.App(bundleID: "", appleID: 0),
@@ -40,7 +40,7 @@ import Testing
             ])
     }
 
-    @Test func `eras that run backwards are a mistake`() throws {
+    @Test func `an era that begins before the previous one is a mistake in the policy`() throws {
         func eras(_ first: Beginning, _ second: Beginning) -> [Era] {
             [
                 Era(name: "paid", model: .paid),

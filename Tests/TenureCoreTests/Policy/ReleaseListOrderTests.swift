@@ -26,7 +26,7 @@ struct ReleaseListOrderTests {
     }
 
     @Test(arguments: 1...150 as ClosedRange<UInt64>)
-    func `a release lies in the eras of every time at which it can have been on sale`(seed: UInt64) {
+    func `a release lies in every era in which it can have been on sale`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         let releases = Self.releases(&random)
         let boundary = Beginning.at(version: AppVersion("120"), date: Self.change)
@@ -45,7 +45,7 @@ struct ReleaseListOrderTests {
         }
     }
 
-    @Test func `two builds with one number have both times of sale, and a boundary is at the first of them`() {
+    @Test func `a build number used twice has both times of sale, and a boundary begins at the first one`() {
         func release(_ build: String, _ date: String) -> Release {
             Release(
                 platform: .iOS, version: nil, build: AppVersion(build),
@@ -69,7 +69,7 @@ struct ReleaseListOrderTests {
         #expect(eras("4") == [])
     }
 
-    @Test func `releases on the day of a boundary without an instant are ordered by the list`() {
+    @Test func `releases on the day of an undated boundary have the order of the list`() {
         let list = ReleaseList(
             ["119", "120", "121"].map {
                 Release(

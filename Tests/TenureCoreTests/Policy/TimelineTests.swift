@@ -34,7 +34,7 @@ import Testing
         #expect(timeline.eras(at: date("2015-12-01")) == EraSet(from: 1, to: 3))
     }
 
-    @Test func `dates have two seconds of tolerance at a boundary`() throws {
+    @Test func `purchase dates have two seconds of tolerance at a boundary`() throws {
         let timeline = try Calculator.policy().timelines.possible(for: .iOS)[0]
         #expect(timeline.eras(at: Calculator.iOSChange.addingTimeInterval(-2)) == EraSet(from: 0, to: 2))
         #expect(timeline.eras(at: Calculator.iOSChange.addingTimeInterval(-3)) == EraSet(from: 0, to: 1))
@@ -43,7 +43,7 @@ import Testing
         #expect(timeline.eras(at: Calculator.iOSChange.addingTimeInterval(3)) == EraSet(from: 1, to: 2))
     }
 
-    @Test func `an inherited boundary before the store opened is new, even if tvOS has its own earlier one`() throws {
+    @Test func `an inherited boundary before the tvOS store opened counts as new`() throws {
         func policy(_ freemium: [Platform: Beginning]) throws -> Policy {
             try Calculator.policy(eras: [
                 Era(name: "free", model: .free),
@@ -80,7 +80,7 @@ import Testing
         #expect(policy.timelines.known.compactMap(\.platform) == [.iOS, .visionOS])
     }
 
-    @Test func `a platform that is new in an era has none before it`() throws {
+    @Test func `earlier eras are impossible on a platform that is new in an era`() throws {
         let policy = try Calculator.policy(eras: [
             Era(name: "paid", model: .paid),
             Era(
@@ -120,7 +120,7 @@ import Testing
         #expect(try eras(of: "38", releases: list, boundary: change) == nil)
     }
 
-    @Test func `a release that is listed twice has the eras of both entries`() throws {
+    @Test func `a release that is listed twice has the eras of both rows`() throws {
         let list = [
             ("37", try day("2014-01-01")), ("38", try day("2014-02-01")), ("37", try day("2016-01-01")),
         ]
@@ -140,7 +140,7 @@ import Testing
         #expect(try eras(of: "122", releases: list, boundary: change) == EraSet(from: 1, to: 2))
     }
 
-    @Test func `two listed days are compared by day, and a boundary without an instant has its version's day`() throws {
+    @Test func `two release days compare by day, and an undated boundary gets its version's day`() throws {
         let list = [("119", try day("2015-05-01")), ("120", try day("2015-06-10")), ("121", try day("2015-06-12"))]
         let undated = Beginning.at(version: AppVersion("120"), date: nil)
         #expect(try eras(of: "119", releases: list, boundary: undated) == EraSet(from: 0, to: 1))

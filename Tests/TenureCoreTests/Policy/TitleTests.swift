@@ -14,18 +14,18 @@ import Testing
         (["nb-NO"], "Alt"), (["fr", "de"], "Alles"), (["fr"], "Everything"), ([], "Everything"), ([""], "Everything"),
         (["d"], "Everything"), (["den"], "Everything"),
     ])
-    func `the first of the reader's languages counts, then the first that is given`(
+    func `a title is in the first of the reader's languages that it has, otherwise in its first language`(
         _ languages: [String], _ text: String
     ) {
         #expect(title.text(for: languages) == text)
     }
 
-    @Test func `the default translation is the one that is written first`() {
+    @Test func `a title's default translation is the one that is written first`() {
         let title: Title = ["de": "Alles", "en": "Everything"]
         #expect(title.text(for: ["fr"]) == "Alles")
     }
 
-    @Test func `another script of the same language is better than another language`() {
+    @Test func `a title in another script of the reader's language is preferred to another language`() {
         let title: Title = ["en": "Everything", "zh-Hans": "全部版"]
         #expect(title.text(for: ["zh-TW"]) == "全部版")
     }
@@ -52,7 +52,7 @@ import Testing
                 "the title has 61 characters; shorten it to at most 60"
             ),
         ] as [(Title, String?)])
-    func `a title is changed so that it fits into a sentence`(_ title: Title, _ mistake: String?) {
+    func `an empty, too long or oddly spaced title is a mistake with advice`(_ title: Title, _ mistake: String?) {
         #expect(title.mistakes(at: ["title"]).map(\.message) == [mistake].compactMap(\.self))
     }
 

@@ -15,7 +15,7 @@ import Testing
         case failed(Holder)
     }
 
-    @Test func `no text, dump, mirror, error or encoding of a value shows the secret in it`() throws {
+    @Test func `no text, dump, mirror, error or encoding shows the content of a Secret`() throws {
         let holder = Holder()
         var dumped = ""
         dump(holder, to: &dumped)
@@ -54,11 +54,11 @@ import Testing
         ),
         ("-----BEGIN PRIVATE KEY-----\nMIG", "-----BEGIN <redacted>"),
     ])
-    func `a secret is hidden where it can be recognized in a text that an operator wrote`(text: String, shown: String) {
+    func `a secret is hidden where it is recognized in a text that an operator wrote`(text: String, shown: String) {
         #expect(text.hidingCredentials == shown)
     }
 
-    @Test func `characters that alter how text is shown become visible`() {
+    @Test func `control characters that alter how text is shown are replaced by visible ones`() {
         let text = "a\u{202E}b\u{1B}[31m\u{9B}c\nd\u{2066}\u{200F}\u{61C}\u{2028}\u{7F}é👩‍💻"
         let escaped = "a\\u{202E}b\\u{1B}[31m\\u{9B}c\\u{A}d\\u{2066}\\u{200F}\\u{61C}\\u{2028}\\u{7F}é👩‍💻"
         #expect(text.escapedForDisplay == escaped)

@@ -8,7 +8,7 @@ import Testing
         ("1", "1.0"), ("1.0", "1.0.0.0"), ("1.02.3", "1.2.3"), ("0120", "120"), ("120.0", "120"), ("0", "0.0"),
         (" 1.2\t", "1.2"), ("000", "0"),
     ])
-    func `versions that differ only in zeros and blanks are equal, and hash alike`(left: String, right: String) throws {
+    func `versions that differ only in meaningless zeros and blanks are equal`(left: String, right: String) throws {
         let left = try #require(AppVersion(left))
         let right = try #require(AppVersion(right))
         #expect(left == right)
@@ -21,7 +21,7 @@ import Testing
         ("99999999999999999999", "100000000000000000000"), ("9", "120"), ("119.9.9.9", "120"), ("1", "1.0.1"),
         ("0", "0.0.1"),
     ])
-    func `components compare as numbers of any length`(earlier: String, later: String) throws {
+    func `components of a version compare as numbers of any length`(earlier: String, later: String) throws {
         let earlier = try #require(AppVersion(earlier))
         let later = try #require(AppVersion(later))
         #expect(earlier < later)
@@ -34,11 +34,11 @@ import Testing
         #expect(AppVersion(text) == nil)
     }
 
-    @Test func `the versions 1 0 0 1 and 1 1 have different hashes`() throws {
+    @Test func `the versions 1.0.0.1 and 1.1 have different hashes`() throws {
         #expect(Set(["1.0.0.1", "1.1", "1.0.1"].compactMap { AppVersion($0) }).count == 3)
     }
 
-    @Test func `the order of random versions is total`() throws {
+    @Test func `of two random versions, exactly one relation holds: lower, equal or higher`() throws {
         var random = SeededRandom(seed: 7)
         let versions = (0..<60).compactMap { _ in
             AppVersion(

@@ -18,7 +18,7 @@ struct ReceiptDraftTests {
         #expect(draft[2] == nil)
     }
 
-    @Test func `a receipt draft's purchases are set by their number`() throws {
+    @Test func `fields of a receipt draft's purchases are set by the purchase's number`() throws {
         var draft = ReceiptDraft()
         try draft.set("in_app.0.product_id", to: "a")
         try draft.set("in_app.1.product_id", to: "b")
@@ -39,7 +39,7 @@ struct ReceiptDraftTests {
         #expect(error?.description.contains("`") == true)
     }
 
-    @Test func `a receipt draft in the App Store's form is sorted, and starts like genuine receipts`() throws {
+    @Test func `a receipt draft in the App Store's form is sorted, and starts as genuine receipts do`() throws {
         let minter = ReceiptMinter(
             authority: try TestAuthority(), signedAt: Date(timeIntervalSince1970: 1_795_176_000))
         let receipt = try minter.mint()

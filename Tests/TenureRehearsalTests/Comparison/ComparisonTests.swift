@@ -28,7 +28,7 @@ struct ComparisonTests {
             })
     }
 
-    @Test func `a customer with a right under only the old policy loses it`() throws {
+    @Test func `a rehearsal counts a customer with a right under only the old policy as losing it`() throws {
         let changes = try changes(of: buyer(build: "110"))
         #expect(changes["everything"] == .loses)
         #expect(changes["printing"] == .loses)
@@ -36,7 +36,7 @@ struct ComparisonTests {
         #expect(changes["themes"] == .changesReason)
     }
 
-    @Test func `a customer with a right under both policies keeps it, and gains a new one`() throws {
+    @Test func `a rehearsal counts no loss for a right under both policies, and a gain for a new right`() throws {
         let changes = try changes(of: buyer(build: "37"))
         #expect(changes["everything"] == .same)
         #expect(changes["themes"] == .gains)
@@ -53,7 +53,7 @@ struct ComparisonTests {
         #expect(try changes(of: buyer(build: "110"), promises: [promise], keeping: [])["everything"] == .loses)
     }
 
-    @Test func `a promise counts as written only if the previous policy doesn't give the right`() throws {
+    @Test func `a rehearsal counts no loss of a right that only a promise gave before`() throws {
         let promise = Promise(
             entitlement: "everything",
             acquisition: AcquisitionKey(appTransactionID: "1", downloadID: nil, originalPurchaseDate: nil),
@@ -68,7 +68,7 @@ struct ComparisonTests {
         }
     }
 
-    @Test func `a rollback keeps what a promise that it restores gives, in addition to other promises`() throws {
+    @Test func `a rollback keeps the rights of the promises that it restores, in addition to other promises`() throws {
         func promise(of entitlement: String) throws -> Promise {
             Promise(
                 entitlement: entitlement,
@@ -120,13 +120,13 @@ struct ComparisonTests {
         (Answer(.granted, until: Population.now, reason: .product), Answer(.granted, reason: .product), .gains),
         (Answer(.denied, reason: .noPurchase), Answer(.denied, reason: .noPurchase), .same),
     ])
-    func `an undetermined right counts as none, and an earlier end counts as a loss`(
+    func `a rehearsal counts an undetermined right as none, and an earlier end as a loss`(
         before: Answer, now: Answer, change: Change
     ) {
         #expect(Change(from: before, to: now) == change)
     }
 
-    @Test func `without an old policy no customer gains or loses`() throws {
+    @Test func `a rehearsal without an old policy counts no gains and no losses`() throws {
         let comparison = Comparison(of: try Population.policy(freeFrom: "100"), at: Population.now)
         let verdicts = comparison.verdicts(on: buyer(build: "37"))
         #expect(verdicts.map(\.entitlement) == ["everything", "cloud"])

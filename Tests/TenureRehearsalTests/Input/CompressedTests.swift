@@ -14,7 +14,7 @@ struct CompressedTests {
         return file + ".gz"
     }
 
-    @Test func `a compressed file is recognized by its first bytes and gives the same report`() async throws {
+    @Test func `a compressed evidence file is recognized by its first bytes and gives the same report`() async throws {
         let (lines, _) = try Corpora.lines(1100, seed: 2)
         let plain = try await Corpora.rehearse(lines).outcome
         let folder = try ScratchFolder()
@@ -25,7 +25,7 @@ struct CompressedTests {
         #expect(!outcome.isPartial)
     }
 
-    @Test func `an incomplete archive counts up to the damage, and the report mentions it`() async throws {
+    @Test func `a damaged compressed evidence file counts up to the damage, as the report says`() async throws {
         let (lines, _) = try Corpora.lines(1100, seed: 2)
         let folder = try ScratchFolder()
         let file = try compress(Array(lines.joined(separator: [0x0A])), in: folder)
@@ -37,7 +37,7 @@ struct CompressedTests {
         #expect(outcome.counts.lines > 100 && outcome.counts.lines < 1100)
     }
 
-    @Test func `a missing file is an error with its name`() throws {
+    @Test func `a missing evidence file is an error with its name`() throws {
         let folder = NSTemporaryDirectory()
         #expect(throws: RehearsalError.folder(folder)) { _ = try EvidenceSource(path: folder) }
         #expect(throws: RehearsalError.unreadable("/nowhere/evidence")) {

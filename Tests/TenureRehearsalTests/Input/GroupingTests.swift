@@ -47,12 +47,12 @@ struct GroupingTests {
         return count
     }
 
-    @Test func `one Apple Account is one customer, also under several exported ids`() async throws {
+    @Test func `one Apple Account is one customer of a rehearsal, even under several exported IDs`() async throws {
         let (first, second) = try (appTransaction("1"), appTransaction("1"))
         #expect(try await customers([first, "{\"id\":\"a\",\"appTransaction\":\"\(second)\"}"]) == 1)
     }
 
-    @Test func `a customer with several exported ids has the smallest, in any order of lines`() async throws {
+    @Test func `a customer with several exported IDs is reported with the smallest one`() async throws {
         let lines = try ["b", "a", "c"].map { "{\"id\":\"\($0)\",\"appTransaction\":\"\(try appTransaction("1"))\"}" }
         for order in [lines, lines.reversed()] {
             let tally = try await Corpora.rehearse(order.map { Array($0.utf8) }).outcome.tally
@@ -61,7 +61,7 @@ struct GroupingTests {
         }
     }
 
-    @Test func `two Apple Accounts are two customers, or one customer if they share an id`() async throws {
+    @Test func `a rehearsal counts two Apple Accounts as one if they share an exported ID`() async throws {
         let accounts = try ["1", "2"].map { try appTransaction($0) }
         #expect(try await customers(accounts) == 2)
         #expect(try await customers(accounts.map { "{\"id\":\"a\",\"appTransaction\":\"\($0)\"}" }) == 1)
@@ -69,7 +69,7 @@ struct GroupingTests {
         #expect(try await customers(ids) == 2)
     }
 
-    @Test func `an id joins lines with only a receipt, only a purchase, or accounts that other lines name too`()
+    @Test func `an exported ID joins lines with only a receipt, only a purchase, or accounts of other lines`()
         async throws
     {
         let lines = [
@@ -83,13 +83,13 @@ struct GroupingTests {
         #expect(try await customers(lines) == 1)
     }
 
-    @Test func `an id of ten accounts joins them`() async throws {
+    @Test func `an exported ID that names ten Apple Accounts joins them into one customer`() async throws {
         let lines = try (1...10).map { "{\"id\":\"x\",\"appTransaction\":\"\(try appTransaction("\($0)"))\"}" }
         #expect(try await customers(lines) == 1)
         #expect(try await Corpora.rehearse(lines.map { Array($0.utf8) }).outcome.anonymousIDs.isEmpty)
     }
 
-    @Test func `renewal info counts for its customer from any of the customer's lines`() async throws {
+    @Test func `renewal info in any evidence line of a customer counts for this customer`() async throws {
         let minter = JWSMinter(authority: try Corpora.authority.get(), signedAt: Self.instant)
         func line(_ name: String, _ kind: JWSKind, _ fields: [String: JSONValue]) throws -> String {
             let all = fields.merging(["originalTransactionId": .string("9")]) { $1 }
@@ -124,13 +124,13 @@ struct GroupingTests {
         #expect(try await granted(lines) == 1)
     }
 
-    @Test func `partly rejected lines are counted over all batches`() async throws {
+    @Test func `a rehearsal counts partly rejected lines over all batches`() async throws {
         let line = "{\"appTransaction\":\"\(try appTransaction("1"))\",\"transactions\":[\"none\"]}"
         let outcome = try await Corpora.rehearse(Array(repeating: Array(line.utf8), count: 5000)).outcome
         #expect(outcome.counts.partlyRejectedLines == 5000 && outcome.counts.linesWithRejections == 5000)
     }
 
-    @Test func `an id with more than ten accounts joins no lines`() async throws {
+    @Test func `an exported ID that names more than ten Apple Accounts joins no lines`() async throws {
         var lines = try (1...11).map { "{\"id\":\"x\",\"appTransaction\":\"\(try appTransaction("\($0)"))\"}" }
         // A purchase in two lines, and one beside the first account.
         lines.append("{\"id\":\"x\",\"transactions\":[\"\(try transaction("8", of: nil))\"]}")
@@ -144,7 +144,7 @@ struct GroupingTests {
         #expect(outcome.anonymousIDs == [.init(id: "x", accounts: 11)])
     }
 
-    @Test func `two lines are connected if a third line shares an ID with each`() async throws {
+    @Test func `two evidence lines belong together if a third line shares an ID with each`() async throws {
         // The purchase leads to the exported id, the id to the receipt, and the receipt to the account.
         let lines = [
             try transaction("9", of: nil),
@@ -155,7 +155,7 @@ struct GroupingTests {
         #expect(try await customers(lines) == 1)
     }
 
-    @Test func `an exported id that two customers share joins no lines`() async throws {
+    @Test func `an exported ID that two customers share joins no lines`() async throws {
         let lines = [
             "{\"appTransaction\":\"\(try appTransaction("1"))\",\"transactions\":[\"\(try transaction("9", of: nil))\"]}",
             "{\"appTransaction\":\"\(try appTransaction("2"))\",\"transactions\":[\"\(try transaction("9", of: nil))\"]}",
@@ -164,13 +164,13 @@ struct GroupingTests {
         #expect(try await customers(lines) == 3)
     }
 
-    @Test func `an artifact without any ID counts once, however often it occurs`() async throws {
+    @Test func `an artifact without any ID is one customer of a rehearsal, however often it occurs`() async throws {
         let one = try appTransaction(nil)
         let other = try appTransaction(nil, also: ["originalApplicationVersion": .string("38")])
         #expect(try await customers([one, one, other, "\"\(one)\""]) == 2)
     }
 
-    @Test func `the exported id of one line names a customer with hundreds of lines`() async throws {
+    @Test func `an exported ID in one line names a customer with hundreds of evidence lines`() async throws {
         // The policy takes something from this customer, so the report has them as an example.
         let instant = try #require(Date(written: "2014-12-25"))
         let app = try appTransaction(
@@ -185,7 +185,7 @@ struct GroupingTests {
         #expect(String(decoding: report.json(), as: UTF8.self).contains("\"ada\""))
     }
 
-    @Test func `a customer with hundreds of lines is one customer with all purchases`() async throws {
+    @Test func `hundreds of evidence lines of one customer are one customer with all purchases`() async throws {
         var lines = try (0..<300).map { try transaction("\($0)", of: "1") }
         lines.append(try appTransaction("1"))
         #expect(try await customers(lines) == 1)

@@ -21,24 +21,24 @@ struct LineSplitterTests {
     }
 
     @Test(arguments: [1, 2, 3, 7, 1000])
-    func `lines have the same numbers for any size of the input's pieces`(chunk: Int) {
+    func `evidence lines have the same numbers whatever the size of the blocks in which a file is read`(chunk: Int) {
         let text = "one\n\n  two \r\nthree\n\(String(repeating: "x", count: 250))\nfour"
         #expect(
             lines(of: text, chunk: chunk) == ["1: one", "2: ", "3: two", "4: three", "5: too long", "6: four"])
     }
 
     @Test(arguments: [1, 5, 1000])
-    func `a line that is too long is discarded while it is read, also at the end of the input`(chunk: Int) {
+    func `an evidence line that is too long is discarded while it is read, also at the end of the file`(chunk: Int) {
         let text = String(repeating: "x", count: 101) + "\na\n" + String(repeating: "y", count: 5000)
         #expect(lines(of: text, chunk: chunk) == ["1: too long", "2: a", "3: too long"])
     }
 
     @Test(arguments: [1, 2, 100])
-    func `a byte order mark isn't part of the first line`(chunk: Int) {
+    func `a byte order mark isn't part of the first evidence line`(chunk: Int) {
         #expect(lines(of: "\u{FEFF}a\nb\n", chunk: chunk) == ["1: a", "2: b"])
     }
 
-    @Test func `a batch has no more lines than the limit for one task`() {
+    @Test func `a batch of evidence lines has no more lines than the limit for one task`() {
         var splitter = LineSplitter()
         let batches = splitter.batches(adding: Array(repeating: 0x0A, count: 10_000))
         #expect(batches.count == 3)

@@ -63,7 +63,7 @@ struct DatabaseRehearsalTests {
     }
 
     @Test(arguments: [1, 2] as [UInt64])
-    func `a rehearsal over a database gives the same counts as deciding each customer`(seed: UInt64) async throws {
+    func `a rehearsal of a database gives the same counts as deciding each customer`(seed: UInt64) async throws {
         let folder = try ScratchFolder()
         let store = try Store(SQLiteDatabase(path: folder.path + "/database.sqlite"))
         let comparison = try Corpora.comparison()
@@ -103,7 +103,7 @@ struct DatabaseRehearsalTests {
         try await store.close()
     }
 
-    @Test func `customers on both sides of an honor's limit get different decisions`() async throws {
+    @Test func `a database rehearsal decides customers on both sides of an honor's limit`() async throws {
         let policy = try PolicyFile.read(
             Array(
                 """
@@ -156,7 +156,7 @@ struct DatabaseRehearsalTests {
         try await store.close()
     }
 
-    @Test func `a promise under a policy version that the database lacks is an error`() async throws {
+    @Test func `a rehearsal fails if a promise names a policy version that the database lacks`() async throws {
         let folder = try ScratchFolder()
         let store = try Store(SQLiteDatabase(path: folder.path + "/database.sqlite"))
         _ = try await store.write(at: Population.now, locking: [.policies]) {

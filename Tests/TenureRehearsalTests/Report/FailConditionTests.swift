@@ -18,7 +18,7 @@ struct FailConditionTests {
             conditions: try conditions.map { try FailCondition($0, of: comparison) })
     }
 
-    @Test func `a condition measures one entitlement, or the one with the highest value`() throws {
+    @Test func `--fail-if measures the named entitlement, or the one with the highest value`() throws {
         let report = try report([
             "lost>0", "lost>=1000", "everything.denied > 0.5%", "denied<=100%", "cloud.lost<1", "granted<0",
             "eraNotHonored>0",
@@ -35,14 +35,13 @@ struct FailConditionTests {
         #expect(verdicts[6].fails)
     }
 
-    @Test func `a value equal to the limit satisfies neither a condition with more than nor one with less than`() throws
-    {
+    @Test func `a rehearsal's value that equals the limit of a condition is neither more nor less than it`() throws {
         let losing = try report([]).tally.losing
         let verdicts = try report(["lost>=\(losing)", "lost>\(losing)", "lost<=\(losing)", "lost<\(losing)"]).verdicts
         #expect(losing > 0 && verdicts.map(\.fails) == [true, false, true, false])
     }
 
-    @Test func `a condition counts customers once, and fails for any entitlement`() throws {
+    @Test func `a rehearsal's condition without an entitlement counts each customer once`() throws {
         let report = try report(["changed>0"])
         #expect(report.verdicts[0].value == Double(report.tally.changed))
         #expect(report.verdicts[0].entitlement == nil)
@@ -82,7 +81,7 @@ struct FailConditionTests {
         #expect(single.verdicts.first?.entitlement != comparison.entitlements.first)
     }
 
-    @Test func `a condition on an entitlement with periods in its name measures that entitlement`() throws {
+    @Test func `a rehearsal's condition can name an entitlement that has periods in its name`() throws {
         let comparison = Comparison(
             of: try Population.policy(freeFrom: "100", alsoNames: "pro.cloud"), at: Population.now)
         let report = RehearsalReport(
@@ -92,7 +91,7 @@ struct FailConditionTests {
         #expect(report.verdicts.map(\.entitlement) == ["pro.cloud"])
     }
 
-    @Test func `a customer about whom a policy becomes unsure counts as changed, and neither gains nor loses`() throws {
+    @Test func `a denial that becomes undetermined counts as changed, not as a gain or a loss`() throws {
         let comparison = Comparison(
             of: try Population.policy(freeFrom: "120"), against: try Population.policy(freeFrom: "120", honors: false),
             at: Population.now)
@@ -111,7 +110,7 @@ struct FailConditionTests {
         #expect(report.verdicts.map(\.fails) == [true, true])
     }
 
-    @Test func `a rehearsal without customers fails`() throws {
+    @Test func `a rehearsal without customers fails, even without conditions`() throws {
         let comparison = Comparison(of: try Population.policy(freeFrom: "100"), at: Population.now)
         let empty = RehearsalReport(
             policyName: "new.yaml", oldPolicyName: nil, comparison: comparison,
@@ -122,14 +121,14 @@ struct FailConditionTests {
     @Test(arguments: [
         "lost", "lost>", "lost>many", "loss>0", "everythin.lost>0", "lost>-1", ">0", "everything.rejected>0", "lost=0",
     ])
-    func `an invalid condition is refused with advice on what to write`(text: String) throws {
+    func `an invalid condition of a rehearsal is refused with advice on what to write`(text: String) throws {
         let comparison = Comparison(
             of: try Population.policy(freeFrom: "100"), against: try Population.policy(freeFrom: "120"),
             at: Population.now)
         #expect(throws: RehearsalError.self) { try FailCondition(text, of: comparison) }
     }
 
-    @Test func `a condition about losses is refused without an old policy`() throws {
+    @Test func `a rehearsal's condition about losses is refused without an old policy`() throws {
         let comparison = Comparison(of: try Population.policy(freeFrom: "100"), at: Population.now)
         #expect(throws: RehearsalError.self) { try FailCondition("lost>0", of: comparison) }
         #expect(throws: Never.self) { try FailCondition("denied>0", of: comparison) }

@@ -49,7 +49,7 @@ struct HeadlineTests {
             findings: Linter.findings(in: policy, at: Population.now))
     }
 
-    @Test func `errors of the linter say not to ship, unless the policy acknowledges them`() throws {
+    @Test func `a rehearsal's headline says not to ship if the linter reports errors, unless acknowledged`() throws {
         let headline = try report(of: try Self.policy()).headline
         #expect(headline.level == .stop)
         #expect(headline.sentence == "Do not ship: `tenure policy check` reports 1 error.")
@@ -60,14 +60,14 @@ struct HeadlineTests {
         #expect(acknowledged.sentence == "Of 1 customer, 0.00% have `everything`.")
     }
 
-    @Test func `a product that no entitlement lists asks for a check`() throws {
+    @Test func `a rehearsal's headline asks for a check of a product that no entitlement lists`() throws {
         let errors = Linter.findings(in: try Self.policy(), at: Population.now).unacknowledgedErrors
         let policy = try Self.policy(acknowledging: errors)
         #expect(try report(of: policy, bought: ["com.example.calculator.everything"]).headline.level == .go)
         #expect(try report(of: policy, bought: ["com.example.calculator.old"]).headline.level == .check)
     }
 
-    @Test func `a percentage of rejected lines is one of all lines, not of customers`() async throws {
+    @Test func `a rehearsal's percentage of rejected lines is based on all lines, not on customers`() async throws {
         let minter = JWSMinter(authority: try Corpora.authority.get(), signedAt: Population.now)
         let line = Array(try minter.mint(.appTransaction, setting: [:]))
         let outcome = try await Corpora.rehearse(Array(repeating: line, count: 9) + [Array("no JWS".utf8)]).outcome

@@ -89,7 +89,7 @@ struct PageCauseTests {
         }.joined()
     }
 
-    @Test func `a removed product is the cause of the loss, not the era that never granted it`() throws {
+    @Test func `a rehearsal page names a removed product as the cause of a loss, not an unrelated era`() throws {
         let report = report(
             of: try Self.policy(products: [Self.lifetime]),
             against: try Self.policy(products: [Self.lifetime, Self.yearly]),
@@ -108,7 +108,7 @@ struct PageCauseTests {
         #expect(removed == [[Self.yearly]])
     }
 
-    @Test func `a loss for another reason names no product`() throws {
+    @Test func `a rehearsal page names no product for a loss with another cause`() throws {
         let products = [Self.lifetime, Self.yearly]
         let report = report(
             of: try Self.policy(products: [Self.lifetime], honors: []), against: try Self.policy(products: products),
@@ -121,13 +121,13 @@ struct PageCauseTests {
         #expect(!String(decoding: report.json(), as: UTF8.self).contains("removedProducts"))
     }
 
-    @Test func `many removed products are counted`() {
+    @Test func `a rehearsal page counts removed products if there are many`() {
         #expect(Set(["a"]).removal == "`a` no longer grants it")
         #expect(Set(["a", "b"]).removal == "`a` and `b` no longer grant it")
         #expect(Set(["a", "b", "c", "d", "e"]).removal == "`a`, `b`, `c` and 2 other products no longer grant it")
     }
 
-    @Test func `paper shows every cause`() throws {
+    @Test func `a printed rehearsal page shows every cause of losses`() throws {
         let eras = ["paid", "paidAgain"]
         let products = [Self.lifetime]
         let others = (1...6).map { "other\($0)" }
@@ -148,7 +148,7 @@ struct PageCauseTests {
         #expect(!paper(page).contains("<li>"))
     }
 
-    @Test func `each reason says how many of its customers lose it, and the legend and the table agree`() throws {
+    @Test func `each reason on a rehearsal page says how many of its customers lose a right`() throws {
         let products = [Self.lifetime]
         let report = report(
             of: try Self.policy(products: products),
@@ -168,7 +168,7 @@ struct PageCauseTests {
         #expect(self.page(gaining).contains("honored era <span class=\"soft\">(1 of them gains it)</span></td>"))
     }
 
-    @Test func `each chart has the names of the eras under it`() throws {
+    @Test func `each chart of a rehearsal page has the names of the eras under it`() throws {
         let policy = try Self.policy(products: [Self.lifetime])
         let page = page(report(of: policy, against: policy, [Customers(bought: "2014-06-15", count: 2)]))
         let panels = page.components(separatedBy: "<section class=\"panel\">").dropFirst()
@@ -180,12 +180,12 @@ struct PageCauseTests {
         }
     }
 
-    @Test func `the strip of eras has no color, because gray means that customers don't have it`() {
+    @Test func `the eras under a chart have no color, because gray means customers without the right`() {
         #expect(PageStyle.css.contains(".eraSpan { fill: var(--paper);"))
         #expect(!PageStyle.css.contains(".eraSpan.odd"))
     }
 
-    @Test func `findings have dates as people write them, without the tolerance`() throws {
+    @Test func `findings on a rehearsal page have written-out dates, without the tolerance of two seconds`() throws {
         let eras = ["paid", "giveaway"]
         let products = [Self.lifetime]
         let report = report(
@@ -209,7 +209,7 @@ struct PageCauseTests {
         ("at 2015-05-01T18:00:30Z", "at 2015-05-01T18:00:30Z"),
         ("build 12015-05-011 or 2015-13-45", "build 12015-05-011 or 2015-13-45"),
     ])
-    func `dates in sentences are written, and code stays as it is`(text: String, written: String) {
+    func `instants in a rehearsal page's sentences become dates, but not those in code`(text: String, written: String) {
         #expect(text.withWrittenDates == written)
     }
 }

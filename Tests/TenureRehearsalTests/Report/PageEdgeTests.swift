@@ -54,20 +54,20 @@ struct PageEdgeTests {
         String(decoding: HTMLReport.bytes(of: report), as: UTF8.self)
     }
 
-    @Test func `an era's name is escaped everywhere on the page`() throws {
+    @Test func `an era's name is escaped everywhere on a rehearsal page`() throws {
         let policy = try Self.policy(build: "120", name: Self.hostile)
         let page = page(report(of: policy, against: policy, [("37", "2014-05-01", 3), ("130", "2015-07-01", 2)]))
         #expect(!page.contains("<b>easy"))
         #expect(page.contains("free &amp; &lt;b&gt;easy&lt;/b&gt; begins with 120"))
     }
 
-    @Test func `customers without a purchase date are counted under the chart`() throws {
+    @Test func `customers without a purchase date are counted under the chart of a rehearsal page`() throws {
         let policy = try Self.policy(build: "120")
         let page = page(report(of: policy, against: policy, [("37", "2014-05-01", 3), ("37", nil, 4)]))
         #expect(page.contains("<p class=\"note\">4 customers without a purchase date in this range.</p>"))
     }
 
-    @Test func `a changeover window of a few days is visible in a chart of several years`() throws {
+    @Test func `a changeover window of a few days is visible in a rehearsal chart of several years`() throws {
         let policy = try Self.policy(build: "120")
         let page = page(report(of: policy, against: policy, [("1", "2009-05-01", 3), ("130", "2015-12-01", 2)]))
         let window = try #require(page.components(separatedBy: "<rect class=\"changeover\"").dropFirst().first)
@@ -76,7 +76,7 @@ struct PageEdgeTests {
         #expect(try #require(Double(width)) >= 3)
     }
 
-    @Test func `the line where an era begins is above the row of the era's first build`() throws {
+    @Test func `the table of a rehearsal page marks an era's beginning above the row of its first build`() throws {
         let policy = try Self.policy(build: "120")
         let page = page(
             report(
@@ -88,7 +88,7 @@ struct PageEdgeTests {
         #expect(places.count == 4 && places == places.sorted())
     }
 
-    @Test func `causes are sorted by size, and the headline counts the customers of all causes`() throws {
+    @Test func `causes on a rehearsal page are sorted by size, and the headline counts the customers of all`() throws {
         let report = report(
             of: try Self.policy(build: "100", honors: false), against: try Self.policy(build: "120"),
             // They lose both entitlements, or only the cloud.
@@ -104,7 +104,7 @@ struct PageEdgeTests {
         #expect(amounts.count > 1 && amounts == amounts.sorted { (Int($0) ?? 0) > (Int($1) ?? 0) }, "\(amounts)")
     }
 
-    @Test func `the headline names each entitlement that customers lose`() throws {
+    @Test func `a rehearsal's headline names each entitlement that customers lose`() throws {
         let change = Population.date("2015-01-01")
         func policy(_ honors: [Honor], _ others: [Honor]) throws -> Policy {
             let plain = try Self.policy(build: "120")
@@ -126,7 +126,7 @@ struct PageEdgeTests {
         )
     }
 
-    @Test func `a customer with a right that becomes undetermined counts only as a loss`() throws {
+    @Test func `a rehearsal counts a right that becomes undetermined as a loss only`() throws {
         let old = try Self.policy(build: "120")
         let new = try Policy(
             app: old.app, eras: old.eras, buildNumbers: .restarted, entitlements: old.entitlements,
@@ -141,7 +141,7 @@ struct PageEdgeTests {
         #expect(numbers.prefix(5) == ["2", "0", "0", "0", "3"])
     }
 
-    @Test func `merged tallies add their contradictions and their unlisted products`() throws {
+    @Test func `merging the counts of two rehearsal tasks adds contradictions and unlisted products`() throws {
         let comparison = Comparison(of: try Self.policy(build: "120"), against: nil, at: Population.now)
         func part(_ id: String, _ type: Purchase.ProductType) -> Tally {
             var tally = Tally(for: comparison)
@@ -164,7 +164,7 @@ struct PageEdgeTests {
         #expect(tally.productsWithoutEntitlement == ["com.example.calculator.nonConsumable": 1])
     }
 
-    @Test func `contradicting proofs ask for a check although no customer loses anything`() throws {
+    @Test func `a rehearsal's headline asks for a check if proofs contradict each other, even without a loss`() throws {
         let policy = try Self.policy(build: "120")
         let plain = report(of: policy, against: policy, [("37", "2014-05-01", 3)])
         #expect(plain.headline.level == .go)

@@ -69,7 +69,7 @@ struct PageTests {
         try #require(between("<h2>\(title)</h2>", "<h2>", in: page).first, "\(title)")
     }
 
-    @Test func `a page begins with a verdict in one sentence, in the color of its level`() throws {
+    @Test func `a rehearsal page begins with a verdict in one sentence, in the color of its level`() throws {
         let losing = try page(from: Self.earlier.0, to: Self.earlier.1)
         let body = try #require(losing.components(separatedBy: "<body>").last)
         #expect(body.hasPrefix("\n<header class=\"verdict stop\">\n<h1>Do not ship: 5 "))
@@ -81,7 +81,7 @@ struct PageTests {
             try section("Who loses, and why", of: gaining).contains("<p>No customer loses anything.</p>"))
     }
 
-    @Test func `cards count who loses, gains, and sees no change`() throws {
+    @Test func `the summary of a rehearsal page counts who loses, who gains, and who sees no change`() throws {
         func cards(_ page: String) -> [String] {
             between("<div class=\"card ", "</div>", in: page)
         }
@@ -98,9 +98,7 @@ struct PageTests {
             ])
     }
 
-    @Test func `losses are listed by cause with versions and months, and examples are collapsed`()
-        throws
-    {
+    @Test func `a rehearsal page lists losses by cause with versions and months, and collapses examples`() throws {
         let losses = try section(
             "Who loses, and why", of: page(from: Self.earlier.0, to: Self.earlier.1))
         let causes = between("<div class=\"cause\">", "</div></div>", in: losses)
@@ -120,7 +118,7 @@ struct PageTests {
         #expect(!cause.components(separatedBy: "<details>")[0].contains("<li>"))
     }
 
-    @Test func `each platform has a panel with its own eras, the largest first`() throws {
+    @Test func `a rehearsal page has a panel with its own eras for each platform, the largest first`() throws {
         let page = try page(from: Self.earlier.0, to: Self.earlier.1)
         let panels = between("<section class=\"panel\">", "</section>", in: page)
         #expect(panels.count == 2)
@@ -154,9 +152,7 @@ struct PageTests {
                 && panels.last?.contains("<span>Version</span>") == true)
     }
 
-    @Test func `the bars of a chart and the rows of versions show how many customers each part has`()
-        throws
-    {
+    @Test func `each bar and version row of a rehearsal page shows its number of customers`() throws {
         let page = try page(from: Self.earlier.0, to: Self.earlier.1)
         let panels = between("<section class=\"panel\">", "</section>", in: page)
         let ios = try #require(panels.first)
@@ -195,7 +191,7 @@ struct PageTests {
         #expect(order.count == 3 && order == order.sorted())
     }
 
-    @Test func `the legend counts each part once, and a color means the same everywhere`() throws {
+    @Test func `the legend of a rehearsal page counts each part once, and colors mean the same everywhere`() throws {
         let page = try page(from: Self.earlier.0, to: Self.earlier.1)
         let legend = try #require(between("<div class=\"legend\">", "</div>", in: page).first)
         #expect(
@@ -219,7 +215,7 @@ struct PageTests {
         }
     }
 
-    @Test func `the style has separate rules for phones and for paper`() throws {
+    @Test func `the style of a rehearsal page has separate rules for phones and for paper`() throws {
         let css = try #require(
             between("<style>", "</style>", in: page(from: Self.earlier.0, to: Self.earlier.1)).first)
         #expect(css.contains("@media (max-width: 600px)"))

@@ -27,7 +27,7 @@ struct ReportTests {
         String(decoding: HTMLReport.bytes(of: report), as: UTF8.self)
     }
 
-    @Test func `a report shows no IDs of customers unless --identify asks for them`() throws {
+    @Test func `a rehearsal report shows no IDs of customers unless --identify asks for them`() throws {
         let report = try report(identifying: false)
         let text = TextReport(report).lines.map { "\($0)" }.joined()
         for output in [page(report), String(decoding: report.json(), as: UTF8.self), text] {
@@ -38,14 +38,14 @@ struct ReportTests {
         #expect(page(try self.report(identifying: true)).contains("user 1"))
     }
 
-    @Test func `untrusted text on the page is escaped and never becomes markup`() throws {
+    @Test func `untrusted text on a rehearsal page is escaped and never becomes markup`() throws {
         let page = try page(report(identifying: true, policyName: "new\(Self.hostile).yaml"))
         #expect(!page.contains("<script"))
         #expect(!page.contains("\u{1B}"))
         #expect(page.contains("&lt;script&gt;"))
     }
 
-    @Test func `the page loads no other file`() throws {
+    @Test func `a rehearsal page loads no other file`() throws {
         let page = try page(report(identifying: false))
         for word in ["http://", "https://", "src=", "@import", "url(", "<link", "<script"] {
             #expect(!page.contains(word), "\(word)")
@@ -55,7 +55,7 @@ struct ReportTests {
         #expect(page.contains("<svg role=\"img\""))
     }
 
-    @Test func `the page closes every tag that it opens`() throws {
+    @Test func `a rehearsal page closes every tag that it opens`() throws {
         let page = try page(report(identifying: false))
         for name in ["svg", "table", "tbody", "div", "g", "style", "body", "html", "p", "h2", "h3"] {
             let opened =
@@ -64,7 +64,7 @@ struct ReportTests {
         }
     }
 
-    @Test func `the JSON has every number that the terminal shows`() throws {
+    @Test func `a rehearsal's JSON has every number that the terminal shows`() throws {
         let report = try report(identifying: false)
         let object = try #require(
             try JSONSerialization.jsonObject(with: Data(report.json())) as? [String: Any])
@@ -90,14 +90,14 @@ struct ReportTests {
     }
 
     @Test(arguments: [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567"), (-1234, "-1,234")])
-    func `numbers have commas between thousands`(number: Int, text: String) {
+    func `numbers in a rehearsal report have commas between thousands`(number: Int, text: String) {
         #expect(number.grouped == text)
     }
 
     @Test(arguments: [
         (0, 10, "0.00%"), (1, 100_000, "<0.01%"), (99_999, 100_000, ">99.99%"), (1, 3, "33.3%"), (1, 0, "0%"),
     ])
-    func `a small share above zero is never shown as 0%`(count: Int, total: Int, text: String) {
+    func `a small share above zero is never shown as 0% in a rehearsal report`(count: Int, total: Int, text: String) {
         #expect(count.share(of: total) == text)
     }
 }

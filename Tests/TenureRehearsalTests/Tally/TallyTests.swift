@@ -17,7 +17,7 @@ struct TallyTests {
     }
 
     @Test(arguments: [1, 2, 3] as [UInt64], [7, 40, Cells.standardCapacity])
-    func `the same customers give the same tally in any order and in any parts`(seed: UInt64, capacity: Int) throws {
+    func `a rehearsal's counts don't depend on the order of customers`(seed: UInt64, capacity: Int) throws {
         var random = SeededRandom(seed: seed)
         let customers = Population.customers(700, seed: seed)
         let whole = try Self.tally(customers, capacity: capacity)
@@ -43,7 +43,7 @@ struct TallyTests {
         #expect(parts.first == whole)
     }
 
-    @Test func `every answer is counted once in each table of the report`() throws {
+    @Test func `a rehearsal counts every decision once in each table of the report`() throws {
         let tally = try Self.tally(Population.customers(500, seed: 9), capacity: 20)
         for (index, entitlement) in tally.byEntitlement.enumerated() {
             #expect(entitlement.counts.total == 500)
@@ -58,7 +58,7 @@ struct TallyTests {
         }
     }
 
-    @Test func `too many versions share a row, and months stay exact`() throws {
+    @Test func `a rehearsal with too many versions combines them in one row, and counts months exactly`() throws {
         let customers = Population.customers(2000, seed: 5)
         let full = try Self.tally(customers)
         let small = try Self.tally(customers, capacity: 30)
@@ -70,7 +70,7 @@ struct TallyTests {
         #expect(months(full) == months(small))
     }
 
-    @Test func `each class keeps as many examples as its limit allows`() throws {
+    @Test func `a rehearsal keeps up to 100 examples of customers who lose, and 10 of granted ones`() throws {
         let tally = try Self.tally(Population.customers(3000, seed: 2))
         let everything = tally.byEntitlement[0]
         let losers = try #require(everything.examples[.change(.loses)])

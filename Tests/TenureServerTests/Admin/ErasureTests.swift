@@ -13,7 +13,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `exporting and erasing a customer` {
-    @Test func `an export has all data of a customer, with artifacts as they came`() async throws {
+    @Test func `an export has all data of a customer, with artifacts as they were received`() async throws {
         try await withAdminClient { admin, keys in
             let minter = Calculator.minter()
             let appTransaction = try minter.text(.appTransaction)
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `an erasure removes everything, and the person returns as a new customer`() async throws {
+    @Test func `an erasure removes everything about a customer, who returns as a new customer`() async throws {
         try await withAdminClient { admin, _ in
             let appTransaction = try Calculator.minter().text(.appTransaction)
             let customer = try await admin.client.sync(SyncRequest(appTransaction: appTransaction, transactions: []))
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func `an erasure leaves nothing on the disk but its line in the audit trail`() async throws {
+    @Test func `an erasure leaves nothing of the customer on the disk but its line in the audit trail`() async throws {
         try await withFolder { folder in
             let id = "704000000000004711"
             try await withService(in: folder) {
@@ -137,7 +137,7 @@ import Testing
 
     private struct Broken: Error {}
 
-    @Test func `an erasure includes the request IDs of support, which can then be used again`() async throws {
+    @Test func `an erasure removes request IDs of support actions, which can then be used again`() async throws {
         try await withFolder { folder in
             let publicID = try await withService(in: folder) {
                 $0.adminKey = AdminClient.adminKey
@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    @Test func `a customer of another authority isn't found`() async throws {
+    @Test func `the admin API finds no customer with artifacts of another authority`() async throws {
         try await withFolder { folder in
             let customer = try await withService(in: folder) { client in
                 try await AdminClient(client: client, key: nil).owner()

@@ -13,7 +13,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `finding customers` {
-    @Test func `customers are found by any ID`() async throws {
+    @Test func `support finds customers by any of their IDs`() async throws {
         try await withAdminClient { admin, keys in
             let minter = Calculator.minter()
             let id = "704000000000000001"
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `customers are found by the download ID of a receipt`() async throws {
+    @Test func `support finds customers by the download ID of a receipt`() async throws {
         try await withAdminClient { admin, _ in
             let receipt = try Calculator.receipts().text()
             _ = try await admin.client.sync(SyncRequest(receipt: receipt), from: nil)
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `customers are found by a pasted artifact, which isn't stored`() async throws {
+    @Test func `support finds customers by a pasted artifact, which isn't stored`() async throws {
         try await withAdminClient { admin, keys in
             let customer = try await admin.owner()
             let publicID = try customer.publicID

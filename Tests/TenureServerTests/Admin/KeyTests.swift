@@ -41,7 +41,7 @@ import Testing
         (.post, "/v1/admin/policies/rollback", [.admin, .policy]),
     ]
 
-    @Test func `keys of the admin API open exactly the routes of their scope`() async throws {
+    @Test func `an admin key opens exactly the routes of its scope`() async throws {
         try await withAdminClient { admin, keys in
             for (method, path, scopes) in Self.routes {
                 for scope in StoredAdminKey.Scope.allCases {
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `every route of the admin API requires a key, and the table above lists each`() async throws {
+    @Test func `every route of the admin API requires a key, and this test's table lists each`() async throws {
         try await withFolder { folder in
             let service = try await TenureService(try Calculator.configuration(folder))
             // The routes about several apps need the admin key of the configuration, not a key of one app.
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `a service without an admin key accepts neither an empty nor an invented one`() async throws {
+    @Test func `a service without an admin key accepts neither an empty nor an invented key`() async throws {
         try await withService { (client: Client) async throws in
             #expect(try await AdminClient(client: client, key: "").get("/v1/admin/audit").status == .unauthorized)
         }
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func `a key with one changed character is invalid`() {
+    @Test func `an admin key with one changed character is invalid`() {
         let key = Array(AdminClient.adminKey)
         #expect(KeySecret(String(key)) != nil)
         for index in key.indices {
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func `a revoked key is refused from the next request on`() async throws {
+    @Test func `a revoked admin key is refused from the next request on`() async throws {
         try await withFolder { folder in
             let secret = KeySecret()
             let store = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    @Test func `the database doesn't contain a key's secret`() async throws {
+    @Test func `the database doesn't contain an admin key's secret`() async throws {
         try await withFolder { folder in
             let secret = KeySecret()
             let store = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
@@ -159,7 +159,7 @@ import Testing
         }
     }
 
-    @Test func `failed attempts are counted by address and forgotten in time`() {
+    @Test func `attempts with a wrong admin key are counted by address, and forgotten over time`() {
         let tries = WrongKeyLimit()
         let now = Calculator.now
         for number in 1...WrongKeyLimit.limit { #expect(tries.add("192.0.2.1", now: now) == number) }

@@ -11,8 +11,8 @@ import Testing
 
 @testable import TenureServer
 
-@Suite struct `links with the app's users` {
-    @Test func `links with the app's users are made by the app's server with an access token`() async throws {
+@Suite struct `linking customers to the app's users` {
+    @Test func `an app's server links a customer to a user ID with the customer's access token`() async throws {
         try await withAdminClient { admin, keys in
             let server = admin.with(keys[.link])
             let phone = try await admin.owner()
@@ -41,9 +41,7 @@ import Testing
         }
     }
 
-    @Test func `linked customers aren't moved to another user unless the settings allow it`()
-        async throws
-    {
+    @Test func `linked customers aren't moved to another user unless the settings allow it`() async throws {
         try await withAdminClient { admin, keys in
             let server = admin.with(keys[.link])
             let token = try #require(try await admin.owner().accessToken?.value)
@@ -57,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `linking to the newest user moves the acquisition with its promise, and both timelines show it`()
+    @Test func `linking to the newest user moves an acquisition with its promise, as both timelines show`()
         async throws
     {
         try await withAdminClient(transfer: .newest) { admin, keys in
@@ -92,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func `a token from before a split gives access to the customer with its acquisition`() async throws {
+    @Test func `after an undone merge, an older access token opens the customer with its acquisition`() async throws {
         try await withAdminClient { admin, _ in
             let (owner, other) = (try await admin.owner(), try await admin.newcomer())
             let merge = try await admin.post(
@@ -116,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func `a request that names no customer, or two, is refused with the reason`() async throws {
+    @Test func `a link request that names no customer, or two, is refused with the reason`() async throws {
         try await withAdminClient { admin, keys in
             let server = admin.with(keys[.link])
             let token = try #require(try await admin.owner().accessToken?.value)
@@ -135,7 +133,7 @@ import Testing
         }
     }
 
-    @Test func `two syncs after a merge by hand keep both in one, and undoing it gives each its own`() async throws {
+    @Test func `syncs after a merge store into one customer, and undoing it splits the purchases`() async throws {
         try await withAdminClient { admin, _ in
             let id = "704000000000000001"
             let minter = Calculator.minter()

@@ -27,9 +27,7 @@ import Testing
     }
 
     @Test(arguments: ["/v1/admin/audit", "/metrics"])
-    func `the lockout begins after ten wrong keys, accepts the right one and ignores missing keys`(
-        path: String
-    ) async throws {
+    func `ten wrong admin keys lock out a client, and requests without a key don't count`(path: String) async throws {
         try await withProxiedService { port async throws in
             func status(_ key: String?) async throws -> Int? {
                 try await self.status(path, key: key, from: "198.51.100.7", port: port)

@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func `a search by order ID needs a key that may read, and one for the App Store`() async throws {
+    @Test func `a search by order ID needs an admin key that may read, and a key for the App Store`() async throws {
         try await LocalStoreTestBed.run { local in
             let (order, _) = try await Self.ordered(local)
             let path = "/v1/admin/orders/\(order)"
@@ -97,7 +97,7 @@ import Testing
         (#"{"errorCode":4040010,"errorMessage":"Not found"}"#, 404, .notFound),
         (#"{"errorCode":4030000,"errorMessage":"Forbidden"}"#, 403, .misconfigured),
     ])
-    func `errors of a search by order ID tell support what to do`(body: String, status: Int, code: Problem.Code)
+    func `errors of a search by order ID say what support should do`(body: String, status: Int, code: Problem.Code)
         async throws
     {
         try await LocalStoreTestBed.run { local in

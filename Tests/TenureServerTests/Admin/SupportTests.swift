@@ -12,7 +12,7 @@ import Testing
 
 @testable import TenureServer
 
-@Suite struct `support` {
+@Suite struct `support actions` {
     @Test func `support grants and revokes, with reasons in the timeline and the audit trail`() async throws {
         try await withAdminClient { admin, keys in
             let support = admin.with(keys[.support])
@@ -45,7 +45,7 @@ import Testing
     }
 
     // PostgreSQL can't store text with a NUL character.
-    @Test func `control characters are refused`() async throws {
+    @Test func `control characters in support requests are refused`() async throws {
         try await withAdminClient { admin, _ in
             let path = try await admin.newcomer().path()
             let grant: [String: Any?] = ["entitlement": "everything", "reason": "bought\u{0}twice"]
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func `a request with a mistake changes nothing and says what is wrong`() async throws {
+    @Test func `a support request with a mistake changes nothing and says what is wrong`() async throws {
         try await withAdminClient { admin, _ in
             let customer = try await admin.newcomer()
             let grants = try customer.path("/grants")
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func `the same request sent twice takes effect once`() async throws {
+    @Test func `the same support request sent twice takes effect once`() async throws {
         try await withAdminClient { admin, _ in
             let customer = try await admin.newcomer()
             let path = try customer.path("/grants")
@@ -158,7 +158,7 @@ import Testing
         }
     }
 
-    @Test func `support sees a refund at its own date`() async throws {
+    @Test func `a customer's timeline shows a refund at the date of the refund`() async throws {
         try await withAdminClient { admin, _ in
             let refund = Calculator.now.addingTimeInterval(-3600)
             let customer = try await admin.owner(transactions: [

@@ -11,7 +11,7 @@ import Testing
 @Suite struct `responses of the App Store Server API` {
     private let id = AppStoreCustomerID.transaction("1001")
 
-    @Test func `App Store histories are read over all pages, each with the revision of the page before`() async throws {
+    @Test func `App Store histories are read over all pages, each with the previous page's revision`() async throws {
         let all = try Answered.transactions(45)
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.histories = [(["1001"], all)] }
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func `responses of the App Store Server API have only the changes since a revision`() async throws {
+    @Test func `a request to the App Store Server API with a revision gets only the changes since then`() async throws {
         let all = try Answered.transactions(22)
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.histories = [(["1001"], all)] }
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `responses of the App Store Server API fail if their pages form a circle`() async throws {
+    @Test func `an App Store history with pages in a circle is incomplete`() async throws {
         let page = try Answered.transactions(1)[0]
         @Sendable func answer(_ revision: String) -> ImitatedAppStore.Scripted {
             .init(
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `responses of the App Store Server API end after a limit, whatever the App Store sends`() {
+    @Test func `an App Store history is read up to a limit, whatever the App Store sends`() {
         var trail = PageTrail(most: 3)
         #expect(trail.ending(hasMore: true, next: "a") == nil)
         #expect(trail.ending(hasMore: true, next: "b") == nil)
@@ -66,7 +66,7 @@ import Testing
         #expect(PageTrail(most: 3).ends(after: nil, hasMore: false) == .lastPage)
     }
 
-    @Test func `responses of the App Store Server API don't count if they are forged`() async throws {
+    @Test func `forged artifacts in responses of the App Store Server API don't count`() async throws {
         let sound = try Answered.transactions(2)
         let forged = try Answered.forged()
         try await withAppStore { asking in
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func `responses of the App Store Server API don't count for another environment or app`() async throws {
+    @Test func `artifacts of another environment or app in App Store Server API responses don't count`() async throws {
         let sandbox = try Answered.transaction("1001", .sandbox)
         let other = try Calculator.minter(bundleID: "com.example.other").text(.transaction)
         try await withAppStore { asking in
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `responses of the App Store Server API with refunds have pages too`() async throws {
+    @Test func `refund histories of the App Store Server API are read over all pages`() async throws {
         let all = try Answered.transactions(21)
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.refunds["1001"] = all }
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func `responses of the App Store Server API about the app have the variant without a device`() async throws {
+    @Test func `the App Store Server API returns the app transaction's variant without a device`() async throws {
         let appTransaction = try Answered.appTransaction()
         try await withAppStore { asking in
             await asking.appStore.put(.production) {
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test func `App Store responses about subscriptions pair transactions with renewal info`() async throws {
+    @Test func `subscription statuses from the App Store pair each transaction with its renewal info`() async throws {
         let period = try Answered.period()
         let sound = Answered.statuses(period, try Answered.renewal())
         let other = Answered.statuses(period, try Answered.renewal(["originalTransactionId": .string("9")]))
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test func `the status of a test notification is requested until it was sent`() async throws {
+    @Test func `the status of a test notification is requested until the App Store has sent it`() async throws {
         let payload = try Answered.notification("3a4b0d0e-0000-4000-8000-000000000001", signed: Calculator.now)
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.tests = ["test-1": payload] }

@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func `requests to the App Store Server API need only settings and a key file`() async throws {
+    @Test func `the App Store client needs only settings and a key file`() async throws {
         try await withAppStore { asking in
             try await fill(asking.appStore)
             try await withFolder { folder in
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `App Store requests wait if Retry-After stopped another one to the same endpoint`() async throws {
+    @Test func `App Store requests wait if Retry-After delays another request to the same endpoint`() async throws {
         try await withAppStore { asking in
             try await fill(asking.appStore)
             await asking.appStore.answerFirst(with: .error(429, 4_290_000, retryAfter: "42"))
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func `requests to the App Store Server API sign a new token after a 401, once`() async throws {
+    @Test func `requests to the App Store Server API are repeated once with a new token after a 401`() async throws {
         try await withAppStore { asking in
             try await fill(asking.appStore)
             await asking.appStore.answerFirst(with: .error(401))
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func `requests to the App Store Server API stop if the key is refused`() async throws {
+    @Test func `requests to the App Store Server API stop if Apple refuses the key`() async throws {
         try await withAppStore { asking in
             try await fill(asking.appStore)
             await asking.appStore.answerFirst(with: .error(401), .error(401))
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func `an App Store request doesn't blame the key for a token that expired on its way`() async throws {
+    @Test func `a 401 response to an expired App Store token isn't reported as a wrong key`() async throws {
         try await withAppStore { asking in
             try await fill(asking.appStore)
             let time = asking.time
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func `App Store requests renew the token in time`() async throws {
+    @Test func `App Store requests use a new token before the old one expires`() async throws {
         try await withAppStore { asking in
             try await fill(asking.appStore)
             let connection = try asking.connection
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test func `App Store requests repeat after failures of the server, with growing waits`() async throws {
+    @Test func `App Store requests are repeated after server failures, with growing waits`() async throws {
         try await withAppStore { asking in
             try await fill(asking.appStore)
             await asking.appStore.answerFirst(
@@ -140,7 +140,7 @@ import Testing
         }
     }
 
-    @Test func `requests to the App Store Server API end after the last attempt, and at the deadline`() async throws {
+    @Test func `requests to the App Store Server API fail after the last attempt, and at the deadline`() async throws {
         try await withAppStore { asking in
             let failing = Array(repeating: ImitatedAppStore.Scripted.error(503), count: 6)
             for scripted in failing { await asking.appStore.answerFirst(with: scripted) }
@@ -163,7 +163,7 @@ import Testing
     }
 
     @Test(arguments: [(404, Int64(4_040_010)), (400, 4_000_006), (404, 4_040_001), (403, 4_030_004), (418, nil)])
-    func `App Store requests aren't repeated where that can't help`(status: Int, code: Int64?) async throws {
+    func `App Store requests aren't repeated if a retry can't help`(status: Int, code: Int64?) async throws {
         try await withAppStore { asking in
             await asking.appStore.answerFirst(with: .error(status, code))
             let failure = await #expect(throws: AppStoreFailure.self) {
@@ -190,7 +190,7 @@ import Testing
         }
     }
 
-    @Test func `App Store requests try no other environment if it is known, or after another error`() async throws {
+    @Test func `App Store requests try another environment only after an unknown ID`() async throws {
         try await withAppStore { asking in
             try await fill(asking.appStore, 1, .sandbox)
             let connection = try asking.connection
@@ -206,7 +206,7 @@ import Testing
         }
     }
 
-    @Test func `requests to the App Store Server API name production if no environment knows the ID`() async throws {
+    @Test func `the error names production if no App Store environment knows the ID`() async throws {
         try await withAppStore { asking in
             let connection = try asking.connection
             let failure = await #expect(throws: AppStoreFailure.self) {

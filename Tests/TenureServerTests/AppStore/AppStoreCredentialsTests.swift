@@ -7,7 +7,7 @@ import Testing
 
 @testable import TenureServer
 
-@Suite struct `the key for the App Store` {
+@Suite struct `the App Store key` {
     private func object(_ segment: Substring) throws -> JSONObject {
         let bytes = try #require(Base64.urlSafe.decode(Array(segment.utf8)[...]))
         guard case .object(let object) = try JSONValue(parsing: bytes) else {
@@ -16,7 +16,7 @@ import Testing
         return object
     }
 
-    @Test func `the key for the App Store signs tokens as the App Store Server API documents them`() throws {
+    @Test func `the App Store key signs tokens in the format that Apple documents`() throws {
         let token = try AskingCalculator.credentials.token(issuedAt: Date(timeIntervalSince1970: 1_795_176_000.9))
         let parts = token.split(separator: ".")
         try #require(parts.count == 3)
@@ -42,14 +42,14 @@ import Testing
             AskingCalculator.key.publicKey.isValidSignature(signature, for: Array("\(parts[0]).\(parts[1])".utf8)))
     }
 
-    @Test func `the key for the App Store keeps a token until shortly before its end`() async throws {
+    @Test func `an App Store token is reused until shortly before it expires`() async throws {
         let tokens = AppStoreTokens(AskingCalculator.credentials)
         let first = try await tokens.token(at: Calculator.now)
         #expect(try await tokens.token(at: Calculator.now.addingTimeInterval(239)) == first)
         #expect(try await tokens.token(at: Calculator.now.addingTimeInterval(240)) != first)
     }
 
-    @Test func `the key for the App Store makes a new token after the clock was set back`() async throws {
+    @Test func `a new App Store token is signed after the clock was set back`() async throws {
         let tokens = AppStoreTokens(AskingCalculator.credentials)
         let first = try await tokens.token(at: Calculator.now)
         let second = try await tokens.token(at: Calculator.now.addingTimeInterval(-86_400))
@@ -57,7 +57,7 @@ import Testing
         #expect(first != second)
     }
 
-    @Test func `the key for the App Store discards the refused token and no other`() async throws {
+    @Test func `discarding a refused App Store token doesn't discard its replacement`() async throws {
         let tokens = AppStoreTokens(AskingCalculator.credentials)
         let first = try await tokens.token(at: Calculator.now)
         await tokens.discard(first)
@@ -67,7 +67,7 @@ import Testing
         #expect(try await tokens.token(at: Calculator.now) == second)
     }
 
-    @Test func `the key for the App Store shows itself neither in text nor in a dump`() throws {
+    @Test func `the App Store key is shown neither as text nor in a dump`() throws {
         let credentials = AskingCalculator.credentials
         var dumped = ""
         dump(credentials, to: &dumped)
@@ -92,9 +92,7 @@ import Testing
         }
     }
 
-    @Test func `the key for the App Store is read from the file of App Store Connect, with line ends of any system`()
-        async throws
-    {
+    @Test func `the App Store key is read from App Store Connect's file, with line ends of any system`() async throws {
         try await withFolder { folder in
             let path = folder + "/key.p8"
             for end in ["\n", "\r\n"] {
@@ -106,7 +104,7 @@ import Testing
         }
     }
 
-    @Test func `the key for the App Store says what is wrong with its file`() async throws {
+    @Test func `the error about an App Store key file says what is wrong with the file`() async throws {
         #expect(try await mistake(nil).contains("no such file"))
         #expect(try await mistake("").contains("no private key"))
         #expect(try await mistake(AskingCalculator.key.publicKey.pemRepresentation).contains("no private key"))
@@ -124,7 +122,7 @@ import Testing
         #expect(folder.contains("read"))
     }
 
-    @Test func `the key for the App Store is never quoted in errors about its file`() async throws {
+    @Test func `an error about an App Store key file never quotes the key`() async throws {
         let pem = AskingCalculator.key.pemRepresentation
         let secret = pem.split(separator: "\n")[1]
         let detail = try await mistake(pem.replacingOccurrences(of: "MIG", with: "MIH"))

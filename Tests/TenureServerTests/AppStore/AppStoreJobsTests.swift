@@ -14,7 +14,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `the jobs that use the App Store Server API` {
-    @Test func `App Store jobs complete a new customer's purchases`() async throws {
+    @Test func `App Store jobs fetch the purchases that a new customer's sync lacked`() async throws {
         try await LocalStoreTestBed.run { local in
             try await local.operation(.buy)
             try await withFolder { folder in
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `App Store jobs complete the purchases of a customer who bought nothing`() async throws {
+    @Test func `App Store jobs mark purchases complete for a customer who bought nothing`() async throws {
         try await LocalStoreTestBed.run(.sandbox) { local in
             try await withFolder { folder in
                 try await local.service(in: folder, key: local.key) { client, jobs in
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `App Store jobs fetch a refund that was notified while the service was down`() async throws {
+    @Test func `App Store jobs fetch a refund that happened while the service was down`() async throws {
         try await LocalStoreTestBed.run { local in
             try await local.operation(.buy)
             try await withFolder { folder in
@@ -104,9 +104,7 @@ import Testing
         }
     }
 
-    @Test func `App Store jobs fetch notifications again that came from too many unknown signers`()
-        async throws
-    {
+    @Test func `App Store jobs fetch notifications again that came from too many unknown signers`() async throws {
         try await LocalStoreTestBed.run { local in
             try await withFolder { folder in
                 try await local.refundWhileStopped(in: folder)
@@ -133,7 +131,7 @@ import Testing
         }
     }
 
-    @Test func `App Store jobs send nothing without a key`() async throws {
+    @Test func `App Store jobs send no requests without an App Store key`() async throws {
         try await LocalStoreTestBed.run { local in
             try await local.operation(.buy)
             try await withFolder { folder in
@@ -152,7 +150,7 @@ import Testing
         }
     }
 
-    @Test func `App Store jobs report a wrong key while the service keeps running, and continue with a right one`()
+    @Test func `App Store jobs report a wrong key while the service runs, and continue with a right key`()
         async throws
     {
         let log = LogLines()
@@ -187,9 +185,7 @@ import Testing
         }
     }
 
-    @Test func `App Store jobs send nothing for an unbound customer, but do for the owner who comes later`()
-        async throws
-    {
+    @Test func `App Store jobs send no requests for an unbound customer until the owner syncs`() async throws {
         try await LocalStoreTestBed.run { local in
             try await local.operation(.buy)
             try await withFolder { folder in

@@ -9,7 +9,7 @@ import Testing
 
 @testable import TenureServer
 
-@Suite struct `a backfill` {
+@Suite struct `a backfill of a customer's purchases` {
     private let id = AppStoreCustomerID.transaction("1001")
 
     /// Returns a change that adds a customer with one purchase and a subscription to the imitated App Store.
@@ -32,7 +32,7 @@ import Testing
         return update
     }
 
-    @Test func `a backfill brings the whole history, the subscriptions and the app transaction`() async throws {
+    @Test func `a backfill fetches a customer's whole history, subscriptions and app transaction`() async throws {
         let fill = try subscriber()
         try await withAppStore { asking in
             await asking.appStore.put(.production, fill)
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `a backfill stores every ID by which support finds a customer`() async throws {
+    @Test func `a backfill of purchases stores every ID by which support finds a customer`() async throws {
         let token = "9b2f0e52-6c0c-4a53-9a0f-5d1f4a0f7b11"
         let fill = try subscriber([
             try Answered.transaction(
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `a backfill is stored byte by byte`() async throws {
+    @Test func `a backfill stores the App Store's artifacts unchanged, byte by byte`() async throws {
         let fill = try subscriber()
         try await withAppStore { asking in
             await asking.appStore.put(.production, fill)
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `a backfill is requested by the customer's app transaction as well`() async throws {
+    @Test func `a backfill for an app transaction ID sends all its requests with that ID`() async throws {
         let fill = try subscriber()
         try await withAppStore { asking in
             await asking.appStore.put(.production, fill)
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func `a backfill stays in the environment that knew the customer`() async throws {
+    @Test func `a backfill sends all requests to the environment that knows the customer`() async throws {
         let transaction = try Answered.transaction("1001", .sandbox)
         let appTransaction = try Answered.appTransaction(.sandbox)
         try await withAppStore { asking in
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func `a backfill of a history that is too long also brings the refunds`() async throws {
+    @Test func `a backfill of a history that is too long also fetches the refunds`() async throws {
         let fill = try subscriber()
         let first = try Answered.transaction("1001")
         let refunded = try Answered.transaction(
@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    @Test func `a backfill with pages in a circle leaves the purchases incomplete`() async throws {
+    @Test func `a backfill with history pages in a circle leaves the purchases incomplete`() async throws {
         let page = try Answered.transaction("1001")
         try await withAppStore { asking in
             for _ in 0..<2 {
@@ -164,7 +164,7 @@ import Testing
         }
     }
 
-    @Test func `a backfill stores nothing that is signed for another account`() async throws {
+    @Test func `a backfill stores no artifact that is signed for another account`() async throws {
         let fill = try subscriber([
             try Answered.transaction("3001", .production, ["appTransactionId": .string("704000000000000009")])
         ])
@@ -188,7 +188,7 @@ import Testing
         }
     }
 
-    @Test func `a backfill is incomplete without the requested transaction`() async throws {
+    @Test func `a backfill leaves purchases incomplete if the history lacks the requested transaction`() async throws {
         let others = try [Answered.transaction("1002"), Answered.transaction("1003")]
         for transactions in [others, []] {
             try await withAppStore { asking in
@@ -236,7 +236,7 @@ import Testing
         }
     }
 
-    @Test func `a backfill is the app transaction alone if the customer bought nothing in the app`() async throws {
+    @Test func `a backfill fetches only the app transaction if the customer bought nothing`() async throws {
         let appTransaction = try Answered.appTransaction()
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.appTransactions = [Answered.customer: appTransaction] }
@@ -248,7 +248,7 @@ import Testing
         }
     }
 
-    @Test func `a backfill brings nothing while a part of it is temporarily unavailable`() async throws {
+    @Test func `a backfill stores nothing while the App Store can't deliver a part of it`() async throws {
         let fill = try subscriber()
         try await withAppStore { asking in
             await asking.appStore.put(.production, fill)
@@ -265,7 +265,7 @@ import Testing
         }
     }
 
-    @Test func `a backfill brings nothing while too many unknown signers have to be verified`() async throws {
+    @Test func `a backfill stores nothing while too many unknown signers have to be verified`() async throws {
         let fill = try subscriber()
         try await withAppStore { asking in
             await asking.appStore.put(.production, fill)
@@ -290,7 +290,7 @@ import Testing
         }
     }
 
-    @Test func `a backfill is requested by the account if it is stored, otherwise by a transaction`() {
+    @Test func `a backfill is requested by the app transaction ID if there is one, otherwise by a transaction`() {
         let account = Identity(.appTransactionID, Answered.customer)
         let others = [
             Identity(.device, "d"), Identity(.originalTransactionID, "2"), Identity(.originalTransactionID, "1"),
@@ -300,7 +300,7 @@ import Testing
         #expect(AppStoreCustomerID(others.prefix(1)) == nil)
     }
 
-    @Test func `a backfill has a deadline as a whole`() async throws {
+    @Test func `a backfill has one deadline for all its requests`() async throws {
         let fill = try subscriber()
         try await withAppStore { asking in
             await asking.appStore.put(.production, fill)

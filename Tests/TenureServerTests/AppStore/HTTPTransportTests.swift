@@ -73,7 +73,7 @@ import Testing
         try await hanging(afterFirstBytes: true)
     }
 
-    @Test func `the connection to the App Store ends if its task is canceled`() async throws {
+    @Test func `a request to the App Store ends if its task is canceled`() async throws {
         let reached = Gate()
         let over = Gate()
         try await withAppStore { asking in
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func `the connection to the App Store ends if a task that waits for it is canceled`() async throws {
+    @Test func `a request to the App Store ends if a task that waits for it is canceled`() async throws {
         let waiting = Gate()
         let clock = AppStoreTime(
             now: { Calculator.now }, uptime: { 0 },
@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    @Test func `the connection to the App Store closes with the service`() async throws {
+    @Test func `the connection to the App Store closes when the service stops`() async throws {
         let http = HTTPTransport()
         let running = Gate()
         let last = ClosureService {

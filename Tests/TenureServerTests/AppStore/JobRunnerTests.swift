@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func `the runner of App Store jobs processes a job in pieces`() async throws {
+    @Test func `the runner of App Store jobs can process a job in several pieces`() async throws {
         let settled = Gate()
         let jobs = (0..<20).map { "job \($0)" }
         let queue = Queue(jobs, settled: settled)
@@ -75,7 +75,7 @@ import Testing
         #expect(await queue.failed.isEmpty)
     }
 
-    @Test func `the runner of App Store jobs repeats a failed job later, or never`() async throws {
+    @Test func `the runner of App Store jobs repeats a failed job later only if a retry can help`() async throws {
         let settled = Gate()
         let queue = Queue(["unreachable", "wrong", "record"], settled: settled)
         struct Locked: Error {}
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `the runner of App Store jobs continues after the queue couldn't be read for a while`() async throws {
+    @Test func `the runner of App Store jobs continues after failures to read the queue`() async throws {
         let settled = Gate()
         let queue = Queue(["job"], breaksFirst: true, settled: settled)
         let time = TestTime()

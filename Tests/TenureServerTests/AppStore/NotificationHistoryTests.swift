@@ -7,7 +7,7 @@ import Testing
 
 @testable import TenureServer
 
-@Suite struct `catching up with notifications` {
+@Suite struct `fetching missed notifications` {
     /// Collects the delivered payloads.
     private actor Ingest {
         private(set) var payloads: [String] = []
@@ -48,7 +48,7 @@ import Testing
             reached: { await ingest.reach($0) })
     }
 
-    @Test func `missed notifications are delivered once each, oldest first, over pages and days`() async throws {
+    @Test func `missed notifications are fetched once each, oldest first, over pages and days`() async throws {
         // The notifications are from three days, 30 of them from the last day.
         let all = sent([70, 69, 30] + (0..<30).map { 23 - Double($0) / 2 })
         try await withAppStore { asking in
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func `catching up with notifications leaves out earlier ones`() async throws {
+    @Test func `fetching missed notifications leaves out those sent before the given instant`() async throws {
         let all = sent([30, 20])
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.notifications = all }
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func `catching up begins with the oldest notification that the App Store keeps, and logs it`() async throws {
+    @Test func `fetching missed notifications begins with the oldest that the App Store keeps`() async throws {
         try await withAppStore { asking in
             let ingest = Ingest()
             var catchUp = NotificationHistoryReader(client: try asking.connection, environment: .production)
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func `catching up halves a window that has too many notifications`() async throws {
+    @Test func `fetching missed notifications halves a time window that has too many of them`() async throws {
         let all = sent((0..<60).map { 23.9 - Double($0) / 3 })
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.notifications = all }
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func `catching up with notifications ends even with a window of no length`() async throws {
+    @Test func `fetching missed notifications ends even with a time window of zero length`() async throws {
         try await withAppStore { asking in
             var catchUp = NotificationHistoryReader(client: try asking.connection, environment: .production)
             catchUp.window = 0
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func `catching up with notifications delivers a second with many of them in pieces`() async throws {
+    @Test func `fetching missed notifications processes a second with many of them in pieces`() async throws {
         let all = sent(Array(repeating: 1, count: 60))
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.notifications = all }
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func `catching up with notifications fails for a second with an endless list`() async throws {
+    @Test func `fetching missed notifications fails if the list for one second is endless`() async throws {
         let all = sent(Array(repeating: 1, count: 60))
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.notifications = all }
@@ -143,8 +143,7 @@ import Testing
         }
     }
 
-    @Test func `catching up with notifications stops if the database fails, and reports how far it came`() async throws
-    {
+    @Test func `fetching missed notifications stops if the database fails, and reports how far it came`() async throws {
         let all = sent([50, 40, 30, 20])
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.notifications = all }
@@ -159,7 +158,7 @@ import Testing
         }
     }
 
-    @Test func `catching up forwards notifications without verifying them, because the receiver does`() async throws {
+    @Test func `missed notifications are forwarded unverified, because the receiver verifies them`() async throws {
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.notifications = [(1_795_175_000_000, "forged")] }
             let ingest = Ingest()
@@ -169,7 +168,7 @@ import Testing
         }
     }
 
-    @Test func `catching up with notifications doesn't go round in circles`() async throws {
+    @Test func `fetching missed notifications ends if the App Store's pages form a circle`() async throws {
         let page = #"{"paginationToken":"a","hasMore":true,"notificationHistory":[]}"#
         try await withAppStore { asking in
             await asking.appStore.answerFirst(with: .init(status: 200, body: page), .init(status: 200, body: page))

@@ -23,7 +23,7 @@ import Testing
         #expect(zip(waits.suffix(3), [0.02, 0.04, 0.06]).allSatisfy { abs($0 - $1) < 1e-9 })
     }
 
-    @Test func `the rate of requests to the App Store Server API is a tenth of it in the sandbox`() async throws {
+    @Test func `the sandbox allows a tenth of production's rate of App Store Server API requests`() async throws {
         let limiter = RateLimiter(time: TestTime().time)
         let waits = try await waits(7, limiter, .sandbox)
         #expect(waits.prefix(5).allSatisfy { $0 == 0 })
@@ -32,7 +32,7 @@ import Testing
         #expect(try await limiter.take(.requestTestNotification, in: .sandbox, before: .infinity) == 10)
     }
 
-    @Test func `the rate of App Store requests is counted for each endpoint and environment`() async throws {
+    @Test func `App Store requests have a separate rate for each endpoint and environment`() async throws {
         let limiter = RateLimiter(time: TestTime().time)
         _ = try await waits(50, limiter, .production)
         #expect(try await limiter.take(.transactionHistory, in: .production, before: .infinity) > 0)
@@ -40,7 +40,7 @@ import Testing
         #expect(try await limiter.take(.subscriptionStatuses, in: .production, before: .infinity) == 0)
     }
 
-    @Test func `the rate of requests to the App Store Server API is restored after a second`() async throws {
+    @Test func `the full rate of App Store Server API requests is available again after a second`() async throws {
         let time = TestTime()
         let limiter = RateLimiter(time: time.time)
         _ = try await waits(50, limiter, .production)
@@ -48,7 +48,7 @@ import Testing
         #expect(try await waits(50, limiter, .production).allSatisfy { $0 == 0 })
     }
 
-    @Test func `the App Store client pauses while the App Store demands it, then sends one at a time`() async throws {
+    @Test func `the App Store client pauses as Retry-After says, then sends one request at a time`() async throws {
         let limiter = RateLimiter(time: TestTime().time)
         await limiter.hold(.transactionHistory, in: .production, for: 30)
         let waits = try await waits(3, limiter, .production)

@@ -51,7 +51,7 @@ import Testing
             appTransaction: try Calculator.minter(bundleID: bundleID).text(.appTransaction), transactions: [])
     }
 
-    @Test func `each of several apps accepts only its own artifacts`() async throws {
+    @Test func `each of several apps in one service accepts only its own artifacts`() async throws {
         try await withApps { calculator, notes, _ in
             let answer = try await calculator.sync(try owner())
             #expect(answer.entitlements["everything"]?.outcome == .granted)
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func `metrics tell the apps apart`() async throws {
+    @Test func `metrics of several apps in one service have a label for each app`() async throws {
         try await withApps(.live) { calculator, notes, bare in
             _ = try await calculator.sync(try owner())
             _ = try await notes.refused(try owner())
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func `a token opens the app that gave it, and no other`() async throws {
+    @Test func `an access token of one app gives no access to another app of the same service`() async throws {
         try await withApps { calculator, notes, bare in
             let answer = try await calculator.sync(try owner())
             // In both databases, a customer gets the number 1.
@@ -127,7 +127,7 @@ import Testing
         try #require(Base64.urlSafe.decode(Array(text.utf8)[...]))
     }
 
-    @Test func `the data of several apps are in separate databases`() async throws {
+    @Test func `several apps of one service store their data in separate databases`() async throws {
         try await withFolder { folder in
             let apps = [
                 try configured("calculator", bundleID: "com.example.calculator", in: folder),
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test func `paths without an app aren't found, and the health covers all apps`() async throws {
+    @Test func `with several apps, a path without an app isn't found, and health covers all`() async throws {
         try await withApps(.live) { calculator, _, bare in
             let strange = [
                 "/v1/customer", "/.well-known/jwks.json", "/apps/", "/apps/other/.well-known/jwks.json",
@@ -170,7 +170,7 @@ import Testing
         }
     }
 
-    @Test func `a single app has its routes with and without its name in the path`() async throws {
+    @Test func `a service with one app serves its routes with and without the app's name in the path`() async throws {
         try await withFolder { folder in
             let app = try configured("calculator", bundleID: "com.example.calculator", in: folder)
             let application = try await buildApplication(apps: [app], logger: Calculator.logger)
@@ -182,7 +182,7 @@ import Testing
         }
     }
 
-    @Test func `the owner's routes answer as the OpenAPI document says`() async throws {
+    @Test func `the routes that list and reload apps match the OpenAPI document`() async throws {
         let document = try InterfaceDocument()
         let operations = Dictionary(uniqueKeysWithValues: document.operations.map { ($0.name, $0) })
         try await withFolder { folder in
@@ -213,7 +213,7 @@ import Testing
         }
     }
 
-    @Test func `several apps that share a database or keys don't start`() async throws {
+    @Test func `several apps that share a database or keys are refused at the start`() async throws {
         try await withFolder { folder in
             let one = try configured("one", bundleID: "com.example.calculator", in: folder)
             var two = try configured("two", bundleID: Self.notes, in: folder)

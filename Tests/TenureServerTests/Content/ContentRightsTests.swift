@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `links to a product's content are for those who bought this very product`() async throws {
+    @Test func `links to a product's content are for customers who bought this very product`() async throws {
         try await withContent { testBed in
             try testBed.published.publishThree()
             let bought = try testBed.purchase(of: PublishedContent.loops)
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func `links to a product's content end with the product's length`() async throws {
+    @Test func `links to a product's content end after the length that the policy gives the product`() async throws {
         let season = "com.example.season"
         let calculator = try Calculator.policy()
         let policy = try Policy(
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func `links to content come while decisions are undetermined, as long as the policy allows`() async throws {
+    @Test func `undetermined decisions get links to content as long as whileUndetermined allows`() async throws {
         try await withContent { testBed in
             try testBed.published.publishThree()
             let everything = ["grand-piano", "loops", "samples"]
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test func `links to content come for as long as a trial session is open`() async throws {
+    @Test func `links to content are given as long as a trial session is open`() async throws {
         try await withContent(policy: try PublishedContent.policy(trial: .sessions(2))) { testBed in
             try testBed.published.publishThree()
             var token = try await testBed.newcomer()
@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    @Test func `links to content never come for unbound proof, which gets the catalog`() async throws {
+    @Test func `unbound proof gets the catalog of content, but no links`() async throws {
         try await withContent { testBed in
             try testBed.published.publishThree()
             let found = SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction))
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test func `links to content lead to the version that fits the app's`() async throws {
+    @Test func `links to content lead to the pack version that fits the app's version`() async throws {
         try await withContent { testBed in
             let everything = ContentCatalog.Unlock.entitlement("everything")
             try testBed.published.publish([
@@ -211,7 +211,7 @@ import Testing
         }
     }
 
-    @Test func `a catalog of content that can't be used leaves the one before in use`() async throws {
+    @Test func `a catalog of content that can't be used leaves the previous catalog in use`() async throws {
         try await withContent { testBed in
             try testBed.published.publishThree()
             let good = try await testBed.content(try await testBed.owner()).catalog

@@ -15,7 +15,7 @@ import Testing
         return (settings, folder)
     }
 
-    @Test func `the settings of a bucket are checked before the service starts`() throws {
+    @Test func `the settings of an S3 bucket are checked before the service starts`() throws {
         let (good, folder) = try Self.s3()
         #expect(good.mistakes == [])
         let changes: [(String, (inout S3Settings) -> Void)] = [
@@ -56,7 +56,7 @@ import Testing
         #expect(content.findings.count == 1 && "\(content.findings[0])".contains("it is empty"))
     }
 
-    @Test func `settings of content name a folder that exists`() throws {
+    @Test func `settings of content report a missing folder, and a folder without a catalog`() throws {
         let folder = try Folder()
         #expect(ContentSettings(folder: folder.path).findings == [])
         #expect(ContentSettings(folder: folder.path + "/none").findings.count == 1)
@@ -70,7 +70,7 @@ import Testing
         #expect(content.catalogProblem(of: "com.example.other")?.description.contains("com.example.other") == true)
     }
 
-    @Test func `download links last for as long as the setting says`() throws {
+    @Test func `download links are valid for as long as the setting says`() throws {
         var values = SettingValues()
         #expect(values.length(.linkLifetime) == 86_400)
         try values.read(arguments: ["--content-link-lifetime", "90m"])

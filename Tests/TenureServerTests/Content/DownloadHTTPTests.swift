@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func `a download over HTTP has one part for one range`() async throws {
+    @Test func `a download over HTTP gets one part for one range`() async throws {
         try await withFile { file in
             let size = file.bytes.count
             for (header, range) in [
@@ -100,13 +100,13 @@ import Testing
         "bytes=0-1,3-4", "bytes=0-1, 5-", "bytes=", "bytes", "bytes=a-b", "bytes=5-4", "bytes=--5", "bytes=1-2-3",
         "bytes=-", "bytes=+1-2", "bytes=1 -2", "lines=1-2", "bytes=0x0-5", "",
     ])
-    func `a download over HTTP is whole for several ranges, and for one that isn't valid`(range: String) async throws {
+    func `a download over HTTP gets the whole file for several ranges or an invalid one`(range: String) async throws {
         try await withFile(size: 1000) { file in
             file.expectAll(try await file.get([(.range, range)]))
         }
     }
 
-    @Test func `a download over HTTP has no part beyond the end`() async throws {
+    @Test func `a download over HTTP with a range beyond the file's end is refused`() async throws {
         try await withFile(size: 1000) { file in
             let size = file.bytes.count
             for range in ["bytes=\(size)-", "bytes=\(size)-\(size + 5)", "bytes=-0", "bytes=99999999999999999999-"] {
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test func `a download over HTTP has a part only if If-Range names the file`() async throws {
+    @Test func `a download over HTTP gets a part only if If-Range names the same file`() async throws {
         let condition = try Self.field("If-Range")
         try await withFile(size: 1000) { file in
             let range = (HTTPField.Name.range, "bytes=1-2")
@@ -140,7 +140,7 @@ import Testing
         }
     }
 
-    @Test func `a download over HTTP isn't sent again to clients that have it`() async throws {
+    @Test func `a download over HTTP gets 304 if the client has the file`() async throws {
         try await withFile(size: 1000) { file in
             for tags in [file.tag, "W/\(file.tag)", "*", "\"a\", \(file.tag)"] {
                 for method in [HTTPRequest.Method.get, .head] {

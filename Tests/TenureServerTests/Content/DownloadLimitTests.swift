@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    @Test func `downloads in progress take one chunk of memory each, however slow the client`() async throws {
+    @Test func `each download in progress takes one chunk of memory, however slow the client is`() async throws {
         try await withContent(.live, changing: { $0.downloadsPerCustomer = 64 }) { testBed in
             try publishLarge(testBed)
             let port = try #require(testBed.port)

@@ -16,7 +16,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `a download link` {
-    @Test func `a download link gets the manifest and the archive that the catalog names`() async throws {
+    @Test func `a download link leads to the manifest and the archive that the catalog names`() async throws {
         try await withContent { testBed in
             let version = try testBed.published.publish([
                 testBed.published.pack("grand-piano", .entitlement("everything"), size: 3_000_000)
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `a download link ends with its lifetime`() async throws {
+    @Test func `a download link ends after its lifetime`() async throws {
         try await withContent(changing: { $0.content?.linkLifetime = 600 }) { testBed in
             try testBed.published.publishThree()
             let links = try await testBed.links("grand-piano", try await testBed.owner())
@@ -172,7 +172,7 @@ import Testing
         }
     }
 
-    @Test func `a download link sends regular files only`() async throws {
+    @Test func `a download link delivers regular files only`() async throws {
         try await withContent { testBed in
             try testBed.published.publishThree()
             let link = try await testBed.links("grand-piano", try await testBed.owner()).archive
@@ -213,7 +213,7 @@ import Testing
         }
     }
 
-    @Test func `a download link is neither logged nor a metric`() async throws {
+    @Test func `a download link appears neither in logs nor in metrics`() async throws {
         let lines = LogLines()
         try await withFolder { folder in
             let published = try PublishedContent(in: folder)

@@ -16,7 +16,7 @@ import Testing
 @testable import TenureServer
 
 /// Downloads with common tools, which get only the link.
-@Suite struct `a download with` {
+@Suite struct `downloads with curl, wget and aria2c` {
     private static func path(of tool: String) -> String? {
         ["/usr/bin", "/usr/local/bin", "/bin"].map { "\($0)/\(tool)" }
             .first { FileManager.default.isExecutableFile(atPath: $0) }
@@ -74,9 +74,7 @@ import Testing
     }
 
     @Test(.enabled(if: has("aria2c"), "aria2c isn't installed"))
-    func `a download with aria2c comes in four parts at once`()
-        async throws
-    {
+    func `a download with aria2c comes in four parts at once`() async throws {
         let path = try #require(Self.path(of: "aria2c"))
         try await withContent(.live) { testBed in
             let archive = try testBed.published.publish([

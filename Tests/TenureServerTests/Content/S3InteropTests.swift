@@ -19,7 +19,7 @@ import Testing
     .enabled(if: S3Interop.python != nil, "TENURE_INTEROP_PYTHON names no Python with botocore"),
     .timeLimit(.minutes(5))) struct `presigned URLs`
 {
-    @Test func `presigned URLs of 500 objects are equal to those of botocore`() throws {
+    @Test func `presigned URLs of 500 objects are equal to those of botocore, the AWS library for Python`() throws {
         var random = SeededRandom(seed: 20)
         let (settings, folder) = try S3Interop.settings(50, &random)
         var ours: [String] = []

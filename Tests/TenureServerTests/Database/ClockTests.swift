@@ -8,11 +8,9 @@ import Testing
 
 @testable import TenureServer
 
-@Suite struct `a clock that is set back a day` {
+@Suite struct `the service with a clock set back a day` {
     // Some rows have later times than the rows after them, because the clock was set back. The facts stay the same.
-    @Test func `a clock that is set back a day takes nothing from any customer, and the database stays valid`()
-        async throws
-    {
+    @Test func `setting the clock back a day takes nothing from customers`() async throws {
         try await withFolder { folder in
             let minter = Calculator.minter(signed: Calculator.now.addingTimeInterval(-2 * 86_400))
             let appTransaction = try minter.text(.appTransaction)

@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func `checking a database under other trust anchors reports every artifact and the option to pass`()
+    @Test func `checking a database under other trust anchors reports each artifact and the option to pass`()
         async throws
     {
         try await DatabaseTestBed.withFilledStore { store in

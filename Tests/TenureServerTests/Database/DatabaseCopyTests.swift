@@ -43,7 +43,7 @@ import Testing
     }
 
     // A token contains the customer's number, so a number must never be used twice.
-    @Test func `moving a database doesn't assign an erased customer's number again`() async throws {
+    @Test func `moving a database doesn't reuse the row number of an erased customer`() async throws {
         try await DatabaseTestBed.withFilledStore { source in
             let realm = DatabaseTestBed.realm
             let add = { @Sendable (store: Store, id: String) async throws in
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func `moving a database refuses a copy that isn't the same`() async throws {
+    @Test func `moving a database fails if the copy differs from the source`() async throws {
         try await DatabaseTestBed.withFilledStore { source in
             try await withFolder { folder in
                 let target = try Store(SQLiteDatabase(path: folder + "/target.sqlite"))

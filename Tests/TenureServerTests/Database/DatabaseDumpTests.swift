@@ -7,9 +7,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `the canonical dump` {
-    @Test func `the canonical dump has a line for every row of every table, with the public IDs of customers`()
-        async throws
-    {
+    @Test func `a database dump has a line for every row of every table, with public customer IDs`() async throws {
         try await DatabaseTestBed.withFilledStore { store in
             let lines = try await DatabaseTestBed.dump(store).split(separator: "\n")
             var counts: [String: Int] = [:]
@@ -33,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `the canonical dump is the same each time, and changes with every row`() async throws {
+    @Test func `a database dump is the same each time, and changes with every row`() async throws {
         try await DatabaseTestBed.withFilledStore { store in
             let first = try await DatabaseTestBed.dump(store)
             #expect(try await DatabaseTestBed.dump(store) == first)
@@ -43,7 +41,7 @@ import Testing
     }
 
     // One customer has more rows than a page, others have few.
-    @Test func `the canonical dump has a fixed order for any number of rows of a customer`() async throws {
+    @Test func `a database dump has a fixed order for any number of rows of a customer`() async throws {
         try await DatabaseTestBed.withFilledStore { store in
             let realm = DatabaseTestBed.realm
             _ = try await store.update([Identity(.appTransactionID, "1")], in: realm, at: Calculator.now) { known in
@@ -64,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `the canonical dump reads one state while others write`() async throws {
+    @Test func `a database dump shows one state while others write`() async throws {
         try await DatabaseTestBed.withFilledStore { store in
             let before = try await DatabaseTestBed.dump(store)
             let started = AsyncStream.makeStream(of: Void.self)

@@ -60,8 +60,7 @@ import Testing
         }
     }
 
-    @Test func `rebuilding a database takes nothing from any customer under anchors that signed nothing`() async throws
-    {
+    @Test func `rebuilding a database under unrelated trust anchors takes nothing from customers`() async throws {
         try await DatabaseTestBed.withFilledStore { store in
             let before = try await DatabaseTestBed.dump(store)
             let apple = try TrustConfiguration(anchors: [.production: .apple, .sandbox: .apple])

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TenureServer
 
-@Suite struct `memory for bodies` {
+@Suite struct `memory for request bodies` {
     private static let megabyte = 1 << 20
     private static let second: UInt64 = 1_000_000_000
     private let clients = (1...99).compactMap { NetworkAddress("192.0.2.\($0)") }
@@ -16,7 +16,7 @@ import Testing
         return body
     }
 
-    @Test func `memory for bodies is reserved and released`() {
+    @Test func `memory for request bodies is reserved while a body arrives, and released afterward`() {
         let budget = BodyBudget(bytes: 16 * Self.megabyte)
         let (first, second) = (budget.open(for: nil, at: 0), budget.open(for: nil, at: 0))
         #expect(budget.reserve(12 * Self.megabyte, for: first, at: 0))
@@ -26,7 +26,7 @@ import Testing
         #expect(budget.droppedBodies == 0)
     }
 
-    @Test func `memory for bodies is freed by dropping the slowest body`() async {
+    @Test func `memory for request bodies is freed by dropping the slowest body`() async {
         await confirmation(expectedCount: 1) { confirmed in
             let budget = BodyBudget(bytes: 16 * Self.megabyte)
             let quick = (0..<5).map { body(of: $0, rate: 200 * 1024, in: budget) }
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `memory for bodies isn't freed by dropping a body that is faster than the new one`() {
+    @Test func `memory for request bodies isn't freed by dropping a body that is faster than the new one`() {
         let budget = BodyBudget(bytes: 16 * Self.megabyte)
         let quick = (0..<6).map { body(of: $0, rate: 200 * 1024, in: budget) }
         let slow = body(of: 6, rate: 10 * 1024, in: budget)
@@ -53,7 +53,7 @@ import Testing
         #expect(budget.droppedBodies == 0 && quick.allSatisfy { budget.reserve(1, for: $0, at: 10 * Self.second + 1) })
     }
 
-    @Test func `a part of the memory for bodies is reserved for small bodies and notifications`() {
+    @Test func `a part of the memory for request bodies is reserved for small bodies and notifications`() {
         let budget = BodyBudget(bytes: 16 * Self.megabyte)
         let large = (0..<6).map { _ in budget.open(for: nil, at: 0) }
         for body in large { #expect(budget.reserve(2 * Self.megabyte, for: body, at: 0)) }
@@ -68,7 +68,7 @@ import Testing
         #expect(budget.reserve(1, for: notification, at: 60 * Self.second))
     }
 
-    @Test func `memory for bodies isn't freed by dropping bodies that use almost none`() {
+    @Test func `memory for request bodies isn't freed by dropping bodies that use almost none`() {
         let budget = BodyBudget(bytes: 16 * Self.megabyte)
         let tiny = (0..<1000).map { _ in budget.open(for: nil, at: 0) }
         for body in tiny { #expect(budget.reserve(1, for: body, at: 0)) }
@@ -82,7 +82,7 @@ import Testing
         #expect(budget.droppedBodies == 1)
     }
 
-    @Test func `memory for bodies is at most a quarter for one client, and beyond that its slowest body is dropped`() {
+    @Test func `a client that exceeds a quarter of the memory for request bodies loses its slowest body`() {
         let budget = BodyBudget(bytes: 16 * Self.megabyte)
         let slow = body(of: 0, rate: 100 * 1024, in: budget)
         let quick = body(of: 0, rate: 200 * 1024, in: budget)
@@ -97,10 +97,10 @@ import Testing
     }
 }
 
-@Suite struct `counting the bytes that arrived recently` {
+@Suite struct `the recent bytes of a request body` {
     private static let second: UInt64 = 1_000_000_000
 
-    @Test func `the recent bytes are those of the window, not all since the start`() {
+    @Test func `the recent bytes of a body are those within the time window, not all since its start`() {
         var recent = RecentBytes(window: 10, at: 0)
         recent.add(1000, at: 0)
         #expect(recent.total(at: 9 * Self.second) == 1000)
@@ -110,7 +110,7 @@ import Testing
         #expect((4.9...5.6).contains(recent.rate(at: 59 * Self.second)))
     }
 
-    @Test func `the recent bytes of the first second count as if they took a whole second`() {
+    @Test func `recent bytes within a body's first second count as if they took a whole second`() {
         var recent = RecentBytes(window: 10, at: 7)
         recent.add(1000, at: 7)
         #expect(recent.rate(at: 8) == 1000)

@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `at the limit of connections, the one that is idle for longest is closed`() {
+    @Test func `at the limit of connections, the connection that is idle for longest is closed`() {
         let server = Server(limit: 3)
         let first = server.open("first", at: 0)
         for name in ["second", "third"] { server.open(name, at: 1) }
@@ -45,7 +45,7 @@ import Testing
         #expect(server.connections.isAcceptingNewConnections())
     }
 
-    @Test func `at the limit of connections without an idle one, the slowest request is closed, but no young one`() {
+    @Test func `at the limit of connections without an idle one, the slowest request is closed, unless it is new`() {
         let server = Server(limit: 3)
         for (name, bytes) in [("quick", 9000), ("slow", 10), ("middle", 500)] {
             let connection = server.open(name, at: 0, in: .request)
@@ -57,7 +57,7 @@ import Testing
         #expect(server.closed == ["slow", "middle"])
     }
 
-    @Test func `at the limit of connections, an unread response is closed, but none that is being read`() {
+    @Test func `at the limit of connections, an unread response is closed, and a read one isn't`() {
         let server = Server(limit: 3)
         server.open("working", at: 0, in: .working)
         let taken = server.open("taken", at: 0, in: .response)
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test
-    func `if responses take three quarters of the connections, the one that is read slowest is closed`() {
+    func `if responses take over three quarters of the connections, the slowest is closed`() {
         let server = Server(limit: 4)
         for (name, bytes) in [("quick", 9000), ("slow", 10), ("middle", 500), ("quickest", 10_000)] {
             let connection = server.open(name, at: 0, in: .response)
@@ -86,7 +86,7 @@ import Testing
         #expect(!server.connections.isAcceptingNewConnections())
     }
 
-    @Test func `at the limit of connections, no recent response is closed, and pipelined ones count as one`() {
+    @Test func `at the limit of connections, no recent response is closed, and pipelined responses count as one`() {
         let server = Server(limit: 3)
         let pipelined = server.open("pipelined", at: 0, in: .response)
         server.connections.enter(.working, pipelined, at: 9 * Self.second)
@@ -101,7 +101,7 @@ import Testing
         #expect(server.closed == ["pipelined"])
     }
 
-    @Test func `at the limit of connections, a response of the network with most connections is closed first`() {
+    @Test func `at the limit of connections, a response to the network with most connections is closed first`() {
         let server = Server(limit: 16)
         for (index, address) in (["192.0.2.1"] + Array(repeating: "192.0.2.2", count: 3)).enumerated() {
             let connection = server.open("\(address) \(index)", from: address, at: 0, in: .response)
@@ -112,7 +112,7 @@ import Testing
         #expect(server.closed == ["192.0.2.2 1"])
     }
 
-    @Test func `an address at its limit gets a further connection if some of its clients only read slowly`() {
+    @Test func `an address at its connection limit gets another connection in place of its slowest reader`() {
         let server = Server(limit: 100, perAddress: 4)
         for index in 1...4 {
             let connection = server.open("\(index)", from: "192.0.2.1", at: 0, in: .response)
@@ -159,7 +159,7 @@ import Testing
     @Test(arguments: [
         ("192.0.2.1", "192.0.2.2", 2), ("2001:db8:0:1::1", "2001:db8:0:2::1", 2), ("192.0.2.1", "198.51.100.1", 2),
     ])
-    func `connections of one address are limited, and others aren't affected`(
+    func `a limit of connections of one address doesn't affect other addresses`(
         address: String, other: String, limit: Int
     ) {
         let server = Server(limit: 100, perAddress: limit)
@@ -170,7 +170,7 @@ import Testing
         #expect(server.closed == ["a", "b"])
     }
 
-    @Test func `an address at its limit gets no further connection while all of its connections are busy`() {
+    @Test func `an address at its connection limit gets no other while all its connections are busy`() {
         let server = Server(limit: 100, perAddress: 2)
         let busy = ["a", "b"].map { server.open($0, from: "192.0.2.1", at: 0, in: .working) }
         server.open("c", from: "192.0.2.1", at: 1)
@@ -199,7 +199,7 @@ import Testing
         #expect(admitted.count == 10)
     }
 
-    @Test func `connections of one client behind a proxy are at most a quarter of all`() throws {
+    @Test func `requests of one client behind a proxy use at most a quarter of all connections`() throws {
         let requests = RequestsInProgress(limit: 256, total: 40)
         let client = try #require(NetworkAddress("192.0.2.1"))
         #expect((1...20).filter { _ in requests.begin(for: client) }.count == 10)
@@ -207,7 +207,7 @@ import Testing
         #expect(requests.begin(for: client))
     }
 
-    @Test func `requests through a proxy that have ended leave room for others of the same network`() throws {
+    @Test func `requests through a proxy that have ended don't count toward the limit of their network`() throws {
         let requests = RequestsInProgress(limit: 2, total: 400)
         // All of these addresses are in one /48, which may have eight requests at once.
         for number in 0..<100 {

@@ -15,7 +15,8 @@ import Testing
     private static let first = isSoak ? 4_000 : 1_500
     private static let rest = isSoak ? 20_000 : 1_500
 
-    @Test(.timeLimit(.minutes(60))) func `garbage in a service's memory leaves nothing behind`() async throws {
+    @Test(.timeLimit(.minutes(60)))
+    func `a service that received many invalid requests needs no more memory afterward`() async throws {
         let folder = try Folder()
         let policy = try folder.write(
             """

@@ -16,7 +16,7 @@ import Testing
 @Suite struct garbage {
     private static let rounds = ProcessInfo.processInfo.environment["TENURE_SOAK"] == nil ? 50 : 2000
 
-    @Test func `garbage on every route is answered with a problem, never with a failure`() async throws {
+    @Test func `an invalid request to any route gets a problem response, never a 5xx status`() async throws {
         let document = try InterfaceDocument()
         let seed = UInt64.random(in: .min ... .max)
         let folder = try Folder()
@@ -56,7 +56,7 @@ import Testing
         "POST /v1/sync HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFFFF\r\n",
         "GET /\u{0} HTTP/1.1\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "CONNECT example.com:443 HTTP/1.1\r\n\r\n",
     ])
-    func `garbage that isn't HTTP ends its connection and no other`(bytes: String) async throws {
+    func `bytes that aren't HTTP end their own connection and no other`(bytes: String) async throws {
         try await withLiveService({
             $0.timeouts.head = 1
             $0.timeouts.body = 1
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `garbage with a method that a path doesn't accept gets the accepted ones`() async throws {
+    @Test func `a request with a method that its path doesn't accept gets the list of accepted ones`() async throws {
         let document = try InterfaceDocument()
         try await withService { client in
             for (path, operations) in Dictionary(grouping: document.operations, by: \.path) {
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func `HEAD is answered as GET is, without a body`() async throws {
+    @Test func `a HEAD request gets the response of GET without a body`() async throws {
         try await withLiveService { client, port in
             let head = try await client.http.execute(uri: "/health/live", method: .head) { $0 }
             #expect(head.status == .ok)

@@ -12,7 +12,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct logs {
-    @Test func `logs are one JSON object a line`() throws {
+    @Test func `the service's log has one JSON object per line`() throws {
         let lines = LogLines()
         var logger = lines.logger(.info)
         logger[metadataKey: "hb.request.id"] = "abc"
@@ -31,7 +31,7 @@ import Testing
         #expect(json["time"] != nil)
     }
 
-    @Test func `logs have one line a request, with nothing that a client chose`() async throws {
+    @Test func `the service's log has one line per request, with no text that a client chose`() async throws {
         let lines = LogLines()
         try await withFolder { folder in
             let service = try await TenureService(try Calculator.configuration(folder))
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func `logs have the request ID of a declared proxy, but of no other client`() async throws {
+    @Test func `the service's log has the request ID of a declared proxy, but of no other client`() async throws {
         let field = try #require(HTTPField.Name("X-Request-Id"))
         @Sendable func id(_ client: Client, sent: String) async throws -> String? {
             try await client.http.execute(uri: "/health/live", method: .get, headers: [field: sent]) {

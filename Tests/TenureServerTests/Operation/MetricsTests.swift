@@ -40,7 +40,7 @@ import Testing
         return series
     }
 
-    @Test func `metrics count requests, what became of artifacts, and decisions`() async throws {
+    @Test func `metrics count requests, accepted and rejected artifacts, and decisions`() async throws {
         try await withService({ $0.metrics = .open }) { client in
             let owner = SyncRequest(
                 appTransaction: try Calculator.minter().text(.appTransaction), transactions: ["rubbish"])
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `metrics have no series that a client names`() async throws {
+    @Test func `invented paths and methods add only a few series to the metrics`() async throws {
         try await withService({ $0.metrics = .open }) { client in
             let before = try await self.reported(client)
             for index in 0..<200 {
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func `metrics have buckets that hold each other`() {
+    @Test func `each bucket of a metrics histogram includes the counts of the smaller buckets`() {
         let metrics = ServiceMetrics()
         for seconds in [0.0005, 0.001, 0.3, 20] {
             metrics.begin()
@@ -92,7 +92,7 @@ import Testing
         #expect(metrics.requestsInFlight == 0)
     }
 
-    @Test func `metrics are served on this machine, and to other machines only with the admin key`() async throws {
+    @Test func `metrics are served to this machine, and to other machines only with the admin key`() async throws {
         let key = AdminClient.adminKey
         try await withService({ $0.adminKey = key }) { client in
             // A client without a socket doesn't count as local.

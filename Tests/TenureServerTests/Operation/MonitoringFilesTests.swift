@@ -27,7 +27,7 @@ import Testing
         return Set(named.map { $0.hasSuffix("_bucket") ? String($0.dropLast(7)) : $0 })
     }
 
-    @Test func `monitoring files use only metrics that the service has, and the page lists every one`() throws {
+    @Test func `the dashboard and alerts use only existing metrics, and monitoring.md lists all`() throws {
         let all = Set(MetricName.allCases.map(\.rawValue))
         for path in ["Packaging/prometheus/tenure.rules.yml", "Packaging/grafana/tenure.json"] {
             #expect(metrics(in: try text(path)).subtracting(all) == [], "\(path)")
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(.enabled(if: hasPromtool, "promtool isn't installed"))
-    func `monitoring files have alerts that promtool accepts, and that fire when they are to`() throws {
+    func `the alerts in Packaging pass promtool's checks and their tests`() throws {
         let folder = Self.root.appendingPathComponent("Packaging/prometheus").path
         let checked = try Tool.run(Self.promtool, ["check", "rules", folder + "/tenure.rules.yml"])
         #expect(checked.status == 0, "\(checked.output)\(checked.errors)")
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(.enabled(if: hasPromtool, "promtool isn't installed"))
-    func `monitoring files have a dashboard with queries that promtool accepts`() throws {
+    func `the dashboard in Packaging has queries that promtool accepts`() throws {
         struct Dashboard: Decodable {
             struct Panel: Decodable {
                 struct Target: Decodable { let expr: String }
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test(.enabled(if: hasPromtool, "promtool isn't installed"))
-    func `monitoring files match a response that promtool accepts`() async throws {
+    func `promtool accepts the response of /metrics`() async throws {
         try await withService({ $0.metrics = .open }) { client in
             _ = try await client.sync(
                 SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction), transactions: ["rubbish"]))

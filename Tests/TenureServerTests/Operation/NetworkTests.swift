@@ -8,14 +8,14 @@ import Testing
     @Test(arguments: [
         ("192.0.2.1", "192.0.2.1"), ("::1", "::1"), ("2001:DB8::1", "2001:db8::1"), ("::ffff:192.0.2.1", "192.0.2.1"),
     ])
-    func `addresses are read and written`(text: String, canonical: String) {
+    func `IP addresses and networks are read and written`(text: String, canonical: String) {
         #expect(NetworkAddress(text)?.description == canonical)
     }
 
     @Test(arguments: [
         "", "1.2.3", "1.2.3.4.5", "256.1.1.1", "localhost", "::g", "1.2.3.4:80", " 1.2.3.4", "fe80::1%eth0",
     ])
-    func `addresses that aren't valid are refused`(text: String) { #expect(NetworkAddress(text) == nil) }
+    func `IP addresses that aren't valid are refused`(text: String) { #expect(NetworkAddress(text) == nil) }
 
     @Test(arguments: [
         ("10.0.0.0/8", "10.255.0.1", true), ("10.0.0.0/8", "11.0.0.1", false), ("192.0.2.1", "192.0.2.1", true),
@@ -24,13 +24,13 @@ import Testing
         ("2001:db8:0:1::/64", "2001:db8:0:1:ffff::", true), ("2001:db8:0:1::/64", "2001:db8:0:2::", false),
         ("10.0.0.0/8", "::ffff:10.1.1.1", true),
     ])
-    func `addresses lie in a network or not`(network: String, address: String, contains: Bool) throws {
+    func `IP addresses are inside a network or not`(network: String, address: String, contains: Bool) throws {
         let block = try #require(AddressBlock(network))
         #expect(block.contains(try #require(NetworkAddress(address))) == contains)
     }
 
     @Test(arguments: ["10.0.0.1/8", "10.0.0.0/33", "::/129", "10.0.0.0/", "/8", "10.0.0.0/-1", "true", "10.0.0.0/8/8"])
-    func `addresses of invalid networks are refused`(text: String) { #expect(AddressBlock(text) == nil) }
+    func `invalid IP networks are refused`(text: String) { #expect(AddressBlock(text) == nil) }
 }
 
 @Suite struct `the client's address` {
@@ -43,13 +43,13 @@ import Testing
         return Peer(socket: NetworkAddress(socket) as NetworkAddress?, headers: headers, proxies: proxies)
     }
 
-    @Test func `the client's address is the socket's, whatever a client claims`() throws {
+    @Test func `without a declared proxy, the client's address is the socket's, whatever a client claims`() throws {
         let peer = try peer("203.0.113.5", "10.0.0.1, 198.51.100.7")
         #expect(peer.address == NetworkAddress("203.0.113.5"))
         #expect(!peer.isBehindProxy && !peer.isLocal)
     }
 
-    @Test func `the client's address is the right-most that is no proxy's, behind proxies`() throws {
+    @Test func `behind proxies, the client's address is the right-most one in the header that is no proxy's`() throws {
         #expect(try peer("10.0.0.9", "198.51.100.7").address == NetworkAddress("198.51.100.7"))
         #expect(try peer("10.0.0.9", "6.6.6.6, 198.51.100.7, 10.1.1.1").address == NetworkAddress("198.51.100.7"))
         #expect(try peer("10.0.0.9", "6.6.6.6", "198.51.100.7").address == NetworkAddress("198.51.100.7"))
@@ -58,7 +58,7 @@ import Testing
         #expect(try peer("10.0.0.9", "2001:db8::7").address == NetworkAddress("2001:db8::7"))
     }
 
-    @Test func `the client's address is the last valid one if a proxy wrote garbage or nothing`() throws {
+    @Test func `the client's address is the last valid one if a proxy wrote an invalid one or none`() throws {
         #expect(try peer("10.0.0.9").address == NetworkAddress("10.0.0.9"))
         #expect(try peer("10.0.0.9", "198.51.100.7, unknown").address == NetworkAddress("10.0.0.9"))
         #expect(try peer("10.0.0.9", "198.51.100.7, unknown, 10.2.2.2").address == NetworkAddress("10.2.2.2"))
@@ -66,7 +66,7 @@ import Testing
         #expect(try peer("10.0.0.9", "10.1.1.1").address == NetworkAddress("10.1.1.1"))
     }
 
-    @Test func `the client's address is local only without a sign of any proxy`() throws {
+    @Test func `a client counts as local only on loopback and without a sign of any proxy`() throws {
         #expect(try peer("127.0.0.1", proxies: []).isLocal)
         #expect(try peer("::1", proxies: []).isLocal)
         #expect(try !peer("127.0.0.1", "127.0.0.1", proxies: []).isLocal)

@@ -14,8 +14,8 @@ import Testing
 
 @testable import TenureServer
 
-@Suite struct `the interface's document` {
-    @Test func `the interface's document names every route, and no other`() async throws {
+@Suite struct `the OpenAPI document` {
+    @Test func `the OpenAPI document names every route, and no other`() async throws {
         try await withFolder { folder in
             let service = try await TenureService(try Calculator.configuration(folder))
             let routes = try service.router().routes.map { "\($0.method.rawValue) \($0.path.description)" }
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `the interface's document is served as JSON, and equals the document in Docs`() async throws {
+    @Test func `the OpenAPI document is served as JSON, and equals the document in Docs`() async throws {
         let docs = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../../Docs")
         let written = try Data(contentsOf: docs.appendingPathComponent("openapi.yaml"))
         #expect(written == Data(PackageResources.openapi_yaml))
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `the interface's document lists the fields of each body that refuses unknown ones`() throws {
+    @Test func `the OpenAPI document lists all fields of each request body that refuses unknown fields`() throws {
         func fields<Body: AdminRequest>(of _: Body.Type) -> [String] {
             Body.CodingKeys.allCases.map(\.stringValue).sorted()
         }
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `the OpenAPI document has no dangling reference, and names every operation once`() throws {
+    @Test func `the OpenAPI document refers only to existing definitions, and names every operation once`() throws {
         let document = try InterfaceDocument()
         func references(_ value: JSONValue) -> [String] {
             switch value {
@@ -95,13 +95,13 @@ import Testing
         }
     }
 
-    @Test func `the interface's document lists every problem`() throws {
+    @Test func `the OpenAPI document lists every problem code`() throws {
         let document = try InterfaceDocument()
         let codes = document.schema.resolve("#/components/schemas/Problem/properties/code/enum")
         #expect(codes == .array(Problem.Code.allCases.map { .string($0.rawValue) }))
     }
 
-    @Test func `the OpenAPI document describes the responses as they are`() async throws {
+    @Test func `the service's responses match the OpenAPI document`() async throws {
         let document = try InterfaceDocument()
         let operations = Dictionary(uniqueKeysWithValues: document.operations.map { ($0.name, $0) })
         @Sendable func check(_ response: TestResponse, to name: String) throws {
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test func `the test of the OpenAPI document notices a response that it doesn't describe`() throws {
+    @Test func `the tests notice a response that the OpenAPI document doesn't describe`() throws {
         let document = try InterfaceDocument()
         let problem = try #require(document.schema.resolve("#/components/schemas/Problem"))
         func mistakes(_ text: String) throws -> [String] {

@@ -17,7 +17,7 @@ import Testing
             .map { $0.split(separator: " ").joined(separator: " ") }
     }
 
-    @Test func `the container file installs dependencies only with the script that the tests run`() throws {
+    @Test func `the container file installs dependencies only with Scripts/install-dependencies`() throws {
         let instructions = try instructions()
         let install = try #require(instructions.firstIndex(of: "RUN Scripts/install-dependencies build"))
         let build = try #require(instructions.firstIndex { $0.hasPrefix("RUN swift build") })
@@ -38,7 +38,7 @@ import Testing
 
     /// Checks the libraries that the dynamic loader needs, except those of Debian's base system and of Swift's image.
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/readelf")))
-    func `packaging of the container installs every library that the command is linked with`() throws {
+    func `the container file installs every library that the command is linked with`() throws {
         let needed = try Tool.run("/usr/bin/readelf", ["-d", Command.executable.path]).output.split(separator: "\n")
             .filter { $0.contains("(NEEDED)") }
             .compactMap { $0.split(separator: "[").last?.split(separator: "]").first.map(String.init) }
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/systemd-analyze")))
-    func `packaging of the systemd unit passes systemd-analyze`() throws {
+    func `the systemd unit passes systemd-analyze`() throws {
         func verify(_ file: String) throws -> Command.Result {
             try Tool.run("/usr/bin/systemd-analyze", ["verify", "--man=no", file])
         }
@@ -68,7 +68,7 @@ import Testing
         #expect(try verify(wrong).errors.contains("NoNewPrivilege"))
     }
 
-    @Test func `packaging of the container needs no root, and stops as the service does`() throws {
+    @Test func `the container runs without root, and stops as the service does`() throws {
         let instructions = try instructions()
         #expect(instructions.contains { $0.hasPrefix("USER ") && $0 != "USER root" && $0 != "USER 0" })
         #expect(instructions.contains("STOPSIGNAL SIGTERM"))
@@ -79,7 +79,7 @@ import Testing
             })
     }
 
-    @Test func `packaging names settings that exist, and gives the service its time to stop`() throws {
+    @Test func `the files in Packaging name existing settings, and give the service its time to stop`() throws {
         let container = try text("Packaging/Containerfile")
         let unit = try text("Packaging/tenure.service")
         let known = Set(Setting.configurable.map(\.variable) + [Setting.config.variable])

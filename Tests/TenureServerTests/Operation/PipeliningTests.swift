@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `pipelined requests before one that isn't HTTP are answered first`() async throws {
+    @Test func `pipelined requests are answered before the error for a later one that isn't HTTP`() async throws {
         try await withLiveService { _, port in
             let connection = try RawConnection(port: port)
             connection.send(Self.live + Self.live + "no HTTP\r\n\r\n")

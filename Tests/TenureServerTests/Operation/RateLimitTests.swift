@@ -10,7 +10,7 @@ import Testing
 @Suite struct `rate limits` {
     private static let second: UInt64 = 1_000_000_000
 
-    @Test func `rate limits let a burst through, then the rate, and tell how long to wait`() throws {
+    @Test func `rate limits allow a burst, then the rate, and return how long to wait`() throws {
         let buckets = try #require(TokenBuckets(.init(perSecond: 2, burst: 3)))
         for _ in 0..<3 { #expect(buckets.take(1, at: 0) == nil) }
         #expect(buckets.take(1, at: 0) == 0.5)
@@ -29,7 +29,7 @@ import Testing
         #expect(buckets.take(1, at: 6 * Self.second) == nil)
     }
 
-    @Test func `rate limits remember frequent callers, up to a limit`() throws {
+    @Test func `rate limits store frequent callers, up to a limit`() throws {
         let buckets = try #require(TokenBuckets(.init(perSecond: 0.001, burst: 1), capacity: 100))
         #expect(buckets.take(0, at: 0) == nil)
         for stranger in 1...10_000 {
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `rate limits of an address answer 429 with the time to wait`() async throws {
+    @Test func `a client over its address's rate limit gets 429 with the time to wait`() async throws {
         try await withLiveService({ $0.rateLimits.perAddress = .init(perSecond: 0.001, burst: 3) }) { client, _ in
             for _ in 0..<3 { #expect(try await client.get("/.well-known/jwks.json").status == .ok) }
             let refused = try await client.get("/.well-known/jwks.json")
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func `rate limits of a token concern that token only`() async throws {
+    @Test func `a rate limit for an access token affects that token only`() async throws {
         try await withService({ $0.rateLimits.perToken = .init(perSecond: 0.001, burst: 2) }) { client in
             for _ in 0..<2 { #expect(try await client.get("/v1/customer", token: "a").status == .unauthorized) }
             #expect(try await client.get("/v1/customer", token: "a").status == .tooManyRequests)
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `rate limits behind a proxy count the address that the proxy names, IPv6 by its network`() async throws {
+    @Test func `rate limits behind a proxy count the address that the proxy names`() async throws {
         let field = try #require(HTTPField.Name("X-Forwarded-For"))
         try await withLiveService({
             $0.rateLimits.perAddress = .init(perSecond: 0.001, burst: 1)

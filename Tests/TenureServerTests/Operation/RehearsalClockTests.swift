@@ -10,13 +10,13 @@ import Testing
 
 @testable import TenureServer
 
-@Suite struct `the clock of a rehearsal` {
+@Suite struct `the service's rehearsal clock` {
     private func clock(in folder: String, at now: Date = Calculator.now) throws -> RehearsalClock {
         try RehearsalClock.set(folder + "/clock", to: now)
         return try RehearsalClock(path: folder + "/clock")
     }
 
-    @Test func `the clock of a rehearsal follows the file immediately`() async throws {
+    @Test func `the service's rehearsal clock follows its file immediately`() async throws {
         try await withFolder { folder in
             let clock = try clock(in: folder)
             try await withService(in: folder, { $0.clock = clock }) { client in
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `the clock of a rehearsal stays as it was while the file can't be read`() async throws {
+    @Test func `the service's rehearsal clock keeps its time while its file can't be read`() async throws {
         try await withFolder { folder in
             let clock = try clock(in: folder)
             try Data("tomorrow".utf8).write(to: URL(fileURLWithPath: clock.path))
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `the clock of a rehearsal is refused if its file has no instant`() async throws {
+    @Test func `a rehearsal clock is refused if its file has no instant`() async throws {
         try await withFolder { folder in
             for text in ["", "soon", String(repeating: "2026-11-20T12:00:00Z", count: 9)] {
                 try Data(text.utf8).write(to: URL(fileURLWithPath: folder + "/clock"))
@@ -54,9 +54,7 @@ import Testing
         }
     }
 
-    @Test func `the clock of a rehearsal is refused beyond loopback, behind a proxy and without test anchors`()
-        async throws
-    {
+    @Test func `a rehearsal clock is refused beyond loopback, behind a proxy and without test anchors`() async throws {
         try await withFolder { folder in
             let clock = try clock(in: folder)
             func refuses(_ change: (inout ServiceConfiguration) -> Void) throws -> Bool {
@@ -78,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func `the progress of App Store jobs is reported under a rehearsal clock`() async throws {
+    @Test func `metrics report the progress of App Store jobs under a rehearsal clock`() async throws {
         try await LocalStoreTestBed.run { local in
             try await withFolder { folder in
                 try await local.service(in: folder, key: local.key) { client, jobs in

@@ -7,7 +7,7 @@ import Testing
 
 @testable import TenureServer
 
-@Suite struct `a file with a secret` {
+@Suite struct `secret files` {
     @Test(arguments: [
         (0o600, false, false), (0o400, false, false), (0o700, false, false), (0o640, false, true), (0o604, false, true),
         (0o601, false, true), (0o602, false, true), (0o620, false, true), (0o644, false, true),
@@ -15,7 +15,7 @@ import Testing
         (0o640, true, false), (0o440, true, false), (0o600, true, false), (0o660, true, true), (0o620, true, true),
         (0o650, true, true), (0o644, true, true), (0o641, true, true),
     ])
-    func `a file with a secret is for its owner, and for a group that reads only if root owns it`(
+    func `a secret file may be readable by its owner, and by a group only if root owns the file`(
         mode: UInt32, isOwnedByRoot: Bool, isOpen: Bool
     ) {
         #expect(FilePermissions.areOpenToOthers(mode: mode, isOwnedByRoot: isOwnedByRoot) == isOpen)
@@ -58,9 +58,7 @@ import Testing
         ]
     }
 
-    @Test func `a file with a secret is refused at the start while others can read it, through a link too`()
-        async throws
-    {
+    @Test func `the service refuses a secret file that others can read, through a symbolic link too`() async throws {
         let folder = try Folder()
         for (name, contents, arguments) in try cases(folder) {
             // The file of the previous case belongs to another user.
@@ -82,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func `a secret that systemd provides may have any mode, and no other file may`() async throws {
+    @Test func `a secret file that systemd provides may have any mode, and no other file may`() async throws {
         let folder = try Folder()
         let credentials = folder.url("credentials")
         try FileManager.default.createDirectory(at: credentials, withIntermediateDirectories: true)
@@ -95,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `a file with a secret with the key of a command is refused while others can read it`() async throws {
+    @Test func `a command refuses a --key-file that others can read`() async throws {
         let folder = try Folder()
         let file = try folder.write(KeySecret().text, to: "key")
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file)

@@ -4,7 +4,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct settings {
-    @Test func `settings are documented as they are`() throws {
+    @Test func `configuration.md has the generated table of all settings`() throws {
         let docs = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../../Docs")
         let text = try String(contentsOf: docs.appendingPathComponent("configuration.md"), encoding: .utf8)
         let table = ([Setting.tableHead] + Setting.all.map(\.row)).joined(separator: "\n")
@@ -21,7 +21,7 @@ import Testing
         #expect(Setting("appStore.issuerID", .flag, "").flag == "--app-store-issuer-id")
     }
 
-    @Test func `settings have defaults that are values of their kind`() {
+    @Test func `each setting's default is a valid value of the setting`() {
         for setting in Setting.all {
             guard let fallback = setting.fallback else { continue }
             for word in setting.kind.isList ? fallback.components(separatedBy: ", ") : [fallback] {
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `settings are in the help with all their names, in lines that fit`() {
+    @Test func `the help of tenure serve lists all settings with their names, in lines that fit`() {
         let help = Setting.help()
         for setting in Setting.configurable where setting.kind != .structure {
             #expect(help.contains("  \(setting.flag)"))
@@ -39,7 +39,7 @@ import Testing
         #expect(help.split(separator: "\n").allSatisfy { $0.count <= 80 })
     }
 
-    @Test func `settings of the command line win, then those of the environment, then those of the file`() throws {
+    @Test func `settings of the command line override the environment, which overrides the file`() throws {
         var values = SettingValues()
         #expect(values.number(.port) == 8080)
         values.set(.port, to: ["1"], at: "file")
@@ -60,7 +60,7 @@ import Testing
         #expect(unknown.first?.contains("`TENURE_PROT`") == true)
     }
 
-    @Test func `settings that are wrong are all reported, with their places`() throws {
+    @Test func `all mistakes in settings are reported, with their places`() throws {
         var values = SettingValues()
         _ = values.read(environment: [
             "TENURE_PORT": "70000", "TENURE_LOG_LEVEL": "loud", "TENURE_ENVIRONMENTS": "production,moon",
@@ -73,7 +73,7 @@ import Testing
         #expect(values.number(.port) == 8080)
     }
 
-    @Test func `settings may be repeated where they are lists`() throws {
+    @Test func `settings that are lists may be repeated`() throws {
         var values = SettingValues()
         _ = values.read(environment: ["TENURE_TRUST": "a.pem, sandbox=b.pem"])
         #expect(values.list(.trust) == ["a.pem", "sandbox=b.pem"])
@@ -82,20 +82,20 @@ import Testing
     }
 
     @Test(arguments: [["--prot", "1"], ["port"], ["--port"], ["--port", "--host"], ["-p", "1"], ["--"]])
-    func `settings that the command line doesn't know are wrong usage`(arguments: [String]) {
+    func `unknown settings on the command line are wrong usage`(arguments: [String]) {
         #expect(throws: SettingValues.UsageError.self) {
             var values = SettingValues()
             try values.read(arguments: arguments)
         }
     }
 
-    @Test func `settings with a structure can be set only in a file`() {
+    @Test func `settings that are mappings can be set only in the configuration file`() {
         let structure = Setting("things", .structure, "what there is")
         #expect(structure.row == "| `things` |  |  |  | what there is |")
         #expect(structure.kind.objection(to: "x") != nil)
     }
 
-    @Test func `settings name files relative to the configuration file`() {
+    @Test func `file paths in the configuration file are relative to this file`() {
         #expect(Setting.policy.kind.resolved("policy.yaml", in: "etc") == "etc/policy.yaml")
         #expect(Setting.policy.kind.resolved("/policy.yaml", in: "etc") == "/policy.yaml")
         #expect(Setting.policy.kind.resolved("policy.yaml", in: "") == "policy.yaml")
@@ -104,7 +104,7 @@ import Testing
         #expect(Setting.host.kind.resolved("localhost", in: "etc") == "localhost")
     }
 
-    @Test func `a list of PostgreSQL's options isn't taken for a path or a URL`() {
+    @Test func `a database setting with PostgreSQL options isn't taken for a path or a URL`() {
         for options in [
             "host=db user=ada password=x", "password = 'x'", "/etc/tenure/user=ada password=x", "dbname=shop",
             "host=/run/postgresql user=ada", "HOST=db",

@@ -20,7 +20,7 @@ import Testing
         return line?.split(separator: " ").last.flatMap { Int($0) }
     }
 
-    @Test func `slow clients that never finish a head are closed, and others are served meanwhile`() async throws {
+    @Test func `clients that never finish a request's head are closed, and others are served meanwhile`() async throws {
         try await withLiveService({ $0.timeouts.head = 1 }) { _, port in
             let slow = try (0..<100).map { _ in try RawConnection(port: port) }
             for connection in slow { connection.send("GET /health/live HTTP/1.1\r\nX-Slow: ") }
@@ -31,14 +31,14 @@ import Testing
         }
     }
 
-    @Test func `slow clients that say nothing at all are closed`() async throws {
+    @Test func `clients that send nothing at all are closed`() async throws {
         try await withLiveService({ $0.timeouts.head = 1 }) { _, port in
             let silent = try RawConnection(port: port)
             #expect(await silent.received() == "")
         }
     }
 
-    @Test func `slow clients that never finish a body are closed`() async throws {
+    @Test func `clients that never finish a request body are closed`() async throws {
         try await withLiveService({ $0.timeouts.body = 1 }) { _, port in
             let slow = try (0..<50).map { _ in try RawConnection(port: port) }
             for connection in slow { connection.send(Self.head + "Content-Length: 1000\r\n\r\n{\"receipt\": ") }
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `slow clients that idle between requests are closed`() async throws {
+    @Test func `clients that stay idle between requests are closed`() async throws {
         try await withLiveService({ $0.timeouts.idle = 1 }) { _, port in
             let connection = try RawConnection(port: port)
             connection.send("GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `slow clients that never read their answers are closed`() async throws {
+    @Test func `clients that never read their responses are closed`() async throws {
         try await withLiveService({ $0.timeouts.response = 1 }) { _, port in
             let deaf = try RawConnection(port: port, receiveBuffer: 4096)
             let request = "GET /v1/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `slow clients with a body that is too large get an error at once, and are closed`() async throws {
+    @Test func `clients with a body that is too large get an error at once, and are closed`() async throws {
         try await withLiveService { _, port in
             let declared = try RawConnection(port: port)
             declared.send(Self.head + "Content-Length: 1073741824\r\n\r\n{")
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `clients that slow to a trickle after a quick start are closed, and steady ones aren't`() async throws {
+    @Test func `clients that become very slow after a quick start are closed, and steady ones aren't`() async throws {
         try await withLiveService({ $0.timeouts.body = 3 }) { _, port in
             let head = Self.head + "Content-Length: 2000000\r\n\r\n{\"receipt\": \""
             let (steady, trickle) = (try RawConnection(port: port), try RawConnection(port: port))
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test func `slow clients that read their answers slowly get them whole`() async throws {
+    @Test func `clients that read their responses slowly get them completely`() async throws {
         try await withLiveService({ $0.timeouts.response = 2 }) { _, port in
             let slow = try RawConnection(port: port, receiveBuffer: 4096)
             let (count, request) = (100, "GET /v1/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test func `a connection that is merely kept open isn't closed as slow`() async throws {
+    @Test func `an idle connection that is kept open isn't closed as slow`() async throws {
         try await withLiveService({ $0.timeouts.head = 1 }) { _, port in
             let connection = try RawConnection(port: port)
             for _ in 0..<3 {

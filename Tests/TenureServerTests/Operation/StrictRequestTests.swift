@@ -11,7 +11,7 @@ import Testing
 @testable import TenureServer
 
 /// Sends raw bytes over a socket, because no HTTP library sends such requests.
-@Suite struct `a request that two readers could read in two ways` {
+@Suite struct `ambiguous HTTP requests` {
     private func answer(_ request: String, port: Int) async throws -> String {
         try await answer(Array(request.utf8), port: port)
     }
@@ -64,7 +64,7 @@ import Testing
         "http:///v1/products", "http://user@localhost/v1/products", "ws://localhost/v1/products",
         "javascript:/v1/products", "localhost/v1/products", "localhost:80", "*",
     ])
-    func `a request for something that isn't a URL of HTTP is refused`(target: String) async throws {
+    func `a request for a target that isn't an HTTP URL is refused`(target: String) async throws {
         try await withLiveService { _, port in
             let connection = try RawConnection(port: port)
             connection.send("GET \(target) HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -76,7 +76,7 @@ import Testing
     @Test(arguments: [
         "http://localhost/v1/products", "HTTP://[::1]:8080/v1/products?a=b", "https://a.example/v1/products",
     ])
-    func `a request for a URL of HTTP is served, whatever its host`(target: String) async throws {
+    func `a request for a full HTTP URL is served, whatever its host`(target: String) async throws {
         try await withLiveService { _, port in
             let answer = try await answer(
                 "GET \(target) HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", port: port)
@@ -104,7 +104,7 @@ import Testing
         "/v1/products;x", "/v1%2Fproducts",
     ]
 
-    @Test func `another spelling of a path isn't found, below an app's name too`() async throws {
+    @Test func `another spelling of a route's path isn't found, below an app's name too`() async throws {
         try await withLiveService { _, port in
             func status(_ path: String) async throws -> String {
                 try await answer("GET \(path) HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", port: port)
@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    @Test func `another spelling of a number or an escape in a path isn't found`() async throws {
+    @Test func `another spelling of a number or an escape in a route's path isn't found`() async throws {
         try await withAdminClient { admin, _ in
             #expect(try await admin.get("/v1/admin/policies/1").status == .ok)
             for version in ["01", "+1", "%2B1", "1%20", "0x1"] {
@@ -161,7 +161,7 @@ import Testing
         }
     }
 
-    @Test func `a request may escape characters in its path that need it`() async throws {
+    @Test func `a request may escape characters in its path that need to be escaped`() async throws {
         try await withAdminClient { admin, _ in
             let escaped = try await admin.delete("/v1/admin/personas/a%20b")
             #expect(escaped.problem?.detail.contains("path") != true)
@@ -203,7 +203,7 @@ import Testing
     }
 
     @Test(arguments: ["gzip, chunked", "gzip\r\nTransfer-Encoding: chunked", "identity, chunked"])
-    func `a body with another transfer coding than chunked is refused`(coding: String) async throws {
+    func `a request body with another transfer coding than chunked is refused`(coding: String) async throws {
         try await withLiveService { _, port in
             let connection = try RawConnection(port: port)
             connection.send(
@@ -219,7 +219,7 @@ import Testing
     }
 
     @Test(arguments: ["9223372036854775807", "9223372036854775808", "18446744073709551614"])
-    func `a body of an enormous announced length is refused at once`(length: String) async throws {
+    func `a request body with an enormous Content-Length is refused at once`(length: String) async throws {
         try await withLiveService { _, port in
             let connection = try RawConnection(port: port)
             connection.send(

@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `TLS 1.2 uses suites with ECDHE and AEAD, and no others`() async throws {
+    @Test func `the service accepts TLS 1.2 only with ECDHE and AEAD cipher suites`() async throws {
         try await withFolder { folder in
             let files = try files(folder)
             try await withServer(folder, files) { port in
@@ -186,7 +186,7 @@ import Testing
         #expect(fault(sound, now: .distantFuture).contains("expired"))
     }
 
-    @Test func `TLS and an admin key suffice beyond loopback`() throws {
+    @Test func `a service may listen beyond loopback with TLS and an admin key`() throws {
         var configuration = try Calculator.configuration("/tmp")
         configuration.host = "0.0.0.0"
         configuration.anchors = [.production: .apple]
@@ -198,7 +198,7 @@ import Testing
     }
 
     #if os(Linux)
-        @Test func `connections that make room for others are closed although their clients ignore the end of TLS`()
+        @Test func `connections closed to make room for others end even if their clients ignore the end of TLS`()
             async throws
         {
             let folder = try Folder()

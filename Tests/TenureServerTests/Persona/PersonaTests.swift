@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `a persona of a new customer has no era's rights, and may buy in the sandbox`() async throws {
+    @Test func `a persona of a new customer has no era's rights, and can buy in the sandbox`() async throws {
         try await withAdminClient { admin, _ in
             let late = ["originalPlatform": "iOS", "originalAppVersion": "300", "originalPurchaseDate": "2020-09-13"]
             let token = try await admin.persona("late", late)
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func `a persona marks the entitlement token, which ends with it`() async throws {
+    @Test func `an entitlement token of a persona names it, and ends with it`() async throws {
         try await withAdminClient { admin, _ in
             let token = try await admin.persona(more: ["expires": "2026-11-22T12:00:00Z"])
             let answer = try await admin.sandboxed(as: token)
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func `a persona uses no trial of an entitlement that it has`() async throws {
+    @Test func `a persona uses no trial session of an entitlement that it has`() async throws {
         try await withTriedCalculator { admin in
             let owner = try await admin.sandboxed(as: try await admin.persona())
             let other = try await admin.sandboxed(as: nil)
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func `a persona replaces no customer after it expired, and neither does its access token`() async throws {
+    @Test func `an expired persona replaces no customer, and its access token is invalid`() async throws {
         let clock = TestClock()
         try await withService {
             $0.adminKey = AdminClient.adminKey
@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    @Test func `a persona is recognized only by what this service signed`() async throws {
+    @Test func `only a persona token that this service signed is accepted`() async throws {
         try await withAdminClient { admin, _ in
             let token = try await admin.persona()
             let entitlementToken = try #require(try await admin.sandboxed(as: token).entitlementToken)
@@ -173,7 +173,7 @@ import Testing
         }
     }
 
-    @Test func `a persona is checked before it is created`() async throws {
+    @Test func `a persona with invalid details isn't created`() async throws {
         try await withAdminClient { admin, _ in
             func refused(_ body: [String: Any?]) async throws -> String {
                 let answer = try await admin.post("/v1/admin/personas", body)

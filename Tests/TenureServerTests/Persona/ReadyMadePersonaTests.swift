@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `ready-made personas have the versions and dates of the policy`() throws {
+    @Test func `ready-made personas have versions and dates around the policy's boundaries`() throws {
         let made = ReadyMadePersonas(try Calculator.policy(), on: .iOS, signed: Calculator.now).made
         func settings(_ name: String) -> [String: String] {
             Dictionary(uniqueKeysWithValues: made.first { $0.name == name }?.proof.settings ?? [])
@@ -58,7 +58,7 @@ import Testing
         #expect(settings("refunded")["revocationDate"] == "2015-06-22T18:00:00Z")
     }
 
-    @Test func `ready-made personas take the last build from a release list`() throws {
+    @Test func `ready-made personas have the last build before a boundary in the release list`() throws {
         let usual = try Calculator.policy()
         func release(_ build: String, _ day: String) throws -> Release {
             Release(
@@ -104,11 +104,12 @@ import Testing
     @Test(arguments: [
         ("120", "119"), ("2.0", "1.9"), ("2.1", "2.0"), ("1.0.5", "1.0.4"), ("1", "0"), ("10.0.0", "9.9.9"),
     ])
-    func `ready-made personas come from the version just below`(version: String, before: String) throws {
+    func `a ready-made persona before a boundary has the version just below it`(version: String, before: String) throws
+    {
         #expect(PolicyChange.predecessor(of: try #require(AppVersion(version))) == before)
     }
 
-    @Test func `ready-made personas know of no version below nothing`() throws {
+    @Test func `no version is below 0.0, so no ready-made persona has one`() throws {
         #expect(PolicyChange.predecessor(of: try #require(AppVersion("0.0"))) == nil)
     }
 }

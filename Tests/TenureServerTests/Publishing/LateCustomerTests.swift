@@ -32,7 +32,7 @@ import Testing
     // Of the transactions that write, the first one begins the rehearsal, the second one reads who came since, and the
     // third one publishes.
     @Test(arguments: [2, 3])
-    func `a customer who would lose something, and comes after all others were rehearsed, stops the publication`(
+    func `a customer who arrives during a publication and would lose a right stops it`(
         _ transaction: Int
     ) async throws {
         try await withCounts { admin, counts in
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(arguments: [2, 3])
-    func `a customer who would gain something, and comes after all others were rehearsed, stops the publication`(
+    func `a customer who arrives during a publication and would gain a right stops it`(
         _ transaction: Int
     ) async throws {
         try await withCounts { admin, counts in

@@ -14,7 +14,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `publishing a policy` {
-    @Test func `a policy that gives something is refused without a number, and then takes effect at once`() async throws
+    @Test func `a policy that gives rights needs the number of customers, and then takes effect at once`() async throws
     {
         try await withAdminClient { admin, keys in
             let admin = admin.with(keys[.policy])
@@ -44,9 +44,7 @@ import Testing
         }
     }
 
-    @Test func `a policy that takes something is refused without its number, and a rollback gives it back`()
-        async throws
-    {
+    @Test func `a policy that takes rights needs the number of customers, and a rollback returns them`() async throws {
         try await withAdminClient { admin, _ in
             let owner = try await admin.owner()
             let newcomer = try await admin.newcomer()
@@ -104,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func `an erased example leaves the rehearsal, which still counts`() async throws {
+    @Test func `an erased customer leaves a rehearsal's examples, and the rehearsal stays valid`() async throws {
         try await withAdminClient { admin, _ in
             let owners = [try await admin.owner("704000000000000011"), try await admin.owner("704000000000000012")]
             let id = try #require(try await admin.rehearse(try .harsh()).rehearsal)
@@ -120,7 +118,7 @@ import Testing
         }
     }
 
-    @Test func `publishing a policy succeeds while customers are erased and sync all the time`() async throws {
+    @Test func `a policy can be published while customers are erased and sync all the time`() async throws {
         try await withAdminClient { admin, _ in
             var owners: [String] = []
             for number in 100..<400 { owners.append(try await admin.owner("704000000000000\(number)").id) }
@@ -156,7 +154,7 @@ import Testing
         }
     }
 
-    @Test func `a rehearsal against another policy than today's doesn't count`() async throws {
+    @Test func `a rehearsal against another policy than the active one doesn't allow a publication`() async throws {
         try await withAdminClient { admin, _ in
             _ = try await admin.owner()
             let early = try #require(try await admin.rehearse(try .harsh()).rehearsal)
@@ -187,7 +185,7 @@ import Testing
         }
     }
 
-    @Test func `the number of customers who lose something acknowledges no other error`() async throws {
+    @Test func `confirming the number of losing customers acknowledges no other policy error`() async throws {
         try await withAdminClient { admin, _ in
             _ = try await admin.owner()
             let harsh = try Policy.harsh()
@@ -202,7 +200,7 @@ import Testing
         }
     }
 
-    @Test func `a policy that would take from owners without a sync is refused until that is acknowledged`()
+    @Test func `a policy that takes rights from owners who never synced must acknowledge the lost rights`()
         async throws
     {
         try await withAdminClient { admin, _ in
@@ -221,7 +219,7 @@ import Testing
         }
     }
 
-    @Test func `publishing a policy keeps promises if that is requested`() async throws {
+    @Test func `a publication keeps promises if that is requested`() async throws {
         try await withAdminClient { admin, _ in
             let owner = try await admin.owner()
             // The linter reports that owners who haven't synced yet would lose their rights.
@@ -276,7 +274,7 @@ import Testing
         }
     }
 
-    @Test func `purchases can be lost even if promises are kept`() async throws {
+    @Test func `a publication that keeps promises can still take rights from purchases`() async throws {
         try await withAdminClient { admin, _ in
             let id = "704000000000000002"
             let bought = try await admin.client.sync(
@@ -305,7 +303,7 @@ import Testing
         }
     }
 
-    @Test func `a customer who comes after the rehearsal counts in the publication`() async throws {
+    @Test func `a customer who syncs after the rehearsal counts in the publication`() async throws {
         try await withAdminClient { admin, _ in
             _ = try await admin.owner()
             let rehearsal = try #require(try await admin.rehearse(try .harsh()).rehearsal)
@@ -322,7 +320,7 @@ import Testing
         }
     }
 
-    @Test func `a customer who gains after the rehearsal counts in the publication`() async throws {
+    @Test func `a customer who would gain a right and syncs after the rehearsal counts, too`() async throws {
         try await withAdminClient { admin, _ in
             _ = try await admin.newcomer()
             let rehearsal = try #require(try await admin.rehearse(try .generous()).rehearsal)
@@ -358,7 +356,7 @@ import Testing
         }
     }
 
-    @Test func `publishing a policy takes the same rights from unbound customers as from the customers they name`()
+    @Test func `a publication takes the same rights from unbound proof as from the customer that it names`()
         async throws
     {
         try await withAdminClient { admin, _ in

@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `another process's policy makes every promise from then on, even in one that notices it late`()
+    @Test func `promises follow a policy of another process at once, even in a process that notices it late`()
         async throws
     {
         try await withFolder { folder in
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `another process's policy is sent to webhooks, with the number of affected customers`() async throws {
+    @Test func `webhooks get another process's policy, with the number of affected customers`() async throws {
         try await withFolder { folder in
             try await withHooks(in: folder, [Webhook.local(9)]) { client, hooks in
                 let newcomer = SyncRequest(appTransaction: try Calculator.minter().newcomer(), transactions: [])
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func `another process's policy sends the end of a removed entitlement that customers bought`() async throws {
+    @Test func `webhooks get the end of a bought entitlement that another process's policy removed`() async throws {
         try await withFolder { folder in
             let usual = try Calculator.policy()
             let both = try Policy(

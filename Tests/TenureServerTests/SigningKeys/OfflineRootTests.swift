@@ -90,7 +90,7 @@ private func withRoot(_ body: @escaping @Sendable (RootTestBed) async throws -> 
         }
     }
 
-    @Test func `an offline root signs the next key before it is used, and apps that pinned the old one go on`()
+    @Test func `an offline root signs the next key before its use, and apps that pinned the old key keep working`()
         async throws
     {
         try await withRoot { testBed in
@@ -109,7 +109,7 @@ private func withRoot(_ body: @escaping @Sendable (RootTestBed) async throws -> 
         }
     }
 
-    @Test func `an offline root revokes a stolen key, and the one after it takes its place`() async throws {
+    @Test func `an offline root revokes a stolen signing key, and the next key replaces it`() async throws {
         try await withRoot { testBed in
             try testBed.begin()
             let stolen = try testBed.inUse()
@@ -141,7 +141,7 @@ private func withRoot(_ body: @escaping @Sendable (RootTestBed) async throws -> 
         }
     }
 
-    @Test func `an offline root numbers its lists, and an older one is refused`() async throws {
+    @Test func `an offline root numbers its lists of revoked keys, and an older list is refused`() async throws {
         try await withRoot { testBed in
             try testBed.begin()
             let lists = try ["a", "b"].map { try testBed.root.revoke([$0], at: testBed.clock.now) }
@@ -165,7 +165,7 @@ private func withRoot(_ body: @escaping @Sendable (RootTestBed) async throws -> 
         }
     }
 
-    @Test func `an offline root is known by its public key, and what else is signed is refused`() async throws {
+    @Test func `only statements of the known offline root are installed`() async throws {
         try await withRoot { testBed in
             let key = try testBed.administration.summary().inUse
             let sound = try testBed.statement(key, days: 90)
@@ -203,7 +203,7 @@ private func withRoot(_ body: @escaping @Sendable (RootTestBed) async throws -> 
         }
     }
 
-    @Test func `the end of an offline root's period is announced for thirty days, once a day`() async throws {
+    @Test func `the service warns once a day for thirty days before the signing period of its key ends`() async throws {
         try await withRoot { testBed in
             func lines(_ log: inout SigningKeyLog) throws -> [SigningKeyLog.Line] {
                 log.lines(
@@ -230,7 +230,7 @@ private func withRoot(_ body: @escaping @Sendable (RootTestBed) async throws -> 
         }
     }
 
-    @Test func `an offline root revokes the key that waits, which is never used`() async throws {
+    @Test func `an offline root can revoke a key that isn't in use yet, which is then never used`() async throws {
         try await withRoot { testBed in
             try testBed.begin()
             let stolen = try testBed.inUse()
@@ -246,7 +246,7 @@ private func withRoot(_ body: @escaping @Sendable (RootTestBed) async throws -> 
         }
     }
 
-    @Test func `an offline root is replaced by another root only on demand, and the list of revoked keys goes with it`()
+    @Test func `an offline root is replaced only with an option, which also discards its list of revoked keys`()
         async throws
     {
         try await withRoot { testBed in

@@ -64,7 +64,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
 }
 
 @Suite struct `rotating the signing key` {
-    @Test func `two rotations of a running service publish all keys, and each vouches for the next`() async throws {
+    @Test func `a service rotated twice publishes all keys, and each vouches for the next`() async throws {
         try await withKeys { testBed in
             let first = try testBed.inUse()
             #expect(try await testBed.published() == [first])
@@ -88,7 +88,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
         }
     }
 
-    @Test func `rotating the signing key keeps the token's size, however long the chain is`() async throws {
+    @Test func `an entitlement token keeps its size after any number of rotations`() async throws {
         try await withKeys { testBed in
             let before = try await testBed.sync().entitlementToken?.utf8.count
             try testBed.rotate(15)
@@ -109,7 +109,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
         }
     }
 
-    @Test func `rotating the signing key stops at sixteen keys, unless an option lets it drop the oldest pin`()
+    @Test func `the signing key can't be rotated beyond sixteen keys without an option that drops the oldest`()
         async throws
     {
         try await withKeys { testBed in
@@ -143,7 +143,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
     }
 
     @Test(arguments: [(30.0, 365.0), (800, 800)])
-    func `rotating the signing key forgets no key outside the chain before its last token can have expired`(
+    func `rotating the signing key keeps a key outside the chain until its last token can have expired`(
         configured: Double, days: Double
     ) async throws {
         let clock = TestClock()
@@ -164,7 +164,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
         }
     }
 
-    @Test func `a replaced signing key is published until tokens of a longer life than today's have expired`()
+    @Test func `a replaced signing key is published until tokens with an earlier, longer lifetime have expired`()
         async throws
     {
         let clock = TestClock()
@@ -192,7 +192,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
         }
     }
 
-    @Test func `rotating makes no key ID that a command would read as an option`() throws {
+    @Test func `rotating makes no key ID that begins with a hyphen`() throws {
         var file = SigningKeyFile(at: Calculator.now)
         for _ in 0..<400 { try file.rotate(at: Calculator.now, droppingOldest: true) }
         _ = try file.revoke(try #require(file.keys.last).key.id, at: Calculator.now)
@@ -211,7 +211,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
         }
     }
 
-    @Test func `rotating by several commands at once loses no signing key`() async throws {
+    @Test func `several tenure signing-key rotate at once lose no signing key`() async throws {
         try await withKeys { testBed in
             let administration = testBed.administration
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -223,7 +223,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
         }
     }
 
-    @Test func `a service notices a rotation, and keeps its keys while the file can't be read`() async throws {
+    @Test func `a service keeps its signing keys while their file can't be read`() async throws {
         try await withKeys { testBed in
             let path = testBed.folder + "/signing-key.json"
             let sound = try Data(contentsOf: URL(fileURLWithPath: path))
@@ -238,8 +238,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
 }
 
 @Suite struct `revoking a signing key` {
-    @Test func `revoking the key in use makes one that no older key vouches for, and names stranded pins`() async throws
-    {
+    @Test func `revoking the key in use creates a new one, and names the pins that stop working`() async throws {
         try await withKeys { testBed in
             let first = try testBed.inUse()
             let second = try testBed.rotate()
@@ -260,7 +259,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
         }
     }
 
-    @Test func `revoking a replaced signing key cuts the chain behind it`() async throws {
+    @Test func `revoking a replaced signing key removes it and older keys from the chain`() async throws {
         try await withKeys { testBed in
             let first = try testBed.inUse()
             let second = try testBed.rotate()
@@ -277,7 +276,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
         }
     }
 
-    @Test func `revoking a signing key ends a persona's token that it signed`() async throws {
+    @Test func `revoking a signing key makes its persona tokens invalid`() async throws {
         try await withFolder { folder in
             try await withService(in: folder, { $0.adminKey = AdminClient.adminKey }) { client in
                 let admin = AdminClient(client: client, key: AdminClient.adminKey)
@@ -344,7 +343,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
         #expect(!output.contains("PRIVATE KEY"))
     }
 
-    @Test func `the leftover of a killed signing-key command is removed by the next one`() async throws {
+    @Test func `a temporary file of a killed tenure signing-key is removed by the next run`() async throws {
         try await withKeys { testBed in
             let leftover = testBed.folder + "/signing-key.json.12345678901234567890"
             let copies = ["backup", "1", "20261120120000"].map { testBed.folder + "/signing-key.json." + $0 }
@@ -358,7 +357,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
     }
 
     @Test(.enabled(if: getuid() == 0, "only root can give a file to another user"))
-    func `a file of signing keys keeps its owner when root rotates it`() async throws {
+    func `the file of signing keys keeps its owner when root rotates it`() async throws {
         try await withKeys { testBed in
             let path = testBed.folder + "/signing-key.json"
             #expect(chown(path, 65_534, 65_534) == 0)

@@ -9,7 +9,7 @@ import Testing
 
 /// What happens to a message that an endpoint doesn't accept.
 @Suite struct `delivering webhooks again` {
-    @Test func `a failing endpoint gets the same message again, after growing waits and its Retry-After`() async throws
+    @Test func `a failing webhook endpoint gets a message again after growing waits and its Retry-After`() async throws
     {
         let receiver = try await Receiver { _, count in
             switch count {
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func `the messages of one customer arrive in their order, though the first fails`() async throws {
+    @Test func `webhook messages about one customer arrive in order, even if the first one fails`() async throws {
         let receiver = try await Receiver { _, count in count == 0 ? .status(500) : .ok }
         try await withHooks([.local(receiver.port, events: ["entitlement.granted", "entitlement.revoked"])]) {
             client, hooks in
@@ -96,7 +96,7 @@ import Testing
         try await receiver.close()
     }
 
-    @Test func `an endpoint that was down gets everything when it is back`() async throws {
+    @Test func `a webhook endpoint that was down gets all its messages when it is back`() async throws {
         let first = try await Receiver { _, count in count < 3 ? .ok : .hangUp }
         let port = first.port
         try await withHooks([.local(port, events: ["entitlement.granted"])]) { client, hooks in

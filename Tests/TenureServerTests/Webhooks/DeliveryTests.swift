@@ -18,7 +18,7 @@ import Testing
         receiver.received.filter { $0.type == "entitlement.granted" }
     }
 
-    @Test func `a message arrives signed, with its ID in a header and in the body`() async throws {
+    @Test func `a webhook message arrives signed, with its ID in a header and in the body`() async throws {
         let receiver = try await Receiver()
         try await withHooks([.local(receiver.port)]) { client, hooks in
             let answer = try await client.sync(try Calculator.owner("1"))
@@ -36,7 +36,7 @@ import Testing
         try await receiver.close()
     }
 
-    @Test func `an endpoint gets the events that it subscribed to`() async throws {
+    @Test func `a webhook endpoint gets only the events that it subscribed to`() async throws {
         let receiver = try await Receiver()
         let webhooks = [
             Webhook.local(receiver.port, name: "grants", events: ["entitlement.granted"]),
@@ -69,7 +69,7 @@ import Testing
             entitlements: [Entitlement(name: "everything", honors: policy.entitlements[0].honors)])
     }
 
-    @Test func `messages about single customers go before those of a publication, each customer's in order`()
+    @Test func `webhook messages about single customers precede those of a publication, each customer's in order`()
         async throws
     {
         let receiver = try await Receiver()
@@ -114,7 +114,7 @@ import Testing
         try await receiver.close()
     }
 
-    @Test func `an endpoint may get one message for a publication, and still all single changes`() async throws {
+    @Test func `a webhook endpoint can get one message per publication, and still each other change`() async throws {
         let receiver = try await Receiver()
         let webhooks = [
             Webhook.local(receiver.port, name: "one", eachCustomer: false), Webhook.local(receiver.port, name: "each"),
@@ -142,7 +142,7 @@ import Testing
         try await receiver.close()
     }
 
-    @Test func `metrics count attempts, and show what waits`() async throws {
+    @Test func `metrics count webhook attempts and waiting messages`() async throws {
         let receiver = try await Receiver { _, count in count == 0 ? .status(500) : .ok }
         try await withHooks([.local(receiver.port)], { $0.metrics = .open }) { client, hooks in
             func series(_ name: String) async throws -> [String] {
@@ -174,8 +174,7 @@ import Testing
         try await receiver.close()
     }
 
-    @Test func `a service that starts with a full outbox empties it, and a slow endpoint delays no other`() async throws
-    {
+    @Test func `a service starts by sending waiting messages, and a slow endpoint delays no other`() async throws {
         try await withFolder { folder in
             let slow = try await Receiver { _, _ in .silence }
             let quick = try await Receiver()
@@ -208,7 +207,7 @@ import Testing
         }
     }
 
-    @Test func `two processes with one database deliver each message once`() async throws {
+    @Test func `two processes with one database deliver each webhook message once`() async throws {
         try await withFolder { folder in
             let receiver = try await Receiver()
             try await withHooks(in: folder, [.local(receiver.port)]) { client, hooks in
@@ -227,7 +226,7 @@ import Testing
         }
     }
 
-    @Test func `a process without webhooks removes an endpoint only after many reads without a heartbeat`() async throws
+    @Test func `a process without webhooks removes another's endpoint only after many missed heartbeats`() async throws
     {
         try await withHooks([.local(9)]) { client, hooks in
             func registry(_ webhooks: [Webhook]) -> EndpointRegistry {
@@ -262,7 +261,7 @@ import Testing
         }
     }
 
-    @Test func `a process with webhooks sends the changes of one without`() async throws {
+    @Test func `a process with webhooks sends the changes that a process without webhooks stored`() async throws {
         try await withHooks([.local(9)]) { client, hooks in
             var configuration = hooks.service.configuration
             configuration.webhooks = []
@@ -275,7 +274,7 @@ import Testing
         }
     }
 
-    @Test func `delivered webhook messages are removed in time`() async throws {
+    @Test func `delivered webhook messages are removed after the retention time`() async throws {
         let receiver = try await Receiver()
         try await withHooks([.local(receiver.port)]) { client, hooks in
             _ = try await client.sync(try Calculator.owner("1"))

@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `webhooks announce the end of a right a week before, and report it, once each`() async throws {
+    @Test func `webhooks send once that a right ends in a week, and once that it has ended`() async throws {
         try await withHooks([Self.closedPort]) { client, hooks in
             let end = Calculator.now.addingTimeInterval(30 * 86_400)
             _ = try await client.sync(try subscription(until: end))
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    @Test func `webhooks send a changed end of a right, and announce the new end again`() async throws {
+    @Test func `webhooks send a changed end of a right, and announce the new end a week before`() async throws {
         try await withHooks([Self.closedPort]) { client, hooks in
             let end = Calculator.now.addingTimeInterval(10 * 86_400)
             _ = try await client.sync(try subscription(until: end))
@@ -189,7 +189,7 @@ import Testing
         }
     }
 
-    @Test func `webhooks send no changes for customers from before the first webhook`() async throws {
+    @Test func `webhooks send no rights from before the first webhook was configured`() async throws {
         try await withFolder { folder in
             let end = Calculator.now.addingTimeInterval(30 * 86_400)
             _ = try await withService(in: folder) { try await $0.sync(try subscription(until: end)) }

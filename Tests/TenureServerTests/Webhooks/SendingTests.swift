@@ -21,7 +21,7 @@ import Testing
             to: try WebhookTarget(url, allowsPrivate: allowsPrivate), attempt: attempt)
     }
 
-    @Test func `the request is a POST of the body to the path of the URL`() async throws {
+    @Test func `a webhook request is a POST of the message to the path of the URL`() async throws {
         let receiver = try await Receiver()
         let answer = try await send(to: "http://127.0.0.1:\(receiver.port)/a/b?c=d", body: #"{"id":"ü"}"#)
         #expect(answer == .status(200, retryAfter: nil))
@@ -34,7 +34,7 @@ import Testing
         try await receiver.close()
     }
 
-    @Test func `a redirect isn't followed`() async throws {
+    @Test func `a webhook request doesn't follow a redirect`() async throws {
         let other = try await Receiver()
         let receiver = try await Receiver { _, _ in .status(307, "Location: http://127.0.0.1:\(other.port)/") }
         #expect(try await send(to: "http://127.0.0.1:\(receiver.port)/") == .status(307, retryAfter: nil))
@@ -43,7 +43,7 @@ import Testing
         try await other.close()
     }
 
-    @Test func `a timeout, a closed connection, garbage and a missing server each have their error`() async throws {
+    @Test func `each way in which sending a webhook can fail has its error`() async throws {
         let cases: [(Receiver.Answer, String)] = [
             (.silence, "it didn't respond in time"),
             (.hangUp, "it closed the connection without a response"),
@@ -68,7 +68,7 @@ import Testing
         try await receiver.close()
     }
 
-    @Test func `the connection goes to the address that was checked, under the name of the URL`() async throws {
+    @Test func `a webhook connects to the IP address that was checked, with the URL's host name`() async throws {
         let certificate = try HostCertificate(for: "hooks.example.com")
         let receiver = try await Receiver(tls: certificate.context)
         let answer = try await send(
@@ -95,7 +95,7 @@ import Testing
         try await receiver.close()
     }
 
-    @Test func `an untrusted certificate, or one of another host, is refused before anything is sent`() async throws {
+    @Test func `a webhook endpoint with an untrusted certificate, or one of another host, gets no data`() async throws {
         let certificate = try HostCertificate(for: "other.example.com")
         let receiver = try await Receiver(tls: certificate.context)
         let url = "https://hooks.example.com:\(receiver.port)/"
@@ -109,7 +109,7 @@ import Testing
         try await receiver.close()
     }
 
-    @Test func `a private address is never connected to, under any name and in any spelling`() async throws {
+    @Test func `webhooks never connect to a private address, under any name and in any spelling`() async throws {
         let receiver = try await Receiver()
         for host in ["127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "2130706433", "0x7f.1", "127.1", "0"] {
             let answer = try await send(to: "https://\(host):\(receiver.port)/", allowsPrivate: false)
@@ -151,7 +151,7 @@ import Testing
         ("fe80::1", false), ("fc00::1", false), ("fd12::1", false), ("ff02::1", false), ("2001:db8::1", false),
         ("2001::1", false), ("2002:a00:1::", false), ("3fff::1", false), ("100::1", false),
     ])
-    func `an address is public or not`(text: String, isPublic: Bool) throws {
+    func `an IP address is recognized as public or private`(text: String, isPublic: Bool) throws {
         let address = try SocketAddress(ipAddress: text, port: 443)
         #expect(PublicAddress.contains(address) == isPublic)
     }

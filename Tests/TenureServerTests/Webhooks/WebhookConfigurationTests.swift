@@ -15,7 +15,7 @@ import Testing
         return configuration.mistakes.first?.description
     }
 
-    @Test func `a valid one is accepted`() throws {
+    @Test func `a valid configuration of webhooks is accepted`() throws {
         #expect(try mistake { _ in } == nil)
         #expect(try mistake { $0.secrets.append("another secret of ours") } == nil)
         #expect(try mistake { $0.events = ["customer.merged", "entitlement.expiring"] } == nil)
@@ -68,7 +68,7 @@ import Testing
     }
 
     /// Runs the sample in `Docs/webhooks.md`, which receivers copy.
-    @Test func `the sample in Python accepts only genuine and recent messages`() throws {
+    @Test func `the Python sample in webhooks.md accepts only genuine and recent messages`() throws {
         let document = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../../Docs/webhooks.md")
         let text = try String(contentsOf: document, encoding: .utf8)

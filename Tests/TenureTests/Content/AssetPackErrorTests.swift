@@ -9,7 +9,7 @@ import Testing
         (.notInstalled("organ"), true), (.missingFile(path: "a.wav"), false), (.storage("the disk is read-only"), true),
     ]
 
-    @Test func `errors of asset packs have a sentence for the customer, and what to do`() {
+    @Test func `each error of an asset pack has a sentence for the customer and advice`() {
         var sentences: Set<String> = []
         for (error, _) in Self.errors {
             let sentence = error.localizedDescription
@@ -20,7 +20,7 @@ import Testing
         #expect(sentences.count == Self.errors.count)
     }
 
-    @Test func `errors of asset packs can be retried unless the same call must fail again`() {
+    @Test func `an error of an asset pack is retryable unless the same call must fail again`() {
         for (error, isRetryable) in Self.errors { #expect(error.isRetryable == isRetryable, "\(error)") }
     }
 }

@@ -122,7 +122,7 @@ import Testing
         #expect(app.system.orders.count == 2)
     }
 
-    @Test func `background downloads aren't handed over to a server that hasn't answered a range with 206`()
+    @Test func `a download isn't handed over to the system if the server never answered a range with 206`()
         async throws
     {
         let app = try App(faults: [.delay(3)])
@@ -138,7 +138,7 @@ import Testing
         #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
     }
 
-    @Test func `when the app returns, the system continues downloads that have bytes, and the app the others`()
+    @Test func `when the app returns, the system keeps downloads that have bytes, and the app takes the others`()
         async throws
     {
         let app = try App()
@@ -157,7 +157,7 @@ import Testing
         #expect(app.testBed.server.sent < Self.size + 2_000_000 + 1_500_000, "nothing was fetched twice")
     }
 
-    @Test func `background downloads aren't handed over again while the system has them`() async throws {
+    @Test func `a background download isn't handed over to the system again while the system has it`() async throws {
         let app = try App()
         app.system.hold { _ in 1 }
         let (tenure, piano, download) = try await app.downloadAndLeave()
@@ -174,7 +174,7 @@ import Testing
         #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
     }
 
-    @Test func `the app continues background downloads that have no progress when it returns`() async throws {
+    @Test func `the app takes over a background download without progress when it returns`() async throws {
         let app = try App()
         app.system.hold { _ in 1 }
         let (tenure, _, download) = try await app.downloadAndLeave { $0.stallTimeout = 2 }
@@ -210,7 +210,7 @@ import Testing
         #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
     }
 
-    @Test func `failed background downloads are handed over again, even if the app looked at them first`()
+    @Test func `a failed background download is handed over to the system again, even if the app saw it first`()
         async throws
     {
         let app = try App()
@@ -235,7 +235,7 @@ import Testing
         #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
     }
 
-    @Test func `refused background downloads get a new link after a relaunch, and are handed over with it`()
+    @Test func `a refused background download gets a new link after a relaunch, and is handed over with it`()
         async throws
     {
         let app = try App()
@@ -271,7 +271,7 @@ import Testing
         #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
     }
 
-    @Test func `downloads in the background stop when they are paused or canceled`() async throws {
+    @Test func `background downloads stop when the app pauses or cancels them`() async throws {
         let app = try App()
         app.system.hold { _ in 0 }
         let tenure = app.start()
@@ -288,7 +288,7 @@ import Testing
     }
 
     @Test(arguments: ["refund", "end of a subscription"])
-    func `downloads in the background stop when the right ends`(reason: String) async throws {
+    func `background downloads stop when the customer's right to the pack ends`(reason: String) async throws {
         let end = InventedApp.now.addingTimeInterval(3600)
         let app = try App(
             unlock: .entitlement("cloud"),

@@ -3,20 +3,20 @@ import Testing
 
 @testable import Tenure
 
-@Suite struct `What is handed over to the system` {
+@Suite struct `ranges handed over to the system` {
     private static let mebibyte: Int64 = 1 << 20
 
     private func covers(_ ranges: [Range<Int64>], _ missing: [Range<Int64>]) -> Bool {
         missing.allSatisfy { $0.subtracting(ranges).isEmpty }
     }
 
-    @Test func `a hand-over to the system is divided into ranges of 32 MiB`() {
+    @Test func `downloads handed over to the system are divided into ranges of 32 MiB`() {
         let ranges = BackgroundRanges.ranges(for: [[0..<100 * Self.mebibyte]], limit: 64)
         #expect(ranges[0].map(\.count) == [32, 32, 32, 4].map { $0 * Int(Self.mebibyte) })
         #expect(ranges[0].first?.lowerBound == 0)
     }
 
-    @Test func `a hand-over to the system is at most 64 downloads, of larger ranges if needed`() {
+    @Test func `the system gets at most 64 background downloads, of larger ranges if needed`() {
         let missing = [[0..<60_000 * Self.mebibyte], [5..<4000 * Self.mebibyte]]
         let ranges = BackgroundRanges.ranges(for: missing, limit: 64)
         #expect(ranges.joined().count <= 64)
@@ -25,7 +25,7 @@ import Testing
         #expect(BackgroundRanges.ranges(for: missing, limit: 0) == [[], []])
     }
 
-    @Test func `a hand-over joins parts that lie close to each other, and leaves out the last of many others`() {
+    @Test func `ranges for the system join close parts, and leave out the last ones of too many distant parts`() {
         let near = (0..<1000).map { Int64($0) * 20_000..<Int64($0) * 20_000 + 10_000 }
         let ranges = BackgroundRanges.ranges(for: [near], limit: 64)
         #expect(ranges[0] == [0..<19_990_000])
@@ -35,7 +35,7 @@ import Testing
         #expect(covers(some[0], Array(far.prefix(64))))
     }
 
-    @Test func `a hand-over to the system has a label that a later process reads`() {
+    @Test func `a background download has a label that a later process can read`() {
         let label = RangeLabel(pack: "piano", version: "abc", range: 5..<90, size: 100, origin: "https://a.example:0")
         #expect(RangeLabel(label.text) == label)
         for text in ["", "{}", label.text.replacingOccurrences(of: "90", with: "101"), "download-7"] {

@@ -30,7 +30,7 @@ import Testing
         while await !isTrue(tenure.content["drums"].library) { try await Task.sleep(nanoseconds: 5_000_000) }
     }
 
-    @Test func `the consent to downloads is asked for on an expensive network, also if it changes midway`() async throws
+    @Test func `a download asks for consent on an expensive network, even if the network changes midway`() async throws
     {
         let (conditions, network) = AsyncStream.makeStream(of: NetworkCondition.self)
         let testBed = try ContentTestBed(Self.files, faults: [.stall(after: 4_000_000)]) { setup in
@@ -50,7 +50,7 @@ import Testing
         #expect(testBed.server.starts.allSatisfy { $0 >= seen }, "\(testBed.server.ranges)")
     }
 
-    @Test func `the consent to downloads is asked for in Low Data Mode, however small the download is`() async throws {
+    @Test func `a download asks for consent in Low Data Mode, however small it is`() async throws {
         let (conditions, network) = AsyncStream.makeStream(of: NetworkCondition.self)
         network.yield(NetworkCondition(isExpensive: false, isConstrained: true))
         let testBed = try ContentTestBed(["index.json": Data("{}".utf8)]) { $0.network = { conditions } }
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(arguments: ["canceled", "paused"])
-    func `the consent to downloads depends on the missing bytes of all packs together that aren't paused`(end: String)
+    func `consent to downloads depends on the missing bytes of all packs that aren't paused, together`(end: String)
         async throws
     {
         let (conditions, network) = AsyncStream.makeStream(of: NetworkCondition.self)
@@ -104,7 +104,7 @@ import Testing
         downloads[1].cancel()
     }
 
-    @Test func `the consent to downloads doesn't depend on bytes that have arrived`() async throws {
+    @Test func `consent to downloads doesn't depend on bytes that have arrived`() async throws {
         let (conditions, network) = AsyncStream.makeStream(of: NetworkCondition.self)
         let testBed = try drums { setup in
             setup.network = { conditions }
@@ -131,7 +131,7 @@ import Testing
         try await download.value
     }
 
-    @Test func `the consent to downloads isn't needed anymore when the network is cheap again`() async throws {
+    @Test func `a download needs no consent anymore when the network is cheap again`() async throws {
         let (conditions, network) = AsyncStream.makeStream(of: NetworkCondition.self)
         network.yield(NetworkCondition(isExpensive: true))
         let testBed = try drums { setup in
@@ -146,7 +146,7 @@ import Testing
         try await download.value
     }
 
-    @Test func `the consent to downloads counts after a relaunch`() async throws {
+    @Test func `consent to downloads is kept after a relaunch`() async throws {
         let testBed = try drums { setup in
             setup.network = {
                 AsyncStream { $0.yield(NetworkCondition(isExpensive: true, isConstrained: true)) }
@@ -179,7 +179,7 @@ import Testing
     @Test(arguments: [
         (500_000, false, [false, false]), (5_000_000, false, [true, false]), (500_000, true, [true, true]),
     ])
-    func `the consent to downloads tells the transport which networks it may use`(
+    func `consent to downloads decides which networks the transport may use`(
         limit: Int, hasConsent: Bool, allowed: [Bool]
     ) async throws {
         let transport = ArrangedTransport()

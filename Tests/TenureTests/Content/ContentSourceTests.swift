@@ -94,7 +94,7 @@ private final class FolderSource: Tenure.ContentSource {
         return folder
     }
 
-    @Test func `content sources open a pack in the app's bundle in place, without a network`() async throws {
+    @Test func `a pack in the app's bundle opens in place, without a network`() async throws {
         let testBed = try ContentTestBed(Self.files)
         testBed.server.stop()
         let folder = try embed([testBed.pack(Self.files)], in: testBed)
@@ -113,7 +113,7 @@ private final class FolderSource: Tenure.ContentSource {
         await #expect(throws: Tenure.AssetPackError.missingFile(path: "b.wav")) { try await piano.url(for: "b.wav") }
     }
 
-    @Test func `content sources need the right for a pack in the app's bundle`() async throws {
+    @Test func `a pack in the app's bundle opens only for an entitled customer`() async throws {
         let testBed = try ContentTestBed(Self.files, store: FakeStore { $0.app = InventedApp.newcomer() })
         let folder = try embed([testBed.pack(Self.files, unlock: .product("com.example.loops"))], in: testBed)
         let tenure = testBed.device.start { setup in
@@ -128,7 +128,7 @@ private final class FolderSource: Tenure.ContentSource {
         _ = try await piano.url(for: "index.json")
     }
 
-    @Test func `content sources bring a newer version of a pack in the app's bundle as its update`() async throws {
+    @Test func `a newer version of a pack in the app's bundle is offered as its update`() async throws {
         var changed = Self.files
         changed["index.json"] = Data("{\"version\":2}".utf8)
         let (testBed, new) = (try ContentTestBed(changed), changed)
@@ -155,7 +155,7 @@ private final class FolderSource: Tenure.ContentSource {
         #expect(try await ContentTestBed.contents(of: again) == new)
     }
 
-    @Test func `content sources open the pack of a newer release instead of an older download`() async throws {
+    @Test func `the pack in a newer release's bundle opens instead of an older download`() async throws {
         let testBed = try ContentTestBed(Self.files)
         var first = Self.files
         first["index.json"] = Data("{\"version\":0}".utf8)
@@ -179,7 +179,7 @@ private final class FolderSource: Tenure.ContentSource {
         #expect(try await ContentTestBed.contents(of: updated) == newest)
     }
 
-    @Test func `content sources fetch a file for an update that was converted in the app's bundle`() async throws {
+    @Test func `an update fetches a file again if the app's bundle has a changed copy of it`() async throws {
         var changed = Self.files
         changed["samples/a.wav"] = ContentTestBed.bytes(1_000_000, seed: 5)
         let (testBed, new) = (try ContentTestBed(changed), changed)
@@ -197,7 +197,7 @@ private final class FolderSource: Tenure.ContentSource {
 
     // MARK: An app's own source
 
-    @Test func `a content source can be the app's own`() async throws {
+    @Test func `an app can provide its own content source`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let source = FolderSource(testBed.published)
         let keys = testBed.keys
@@ -222,7 +222,7 @@ private final class FolderSource: Tenure.ContentSource {
         #expect(source.removed == ["piano", "piano"])
     }
 
-    @Test func `content sources are asked again after failures, and once more after a refusal`() async throws {
+    @Test func `a content source is asked again after failures, and once more after a refusal`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let source = FolderSource(
             testBed.published, failing: [.refused, .unavailable(retryAfter: 0), .unavailable(), .refused])
@@ -236,7 +236,7 @@ private final class FolderSource: Tenure.ContentSource {
         await #expect(throws: Tenure.AssetPackError.refused("piano")) { try await other.content["piano"].download() }
     }
 
-    @Test func `content sources that deliver nothing are asked again with pauses`() async throws {
+    @Test func `a content source that delivers nothing is asked again after pauses`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let (source, keys) = (FolderSource(testBed.published), testBed.keys)
         let tenure = testBed.device.start { $0.options.content = .custom(source, keys: keys) }
@@ -252,7 +252,7 @@ private final class FolderSource: Tenure.ContentSource {
         #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
     }
 
-    @Test func `content sources are asked again soon if they couldn't be reached`() async throws {
+    @Test func `a content source that couldn't be reached is asked again soon`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let (source, keys) = (LateSource(testBed.published), testBed.keys)
         let tenure = testBed.device.start { $0.options.content = .custom(source, keys: keys) }
@@ -264,9 +264,7 @@ private final class FolderSource: Tenure.ContentSource {
         withExtendedLifetime(testBed) {}
     }
 
-    @Test func `content sources are asked again for bytes that arrived wrong, of a manifest and of an archive`()
-        async throws
-    {
+    @Test func `a content source is asked again for wrong bytes of a manifest or an archive`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let version = try #require(try testBed.publish(Self.files).packs.first?.version)
         let source = FolderSource(testBed.published)
@@ -277,7 +275,7 @@ private final class FolderSource: Tenure.ContentSource {
         #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
     }
 
-    @Test func `content sources that deliver other bytes than were published never install them`() async throws {
+    @Test func `bytes that differ from the published ones are never installed, whatever their source`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let archive = try #require(
             FileManager.default.contentsOfDirectory(atPath: testBed.published).first { name in
@@ -294,7 +292,7 @@ private final class FolderSource: Tenure.ContentSource {
         await #expect(throws: Tenure.AssetPackError.notInstalled("piano")) { try await piano.url(for: "index.json") }
     }
 
-    @Test func `content sources keep the newest catalog on the disk, whichever process writes last`() throws {
+    @Test func `the newest catalog stays on the disk, whichever process writes last`() throws {
         let testBed = try ContentTestBed(Self.files)
         let (source, folder) = (FolderSource(testBed.published), testBed.folder.url("catalogs"))
         let entry = Catalogs.Entry(source: source, keys: testBed.keys.compactMap { PinnedKey($0) })
@@ -315,7 +313,7 @@ private final class FolderSource: Tenure.ContentSource {
         #expect(restored.entries.first?.signed?.text != older.entries.first?.signed?.text)
     }
 
-    @Test func `content sources deliver the files of the first source that has them`() async throws {
+    @Test func `a pack is downloaded from the first content source that has it`() async throws {
         let testBed = try ContentTestBed(Self.files)
         var others = Self.files
         others["index.json"] = Data("{\"other\":true}".utf8)

@@ -96,7 +96,7 @@ import Testing
         var total: Int { parts * part }
     }
 
-    @Test func `daemon downloads continue while the app isn't running, and a relaunch by the system installs them`()
+    @Test func `daemon downloads continue while the app isn't running, and are installed when the system starts it`()
         async throws
     {
         let scene = try await Scene()
@@ -138,7 +138,7 @@ import Testing
         try await app.quit()
     }
 
-    @Test func `daemon downloads survive refusals, wrong ranges and a lost network without the app's user`()
+    @Test func `daemon downloads survive refusals, wrong ranges and a lost network without opening the app`()
         async throws
     {
         let scene = try await Scene()

@@ -58,7 +58,7 @@ import Testing
         #expect(order.withLock { $0 } == Self.names)
     }
 
-    @Test func `requests for asset packs that wait for space let the next one pass`() async throws {
+    @Test func `a requested asset pack that waits for disk space lets the next one download`() async throws {
         let free = Locked(false)
         let testBed = try testBed { setup in
             setup.freeSpace = { folder in free.withLock { $0 } || !folder.hasSuffix("/drums") ? .max : 0 }
@@ -72,7 +72,7 @@ import Testing
         try await first.value
     }
 
-    @Test func `requests for asset packs stay canceled after a relaunch`() async throws {
+    @Test func `a canceled request for an asset pack stays canceled after a relaunch`() async throws {
         let testBed = try testBed()
         testBed.server.hold(after: 100_000)
         let tenure = testBed.device.start()
@@ -91,7 +91,7 @@ import Testing
         #expect(testBed.server.ranges.count == 1)
     }
 
-    @Test func `requests for asset packs go on if the task that waits is canceled`() async throws {
+    @Test func `a requested asset pack keeps downloading if the task that waits for it is canceled`() async throws {
         let testBed = try testBed()
         testBed.server.hold(after: 100_000)
         let tenure = testBed.device.start()
@@ -109,7 +109,7 @@ import Testing
         guard case .installed(_, nil) = state else { return #expect(Bool(false), "\(state)") }
     }
 
-    @Test func `requests for asset packs report their speed and the time that they still take`() async throws {
+    @Test func `a downloading asset pack reports its speed and remaining time`() async throws {
         let testBed = try testBed()
         // 0.4 MB a second.
         testBed.server.slowDown(40_000)
@@ -129,7 +129,7 @@ import Testing
         try await download.value
     }
 
-    @Test func `requests for asset packs report a speed that follows the last seconds`() async throws {
+    @Test func `a downloading asset pack reports the speed of the last seconds`() async throws {
         var rate = TransferRate()
         rate.note(0)
         try await Task.sleep(nanoseconds: 600_000_000)
@@ -140,7 +140,7 @@ import Testing
         #expect(try #require(rate.bytesPerSecond) > 10 * slow)
     }
 
-    @Test func `requests for asset packs are repeated with growing pauses while the server fails`() async throws {
+    @Test func `requests for an asset pack are repeated with growing pauses while the server fails`() async throws {
         let testBed = try testBed()
         testBed.server.add([ContentServer.Fault](repeating: .status(500), count: 1000))
         let tenure = testBed.device.start()
@@ -160,7 +160,7 @@ import Testing
         _ = await download.value
     }
 
-    @Test func `requests for asset packs wait for the network after ten seconds without a byte`() async throws {
+    @Test func `a downloading asset pack waits for the network after ten seconds without a byte`() async throws {
         let usual = Setup(
             access: FakeStore { $0.app = InventedApp.owner() }, storage: MemoryStateStorage(), policy: nil)
         let testBed = try testBed { $0.stallTimeout = usual.stallTimeout }

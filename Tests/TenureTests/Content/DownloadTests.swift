@@ -15,7 +15,7 @@ import Testing
     ]
     private static let size = files.values.reduce(0) { $0 + $1.count }
 
-    @Test func `downloads of asset packs are installed, open and equal to what was published`() async throws {
+    @Test func `a downloaded asset pack is installed, opens, and equals what was published`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let tenure = testBed.device.start()
         let piano = tenure.content["piano"]
@@ -47,9 +47,7 @@ import Testing
     }
 
     @Test
-    func `downloads of asset packs that were paused stay paused after a relaunch, and resume fetches nothing again`()
-        async throws
-    {
+    func `a paused asset pack stays paused after a relaunch, and resuming fetches nothing again`() async throws {
         let testBed = try ContentTestBed(Self.files, faults: [.stall(after: 4_000_000)]) { $0.stallTimeout = 60 }
         var first: Tenure? = testBed.device.start()
         let piano = try #require(first).content["piano"]
@@ -70,7 +68,7 @@ import Testing
         #expect(testBed.server.starts.allSatisfy { $0 >= seen }, "\(testBed.server.ranges)")
     }
 
-    @Test func `downloads fetch only the changed files of an update, whatever the others are called`() async throws {
+    @Test func `an update of an asset pack fetches only changed files, even if others were renamed`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let tenure = testBed.device.start()
         try await tenure.content["piano"].download()
@@ -90,7 +88,7 @@ import Testing
         #expect(try Data(contentsOf: old) == Self.files["samples/a.wav"])
     }
 
-    @Test func `updates free the space of an old version that no process uses`() async throws {
+    @Test func `updating an asset pack frees the space of an old version that no process uses`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let tenure = testBed.device.start()
         let piano = tenure.content["piano"]
@@ -112,11 +110,11 @@ import Testing
         #expect(try await ContentTestBed.contents(of: tenure) == changed)
     }
 
-    @Test func `downloads of asset packs fetch only a lost file`() async throws {
+    @Test func `repairing an asset pack fetches only its missing file`() async throws {
         try await fetchesOneFile { try FileManager.default.removeItem(at: $0) }
     }
 
-    @Test func `downloads of asset packs fetch only a file that verify finds damaged`() async throws {
+    @Test func `repairing an asset pack fetches only a file that verify finds damaged`() async throws {
         try await fetchesOneFile { file in
             var bytes = try Data(contentsOf: file)
             bytes[4_999_999] ^= 1
@@ -150,7 +148,7 @@ import Testing
         #expect(try await ContentTestBed.contents(of: tenure) == files)
     }
 
-    @Test func `downloads of asset packs leave nothing behind that makes others wait`() async throws {
+    @Test func `a finished download leaves no temporary file in the content folder`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let tenure = testBed.device.start()
         try await tenure.content["piano"].download()
@@ -158,7 +156,7 @@ import Testing
         #expect(names.sorted() == ["catalogs", "packs", "packs.lock", "requests.json"])
     }
 
-    @Test func `downloads of asset packs need the right, and follow a purchase of a product`() async throws {
+    @Test func `an asset pack can be downloaded only with the right, such as by a purchase`() async throws {
         let testBed = try ContentTestBed(
             Self.files, unlock: .product("com.example.loops"), store: FakeStore { $0.app = InventedApp.newcomer() })
         let tenure = testBed.device.start()
@@ -172,7 +170,7 @@ import Testing
         #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
     }
 
-    @Test func `downloads of asset packs wait for space, and continue once there is some`() async throws {
+    @Test func `a download of an asset pack waits for disk space, and continues once there is some`() async throws {
         let free = Locked<Int64>(1_000)
         let testBed = try ContentTestBed(Self.files) { $0.freeSpace = { _ in free.withLock { $0 } } }
         let tenure = testBed.device.start()
@@ -185,7 +183,7 @@ import Testing
         #expect(testBed.server.sent < Self.size + 10_000)
     }
 
-    @Test func `downloads of asset packs never change a file that an installed version shares`() async throws {
+    @Test func `an update never changes a file that the installed version of an asset pack shares`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let tenure = testBed.device.start()
         let piano = tenure.content["piano"]
@@ -212,7 +210,7 @@ import Testing
         #expect(try Data(contentsOf: old).count == 1_000)
     }
 
-    @Test func `downloads of asset packs need a new enough app, and a catalog that names the pack`() async throws {
+    @Test func `an asset pack can be downloaded only if the catalog names it and the app is new enough`() async throws {
         let testBed = try ContentTestBed(Self.files, minimumAppVersion: "3.2") { $0.appVersion = AppVersion("3.1") }
         let tenure = testBed.device.start()
         let piano = tenure.content["piano"]

@@ -76,9 +76,7 @@ struct `Downloads on a full disk` {
         try await client.quit()
     }
 
-    @Test func `downloads on a full disk wait on a disk without any space, and on one where an update doesn't fit`()
-        async throws
-    {
+    @Test func `a download waits on a disk without any space, and on one where an update doesn't fit`() async throws {
         let published = try await PublishedFolder()
         let size = try publish(published)
         let disk = size + Self.largest + Self.reserve

@@ -104,7 +104,7 @@ import Testing
         try await client.quit()
     }
 
-    @Test func `downloads need less than 100 MB of memory, however slow the disk is`() async throws {
+    @Test func `a download needs less than 100 MB of memory, however slow the disk is`() async throws {
         let published = try await PublishedFolder()
         try published.write("large.wav", 64 << 20)
         try published.publish()
@@ -124,7 +124,7 @@ import Testing
         try await client.quit()
     }
 
-    @Test func `two processes share one transfer, also when one of them is killed`() async throws {
+    @Test func `two processes share one download, even when one of them is killed`() async throws {
         let published = try await PublishedFolder()
         try published.write("large.wav", 48 << 20)
         let size = try published.publish()
@@ -147,7 +147,7 @@ import Testing
         try await waiting.quit()
     }
 
-    @Test func `downloads don't depend on the clock`() async throws {
+    @Test func `downloads don't depend on the device's clock`() async throws {
         let published = try await PublishedFolder()
         try published.write("large.wav", 24 << 20)
         let size = try published.publish()

@@ -143,7 +143,7 @@ import Testing
     }
 
     @Test(arguments: ["a\u{202E}txt.exe", "\u{200F}a", "name\u{2066}", "💥"])
-    func `files with unusual but valid names stay in the pack's folder`(name: String) async throws {
+    func `pack files with unusual but valid names are written into the pack's folder`(name: String) async throws {
         let testBed = try ContentTestBed([name: Data("abc".utf8)])
         let tenure = testBed.device.start()
         try await tenure.content["piano"].download()
@@ -153,7 +153,7 @@ import Testing
     }
 
     @Test(arguments: ["../../catalogs", "..", "/etc", "a.txt/..", "./a.txt", "a.txt/", "a\0.txt"])
-    func `paths that the app passes open only files of the pack`(path: String) async throws {
+    func `paths that the app passes open only files inside of the pack`(path: String) async throws {
         let testBed = try ContentTestBed(["a.txt": Data("abc".utf8)])
         let tenure = testBed.device.start()
         try await tenure.content["piano"].download()
@@ -176,7 +176,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: outside) == [])
     }
 
-    @Test func `a stored record can't name files outside of the pack's folder`() async throws {
+    @Test func `an edited record of an installed pack can't name files outside of the pack's folder`() async throws {
         let testBed = try ContentTestBed(["a.txt": Data("abc".utf8)])
         let first = testBed.device.start()
         try await first.content["piano"].download()

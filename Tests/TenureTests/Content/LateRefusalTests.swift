@@ -59,9 +59,8 @@ import Testing
         }
     }
 
-    @Test(arguments: Stop.allCases) func `a refusal that comes after the download was stopped is no failure`(stop: Stop)
-        async throws
-    {
+    @Test(arguments: Stop.allCases)
+    func `a refusal that arrives after a download was stopped isn't reported as a failure`(stop: Stop) async throws {
         let scene = try await Scene(stop)
         let piano = scene.piano
         if stop == .refunded { await scene.stopping.value }
@@ -87,7 +86,7 @@ import Testing
     }
 
     @Test(arguments: Stop.allCases)
-    func `a refusal that comes after the download was stopped doesn't end a newer download`(stop: Stop) async throws {
+    func `a refusal that arrives after a download was stopped doesn't end a newer one`(stop: Stop) async throws {
         let scene = try await Scene(stop)
         let piano = scene.piano
         if stop == .refunded { await scene.stopping.value }

@@ -15,7 +15,7 @@ import Testing
         "index.json": Data("{}".utf8),
     ]
 
-    @Test func `a download ends with the version that it began, and a newer one is an update`() async throws {
+    @Test func `a pack's download finishes the version that it began, and a newer version is an update`() async throws {
         let testBed = try ContentTestBed(Self.files)
         // 4 MB a second.
         testBed.server.slowDown(4000)
@@ -62,7 +62,7 @@ import Testing
         #expect(try await ContentTestBed.contents(of: tenure) == newer)
     }
 
-    @Test func `an expired link is replaced, and the downloaded bytes stay`() async throws {
+    @Test func `an expired download link is replaced, and the downloaded bytes stay`() async throws {
         let testBed = try ContentTestBed(
             Self.files, faults: [.cut(after: 2_000_000), .status(403), .status(500), .status(401)])
         let tenure = testBed.device.start()
@@ -93,7 +93,7 @@ import Testing
         #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
     }
 
-    @Test func `bytes that changed on the disk while the app wasn't running are fetched again`() async throws {
+    @Test func `pack bytes that changed on the disk while the app was closed are fetched again`() async throws {
         let testBed = try ContentTestBed(Self.files, faults: [.stall(after: 8_000_000)]) { $0.stallTimeout = 60 }
         var first: Tenure? = testBed.device.start()
         let piano = try #require(first).content["piano"]
@@ -118,8 +118,7 @@ import Testing
         #expect(testBed.server.sent < 6_000_000 - PackManifest.chunkSize + 2_100_000, "\(testBed.server.ranges)")
     }
 
-    @Test func `URLs of an old version stay valid as long as the process runs, whatever the clock shows`() async throws
-    {
+    @Test func `URLs of an old pack version stay valid as long as the process runs`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let tenure = testBed.device.start()
         try await tenure.content["piano"].download()
@@ -139,9 +138,7 @@ import Testing
     }
 
     @Test
-    func `a version stays while another process uses it, and for a week after that process last confirmed the use`()
-        throws
-    {
+    func `a pack version is kept for a week after another process last confirmed that it uses it`() throws {
         let folder = try Folder()
         try FileManager.default.createDirectory(atPath: folder.path + "/users", withIntermediateDirectories: true)
         let note = folder.url("users/0123.\(getppid())")
@@ -156,7 +153,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: note.path))
     }
 
-    @Test func `the new version opens at once after another process has replaced the old one`() async throws {
+    @Test func `a pack's new version opens at once after another process has replaced the old one`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let tenure = testBed.device.start()
         try await tenure.content["piano"].download()
@@ -169,7 +166,7 @@ import Testing
         #expect(try Data(contentsOf: await other.url(for: "index.json")) == Data("[]".utf8))
     }
 
-    @Test func `a pack that another process has removed is available`() async throws {
+    @Test func `a pack that another process has removed can be downloaded again`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let tenure = testBed.device.start()
         try await tenure.content["piano"].download()
@@ -198,8 +195,7 @@ import Testing
         #expect(abs(Date().timeIntervalSince1970 - noted) < 60)
     }
 
-    @Test func `an installation that was interrupted between its two steps is finished at the next start`() async throws
-    {
+    @Test func `an installation of a pack that was interrupted is finished at the next start`() async throws {
         let testBed = try ContentTestBed(Self.files)
         var first: Tenure? = testBed.device.start()
         let piano = try #require(first).content["piano"]

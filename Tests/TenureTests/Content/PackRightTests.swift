@@ -16,7 +16,7 @@ import Testing
         if case .installed = state { true } else { false }
     }
 
-    @Test func `the right to an asset pack counts for an installed pack after its catalog was lost`() async throws {
+    @Test func `an installed pack opens by its right even after its catalog was lost`() async throws {
         let testBed = try ContentTestBed(
             Self.files, unlock: .product(Self.loops),
             store: FakeStore {
@@ -42,7 +42,7 @@ import Testing
         #expect(await refunded.content.packs.first?.bytesOnDisk ?? 0 > 0, "the files are kept")
     }
 
-    @Test func `the right to an asset pack counts for an installed pack that the catalog has dropped`() async throws {
+    @Test func `an installed pack that the catalog has dropped still opens by its right`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let tenure = testBed.device.start()
         try await tenure.content["piano"].download()
@@ -55,9 +55,7 @@ import Testing
         _ = try await tenure.content["piano"].url(for: "a.txt")
     }
 
-    @Test func `the right to an asset pack has the policy's grace period while purchases of a product aren't known`()
-        async throws
-    {
+    @Test func `a product's pack can be used in the policy's grace period while purchases aren't known`() async throws {
         let store = FakeStore {
             $0.app = InventedApp.newcomer()
             $0.transactionsMood = .throwsAnError
@@ -72,7 +70,7 @@ import Testing
         await #expect(throws: Tenure.AssetPackError.notEntitled("piano")) { try await piano.url(for: "a.txt") }
     }
 
-    @Test func `a right that is bought later doesn't begin a download that ended without the right`() async throws {
+    @Test func `buying a right doesn't restart a download that ended for lack of the right`() async throws {
         let store = FakeStore { $0.app = InventedApp.newcomer() }
         let testBed = try ContentTestBed(Self.files, unlock: .product(Self.loops), store: store) {
             $0.options.whileUndetermined = .deny
@@ -88,7 +86,7 @@ import Testing
         #expect(testBed.server.ranges.isEmpty)
     }
 
-    @Test func `the right to an asset pack has no grace period once the purchases are known`() async throws {
+    @Test func `a product's pack has no grace period once the purchases are known`() async throws {
         let store = FakeStore { $0.app = InventedApp.newcomer() }
         let testBed = try ContentTestBed(Self.files, unlock: .product(Self.loops), store: store)
         let first = testBed.device.start()
@@ -180,9 +178,7 @@ import Testing
     }
 
     @Test(arguments: ["entitlement", "product"])
-    func `the right to an asset pack goes on with a renewed subscription, and so does a download`(kind: String)
-        async throws
-    {
+    func `the right to an asset pack and its download continue with a renewed subscription`(kind: String) async throws {
         let end = InventedApp.now.addingTimeInterval(3600)
         let files = ["a.bin": ContentTestBed.bytes(3_000_000)]
         let testBed = try ContentTestBed(
@@ -207,7 +203,7 @@ import Testing
         #expect(try await ContentTestBed.contents(of: tenure) == files)
     }
 
-    @Test func `the right to an asset pack waits for a newer app while the pack needs one, and not after its update`()
+    @Test func `a pack that needs a newer app waits for it, and becomes available after the app's update`()
         async throws
     {
         let testBed = try ContentTestBed(Self.files, minimumAppVersion: "3.2")

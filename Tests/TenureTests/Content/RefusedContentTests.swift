@@ -17,9 +17,7 @@ import Testing
         device.store.change { $0.transactions = [refunded] }
     }
 
-    @Test func `a download stops after a refund, keeps its bytes, and continues after another purchase`()
-        async throws
-    {
+    @Test func `a download stops after a refund, keeps its bytes, and continues after another purchase`() async throws {
         try await ServedContent.run { served in
             let device = served.device(try ServedContent.buyer())
             let tenure = device.start()
@@ -44,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `refused content isn't downloaded after a refund between a new link and its use`() async throws {
+    @Test func `a refund between getting a new link and using it stops the download`() async throws {
         try await ServedContent.run(lifetime: 600) { served in
             let device = served.device(try ServedContent.buyer())
             let tenure = device.start()
@@ -65,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `refused content waits while the service doesn't answer whether the right has ended`() async throws {
+    @Test func `refused content waits while the service doesn't respond whether the right has ended`() async throws {
         try await ServedContent.run { served in
             let device = served.device(try ServedContent.buyer())
             let tenure = device.start()
@@ -113,9 +111,7 @@ import Testing
     }
 
     @Test
-    func `a download fails, and can be retried, if the service gives an entitled customer no link`()
-        async throws
-    {
+    func `a download fails, and can be retried, if the service gives an entitled customer no link`() async throws {
         try await ServedContent.run { served in
             let line = served.service.line
             line.condition = .withoutLinks

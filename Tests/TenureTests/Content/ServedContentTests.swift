@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func `content from the service continues with a new link after one has expired, and keeps its bytes`()
+    @Test func `content from the service continues with a new link after one has expired, keeping its bytes`()
         async throws
     {
         try await ServedContent.run(lifetime: 600) { served in
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func `a download ends with the version with which it began, also after a relaunch`() async throws {
+    @Test func `a download from the service finishes the version that it began, even after a relaunch`() async throws {
         try await ServedContent.run { served in
             let changed = served.publishWhileDownloadIsCut()
             let device = served.device(try .owner())
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func `a download ends with the version with which it began, by the links that a killed app has left`()
+    @Test func `a download finishes the version that it began with links stored by an app that was killed`()
         async throws
     {
         try await ServedContent.run { served in
@@ -185,7 +185,7 @@ import Testing
         }
     }
 
-    @Test func `content that a purchase unlocks needs no restart`() async throws {
+    @Test func `content that a purchase unlocks can be downloaded without a restart`() async throws {
         try await ServedContent.run(unlock: .product(ServedContent.loops)) { served in
             let app = try InventedApp.signed(InventedApp.newcomer())
             let device = served.device(FakeStore { $0.app = app })

@@ -43,7 +43,7 @@ import Testing
         #expect(testBed.server.sent <= Int(1.1 * Double(Self.size)) + (4 << 20) + buffers)
     }
 
-    @Test func `downloads wait until the date that the server names, counted by the server's clock`() async throws {
+    @Test func `a download waits until the date in Retry-After, measured by the server's clock`() async throws {
         // The server's clock is years behind.
         let fields = ["Date: Sun, 06 Nov 1994 08:49:37 GMT", "Retry-After: Sun, 06 Nov 1994 08:49:40 GMT"]
         let testBed = try ContentTestBed(Self.files, faults: [.status(503, headers: fields)])
@@ -54,7 +54,7 @@ import Testing
         #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
     }
 
-    @Test func `downloads are retried soon if the date is in the past or can't be read`() async throws {
+    @Test func `a download is retried soon if the date in Retry-After is past or can't be read`() async throws {
         let over = ["Date: Sun, 06 Nov 1994 08:49:37 GMT", "Retry-After: Sun, 06 Nov 1994 08:00:00 GMT"]
         let faults: [ContentServer.Fault] = [
             .status(503, headers: over), .status(503, headers: ["Retry-After: tomorrow"]),
@@ -102,7 +102,7 @@ import Testing
         #expect(testBed.server.faultsLeft >= 10)
     }
 
-    @Test func `downloads take no bytes from a response with another range`() async throws {
+    @Test func `a download uses no bytes of a response with another range than requested`() async throws {
         let testBed = try ContentTestBed(Self.files, faults: [.shiftedRange])
         let tenure = testBed.device.start()
         try await tenure.content["piano"].download()
@@ -129,8 +129,7 @@ import Testing
         #expect(lines.withLock { $0.count { $0.contains(address) && $0.contains(reason) } } == 1)
     }
 
-    @Test func `downloads fail the download, and install nothing, if a manifest isn't what its name says`() async throws
-    {
+    @Test func `a manifest that doesn't match its digest fails the download`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let publication = try testBed.publish(Self.files)
         let version = try #require(publication.packs.first?.version.manifest)
@@ -146,7 +145,7 @@ import Testing
         }
     }
 
-    @Test func `downloads fail after the server has refused two links, and can be tried again`() async throws {
+    @Test func `a download fails after the server has refused two links, and can be retried`() async throws {
         let testBed = try ContentTestBed(Self.files, faults: [.status(403), .status(403)])
         let tenure = testBed.device.start()
         await #expect(throws: Tenure.AssetPackError.refused("piano")) { try await tenure.content["piano"].download() }

@@ -11,7 +11,7 @@ import Testing
         "samples/a.wav": ContentTestBed.bytes(2_000_000), "index.json": Data("{}".utf8),
     ]
 
-    @Test func `a download ends with the source with which it began, although a preferred one lists another version`()
+    @Test func `a download finishes with the source that it began with, although a preferred one has another version`()
         async throws
     {
         var newer = Self.files
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(arguments: [Double.nan, .infinity, -.infinity, 1e300, -1])
-    func `a source may report any progress while it makes a pack available`(fraction: Double) async throws {
+    func `a content source may report any progress numbers without a crash`(fraction: Double) async throws {
         let testBed = try ContentTestBed(Self.files)
         let (source, keys) = (LateSource(testBed.published, fraction: fraction), testBed.keys)
         source.isReady = true

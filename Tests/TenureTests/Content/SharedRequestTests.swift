@@ -25,7 +25,7 @@ import Testing
         _ = try SharedRequests(store: PackStore(location: testBed.location)).update(change)
     }
 
-    @Test func `a cancel returns after the process that downloads has stopped`() async throws {
+    @Test func `canceling a pack returns after the process that downloads it has stopped`() async throws {
         let testBed = try ContentTestBed(Self.files) { $0.stallTimeout = 60 }
         testBed.server.hold(after: 100_000)
         let (first, second) = (testBed.device.start(), testBed.device.start())
@@ -38,9 +38,7 @@ import Testing
         await #expect(throws: Tenure.AssetPackError.canceled("piano")) { try await download.value }
     }
 
-    @Test func `a pack that another process removes is available, however long that takes to stop an update`()
-        async throws
-    {
+    @Test func `a pack removed by another process becomes available, however slowly its update stops`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let second = testBed.device.start()
         try await second.content["piano"].download()
@@ -63,7 +61,7 @@ import Testing
         await #expect(throws: Tenure.AssetPackError.self) { try await update.value }
     }
 
-    @Test func `an extension leaves to the system what the app has handed over`() async throws {
+    @Test func `an extension doesn't download ranges that the app handed over to the system`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let version = try #require(testBed.publish(Self.files).packs.first?.version)
         let label = RangeLabel(
@@ -90,9 +88,7 @@ import Testing
 
     // MARK: Updates
 
-    @Test func `an update that the app asks for isn't taken for a download that another process just finished`()
-        async throws
-    {
+    @Test func `an update isn't mistaken for a download that another process just finished`() async throws {
         let testBed = try ContentTestBed(Self.files) { $0.stallTimeout = 60 }
         let tenure = testBed.device.start()
         let piano = tenure.content["piano"]
@@ -114,7 +110,7 @@ import Testing
         #expect(try await ContentTestBed.contents(of: tenure) == Self.newer)
     }
 
-    @Test func `an update that another process asks for is downloaded after the version before it`() async throws {
+    @Test func `an update that another process requests is downloaded after the current download`() async throws {
         let testBed = try ContentTestBed(Self.files) { $0.stallTimeout = 60 }
         let version = try #require(testBed.publish(Self.files).packs.first?.version.manifest.description)
         testBed.server.hold(after: 100_000)
@@ -135,9 +131,7 @@ import Testing
         #expect(piano.state == .installed(version: newest, update: nil))
     }
 
-    @Test func `an update that waits isn't needed anymore when the catalog goes back to the installed version`()
-        async throws
-    {
+    @Test func `a waiting update is dropped when the catalog returns to the installed version`() async throws {
         let (conditions, network) = AsyncStream.makeStream(of: NetworkCondition.self)
         let testBed = try ContentTestBed(Self.files) { setup in
             setup.network = { conditions }

@@ -21,7 +21,7 @@ import Testing
         try FileManager.default.attributesOfItem(atPath: file.path)[.systemFileNumber] as? Int
     }
 
-    @Test func `updates fetch changed files that lie close together in one range, and link the others`() async throws {
+    @Test func `an update fetches neighboring changed files in one range, and reuses the others`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let tenure = testBed.device.start()
         let piano = tenure.content["piano"]
@@ -58,7 +58,7 @@ import Testing
         #expect(after >= before + 300_000 && after < before + 320_000, "\(before), then \(after)")
     }
 
-    @Test func `updates fetch a file again if the installed version of it is damaged`() async throws {
+    @Test func `an update fetches a file again if its installed copy is damaged`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let tenure = testBed.device.start()
         let piano = tenure.content["piano"]
@@ -108,7 +108,7 @@ import Testing
         try Data(signed.text.utf8).write(to: testBed.folder.url("public/catalog.jws"))
     }
 
-    @Test func `updates of asset packs ignore another catalog with the same counter`() async throws {
+    @Test func `asset packs ignore a different catalog with the same counter`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let publication = try testBed.publish(Self.files)
         let tenure = testBed.device.start()
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test func `updates of asset packs never go back to an older catalog, also in steps`() async throws {
+    @Test func `asset packs never return to an older catalog, not even in several steps`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let publication = try testBed.publish(Self.files)
         let current = publication.catalog
@@ -171,7 +171,7 @@ import Testing
         #expect(testBed.server.ranges.isEmpty)
     }
 
-    @Test func `updates of asset packs ignore the catalog of another app, although the key signed it`() async throws {
+    @Test func `asset packs ignore the catalog of another app, even if the same key signed it`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let publication = try testBed.publish(Self.files)
         try offer(publication, bundleID: "com.example.notes", in: testBed)

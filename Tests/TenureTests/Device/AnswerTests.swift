@@ -5,7 +5,7 @@ import Testing
 @testable import Tenure
 
 @Suite struct `The device decides by itself` {
-    @Test func `a customer who paid keeps everything, and a new customer doesn't get it`() async {
+    @Test func `a customer who bought the app keeps everything, and a new customer doesn't get it`() async {
         let owner = Device(FakeStore { $0.app = InventedApp.owner() }).start()
         #expect(await owner.allows("everything"))
         #expect(await !owner.allows("cloud"))
@@ -17,7 +17,7 @@ import Testing
         #expect(decision.sentence.contains("when it was free. In the app you can"))
     }
 
-    @Test func `sentences have titles in the customer's language`() async throws {
+    @Test func `sentences from the client have titles in the customer's language`() async throws {
         let policy = try Policy(
             app: Policy.App(bundleID: InventedApp.bundleID), eras: [Era(name: "always", model: .paid)],
             entitlements: [
@@ -35,7 +35,7 @@ import Testing
         #expect(await unknown.decision(for: "everything").sentence.contains("whether “Alles” is yours"))
     }
 
-    @Test func `a purchase gives the entitlement to a later customer`() async {
+    @Test func `a later customer gets the entitlement by a purchase`() async {
         let store = FakeStore {
             $0.app = InventedApp.newcomer()
             $0.transactions = [InventedApp.purchase()]
@@ -43,7 +43,7 @@ import Testing
         #expect(await Device(store).start().allows("everything"))
     }
 
-    @Test func `offline at the first launch after the update, an old app transaction is enough`() async {
+    @Test func `at an offline first launch after the update, a stored app transaction unlocks the app`() async {
         // It was signed eleven years ago, and StoreKit answers no other call.
         let store = FakeStore {
             $0.app = InventedApp.owner(signed: InventedApp.date("2015-01-05"))
@@ -56,7 +56,7 @@ import Testing
         #expect(store.now.prompts == 0)
     }
 
-    @Test func `a cached grant is returned at once, while StoreKit hasn't answered yet`() async {
+    @Test func `the client returns a cached grant at once, while StoreKit hasn't responded yet`() async {
         let device = Device(FakeStore { $0.app = InventedApp.owner() })
         _ = await device.start().settled()
         device.store.change {
@@ -69,14 +69,14 @@ import Testing
         #expect(again.acquisition?.originalAppVersion == "37")
     }
 
-    @Test func `a cached denial doesn't stop the search for a right`() async {
+    @Test func `the client asks StoreKit again although it has a cached denial`() async {
         let device = Device(FakeStore { $0.app = InventedApp.newcomer() })
         #expect(await !device.start().allows("everything"))
         device.store.change { $0.transactions = [InventedApp.purchase()] }
         #expect(await device.start().allows("everything"))
     }
 
-    @Test func `every answer reads the app transaction again in the background`() async {
+    @Test func `every start of the client reads the app transaction again in the background`() async {
         let device = Device(FakeStore { $0.app = InventedApp.owner() })
         _ = await device.start().settled()
         let again = device.start()
@@ -109,7 +109,7 @@ import Testing
         #expect(await back.allows("everything"))
     }
 
-    @Test func `an account without IDs is recognized by its purchase date`() async {
+    @Test func `an Apple Account without IDs is recognized by its purchase date`() async {
         let device = Device(FakeStore { $0.app = InventedApp.owner(id: nil) })
         #expect(await device.start().allows("everything"))
         device.store.change { $0.app = InventedApp.newcomer(id: nil) }
@@ -129,7 +129,7 @@ import Testing
         #expect(await !Device(store).start().allows("everything"))
     }
 
-    @Test func `a refund of the app ends the rights that came with it`() async {
+    @Test func `a refund of the app ends the era rights on the device`() async {
         let device = Device(FakeStore { $0.app = InventedApp.owner() })
         #expect(await device.start().allows("everything"))
         device.store.change {
@@ -141,14 +141,14 @@ import Testing
         #expect(await tenure.decision(for: "everything").reasons.first?.code == "appRefunded")
     }
 
-    @Test func `a misspelled entitlement is never allowed, and is reported`() async {
+    @Test func `the client never allows a misspelled entitlement, and reports it`() async {
         let tenure = Device(FakeStore { $0.app = InventedApp.owner() }).start()
         _ = await tenure.settled()
         #expect(await !tenure.allows("everythin"))
         #expect(await tenure.decision(for: "everythin").reasons.first?.code == "unknownEntitlement")
     }
 
-    @Test func `updates report the current state first, then every change`() async {
+    @Test func `the client's updates report the current state first, then every change`() async {
         let device = Device(FakeStore { $0.app = InventedApp.newcomer() })
         let tenure = device.start()
         var seen: [Bool] = []

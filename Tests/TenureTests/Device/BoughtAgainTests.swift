@@ -54,7 +54,7 @@ import Testing
         #expect(await device.start().settled().has("everything"))
     }
 
-    @Test func `buying the app again restores the right in any order in which processes read artifacts`() throws {
+    @Test func `several processes keep the same proofs of an app bought again, in any order of reading`() throws {
         let expected = acquisitions(in: Self.signings.map(\.proof))
         for seed in 0..<100 {
             var generator = SeededGenerator(seed: UInt64(seed))
@@ -72,7 +72,7 @@ import Testing
 
     // Two days apart, everything that matters is kept. Over forty years, only the latest.
     @Test(arguments: [(2, 64, Decision.Outcome.granted), (25, 5, .undetermined)])
-    func `another purchase of the app is remembered in limited space`(
+    func `the device stores a limited number of app transactions of an app that was bought again`(
         days: Int, revoked: Int, expected: Decision.Outcome
     ) throws {
         var account = Account()

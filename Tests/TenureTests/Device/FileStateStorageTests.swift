@@ -24,7 +24,7 @@ import Testing
         try storage.update(device: nil) { _ in state }
     }
 
-    @Test func `the folder of the local state returns the stored state, and only its owner may read it`() async throws {
+    @Test func `the local state is read as it was stored, and only its owner may read the file`() async throws {
         try await withFolder { folder in
             let storage = FileStateStorage(folder: folder)
             guard case .missing = storage.load(device: nil) else { throw Unexpected() }
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `the folder of the local state with a state from another device is ignored`() async throws {
+    @Test func `a local state that was copied from another device is ignored`() async throws {
         try await withFolder { first in
             try await withFolder { second in
                 try store(state(), in: FileStateStorage(folder: first))
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func `the folder of the local state that can't be written doesn't prevent answers`() async throws {
+    @Test func `the client decides even if the folder of its local state can't be written`() async throws {
         try await withFolder { folder in
             // A file is in place of the folder.
             try Data().write(to: folder)

@@ -38,7 +38,7 @@ import Testing
         #expect(Account.essential(Self.proofs(2000, revoked: 1000)).count <= 400)
     }
 
-    @Test(arguments: 0..<12) func `app transactions that the device removes change no decision`(revoked: Int) throws {
+    @Test(arguments: 0..<12) func `removing superfluous app transactions changes no decision`(revoked: Int) throws {
         let policy = try Self.policy()
         var kept: [AppProof] = []
         for proof in Self.proofs(12, revoked: revoked) {

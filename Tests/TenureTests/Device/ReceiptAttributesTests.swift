@@ -49,16 +49,14 @@ enum DeviceReceipts {
         }
     }
 
-    @Test func `The attributes of a receipt show whether a receipt has a hash`() throws {
+    @Test func `the attributes of a receipt show whether the receipt has a device hash`() throws {
         let attributes = try #require(ReceiptAttributes(try DeviceReceipts.receiptWithoutHash()))
         #expect(attributes.type == "Production")
         #expect(!attributes.hasDeviceHash)
     }
 
     @Test
-    func `reading the attributes of a changed receipt never traps, and agrees with the service`()
-        throws
-    {
+    func `reading the attributes of a changed receipt never traps, and agrees with the service`() throws {
         let minter = try DeviceReceipts.minter()
         for style in [ReceiptStyle(), ReceiptStyle(form: .ber)] {
             let receipt = try minter.mint(minter.draft, style: style)

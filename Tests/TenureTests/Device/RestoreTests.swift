@@ -42,7 +42,7 @@ import Testing
         #expect(store.now.prompts == 1)
     }
 
-    @Test func `Restoring shows no sign-in in a copy from outside the App Store`() async {
+    @Test func `Restoring shows no sign-in in a copy of the app from outside the App Store`() async {
         for distribution in [Tenure.Distribution.setapp, .direct] {
             let store = FakeStore { $0.distribution = distribution }
             let tenure = Device(store).start()
@@ -52,9 +52,11 @@ import Testing
     }
 }
 
-@Suite struct `Copies from elsewhere` {
+@Suite struct `copies of the app from outside the App Store` {
     @Test(arguments: [Tenure.Distribution.setapp, .direct])
-    func `Copies from elsewhere are recognized before any call of StoreKit`(_ distribution: Tenure.Distribution) async {
+    func `a copy from outside the App Store is recognized before any call of StoreKit`(
+        _ distribution: Tenure.Distribution
+    ) async {
         let store = FakeStore {
             $0.distribution = distribution
             $0.app = InventedApp.owner()
@@ -71,7 +73,7 @@ import Testing
         #expect(customer.answers["everything"]?.reasons.first?.code == "outsideAppStore")
     }
 
-    @Test func `Copies from elsewhere get the entitlements that the app configures`() async {
+    @Test func `a copy of the app from outside the App Store gets the entitlements that the app configures`() async {
         let device = Device(FakeStore { $0.distribution = .setapp })
         #expect(await device.start { $0.options.outsideAppStore = .allow }.allows("everything"))
         #expect(await !device.start { $0.options.outsideAppStore = .deny }.allows("everything"))

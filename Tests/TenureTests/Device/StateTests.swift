@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func `the local state alone is enough for an owner, as after a reinstallation`() async {
+    @Test func `the local state alone keeps an owner's right, as after a reinstallation`() async {
         let device = await kept()
         silence(device)
         let tenure = device.start()
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func `The local state that can't be read temporarily isn't replaced`() async throws {
+    @Test func `a local state that temporarily can't be read isn't replaced`() async throws {
         let device = await kept()
         let sound = device.storage.contents
         device.storage.isLocked = true
@@ -121,7 +121,7 @@ import Testing
         #expect(await tenure.decision(for: "everything").outcome == .granted)
     }
 
-    @Test func `The local state of a tester doesn't affect later purchases`() async {
+    @Test func `the local state of a TestFlight copy gives nothing to a later App Store copy`() async {
         let device = Device(
             FakeStore {
                 $0.distribution = .testFlight
@@ -171,7 +171,7 @@ import Testing
         #expect(await !tenure.allows("cloud"))
     }
 
-    @Test func `The local state doesn't extend the grace period under any clock`() async {
+    @Test func `no change of the device's clock extends the grace period`() async {
         let device = Device(FakeStore { $0.appMood = .throwsAnError })
         // First seen in a year far in the future.
         device.time.now = InventedApp.date("2099-01-01")

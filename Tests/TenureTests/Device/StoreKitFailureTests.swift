@@ -6,9 +6,9 @@ import Testing
 
 private let moods: [FakeStore.Mood] = [.throwsAnError, .hangs, .answersUnverified]
 
-@Suite struct `A StoreKit that fails` {
+@Suite struct `StoreKit failures` {
     @Test(arguments: moods)
-    func `a StoreKit that fails leads to undetermined decisions with a reason, not to denials`(_ mood: FakeStore.Mood)
+    func `a StoreKit failure leads to undetermined decisions with a reason, not to denials`(_ mood: FakeStore.Mood)
         async
     {
         let store = FakeStore {
@@ -28,7 +28,7 @@ private let moods: [FakeStore.Mood] = [.throwsAnError, .hangs, .answersUnverifie
     }
 
     @Test(arguments: moods)
-    func `A StoreKit that fails takes nothing from an owner that it confirmed once`(_ mood: FakeStore.Mood) async {
+    func `a StoreKit failure takes nothing from an owner whom StoreKit confirmed before`(_ mood: FakeStore.Mood) async {
         let device = Device(FakeStore { $0.app = InventedApp.owner() })
         _ = await device.start().settled()
         device.store.change {
@@ -45,7 +45,7 @@ private let moods: [FakeStore.Mood] = [.throwsAnError, .hangs, .answersUnverifie
     }
 
     @Test(arguments: moods)
-    func `A StoreKit that fails gives nothing to a customer that it denied once`(_ mood: FakeStore.Mood) async {
+    func `a StoreKit failure gives nothing to a customer who was denied before`(_ mood: FakeStore.Mood) async {
         let device = Device(FakeStore { $0.app = InventedApp.newcomer() })
         #expect(await !device.start().allows("everything"))
         device.store.change {
@@ -84,7 +84,7 @@ private let moods: [FakeStore.Mood] = [.throwsAnError, .hangs, .answersUnverifie
         #expect(await tenure.decision(for: "cloud").outcome == .granted)
     }
 
-    @Test func `A StoreKit that fails is asked again, at growing intervals, until it answers`() async {
+    @Test func `the client asks a failing StoreKit again, at growing intervals, until it responds`() async {
         let device = Device(
             FakeStore {
                 $0.app = InventedApp.owner()
@@ -118,14 +118,14 @@ private let moods: [FakeStore.Mood] = [.throwsAnError, .hangs, .answersUnverifie
         #expect(await tenure.decision(for: "everything").outcome == .undetermined)
     }
 
-    @Test func `A StoreKit that fails allows nothing unknown under a policy without a grace period`() async {
+    @Test func `a StoreKit failure unlocks nothing for a new install under a policy without a grace period`() async {
         let device = Device(
             FakeStore { $0.appMood = .throwsAnError }, policy: InventedApp.policy(whileUndetermined: .deny))
         #expect(await !device.start().allows("everything"))
     }
 
     @Test(arguments: FakeStore.Mood.allCases)
-    func `A StoreKit that fails shows a sign-in only for restore`(_ mood: FakeStore.Mood) async {
+    func `while StoreKit fails, the client shows a sign-in only for restore`(_ mood: FakeStore.Mood) async {
         let device = Device(
             FakeStore {
                 $0.app = InventedApp.owner()

@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func `owners get no trial`() async throws {
+    @Test func `beginning a trial session counts no session for an owner`() async throws {
         let device = Device(FakeStore { $0.app = InventedApp.owner() })
         let tenure = device.start()
         #expect(await !tenure.trial("everything").isOffered)
@@ -176,14 +176,14 @@ import Testing
         #expect(try await tenure.trial("everything").begin().sessionsLeft == 1)
     }
 
-    @Test func `an entitlement without a trial in the policy has none`() async throws {
+    @Test func `an entitlement without a trial in the policy has no trial sessions`() async throws {
         let tenure = newcomer().start()
         await #expect(throws: Tenure.Error.noTrial(entitlement: "cloud")) { try await tenure.trial("cloud").begin() }
     }
 }
 
 @Suite struct `Trials at the service` {
-    @Test func `Trials at the service are counted by the service, and owners use no session`() async throws {
+    @Test func `the service counts trial sessions, and owners use none`() async throws {
         try await RealService.run { service in
             let app = try InventedApp.signed(InventedApp.newcomer())
             let device = Device(FakeStore { $0.app = app }, policy: nil) { service.connect(&$0) }
@@ -206,7 +206,7 @@ import Testing
         }
     }
 
-    @Test func `Trials at the service use one session if the response is lost`() async throws {
+    @Test func `a trial session counts once at the service, even if the response is lost`() async throws {
         try await RealService.run { service in
             let tenure = service.device(try .newcomer()).start()
             _ = await tenure.settled()

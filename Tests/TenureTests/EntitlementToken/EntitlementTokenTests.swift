@@ -152,7 +152,7 @@ private func refusal(
         #"{"alg":"ES256","kid":"KEY","typ":"tenure-entitlement+jwt","jwk":{}}"#,
         #"{"alg":"ES256","kid":"KEY","typ":"JWT"}"#, "{}",
     ])
-    func `a header that services don't write makes an entitlement token invalid`(_ header: String) throws {
+    func `an entitlement token with another header than services write is invalid`(_ header: String) throws {
         let signer = Signer()
         let keys = [try signer.pinned()]
         let header = header.replacingOccurrences(of: "KEY", with: keys[0].id)
@@ -161,7 +161,7 @@ private func refusal(
 }
 
 @Suite struct `A token without a nonce` {
-    @Test func `a token without a nonce ends all rights at its own end, also permanent ones`() throws {
+    @Test func `an entitlement token without a nonce ends all rights at its own end, even permanent ones`() throws {
         let signer = Signer()
         let (exp, later) = (InventedApp.now.addingTimeInterval(3600), InventedApp.now.addingTimeInterval(86_400))
         var change = [
@@ -182,7 +182,7 @@ private func refusal(
 }
 
 @Suite struct `A new key of the service` {
-    @Test func `a new key of the service is trusted if the pinned key vouches for it, over fifteen rotations`() throws {
+    @Test func `a new signing key is trusted if the pinned key vouches for it, over up to fifteen rotations`() throws {
         let signers = (0..<16).map { _ in Signer() }
         let chain = try zip(signers, signers.dropFirst()).map { try $0.vouch(for: $1) }
         let token = try signers[15].entitlementToken()
@@ -197,7 +197,7 @@ private func refusal(
         #expect(refusal(token, [try signers[0].pinned()], with: chain.reversed()) == .notSigned)
     }
 
-    @Test func `a new key of the service is trusted at the end of a second chain, which another pinned key begins`()
+    @Test func `a new signing key is trusted at the end of a second chain that begins with another pinned key`()
         throws
     {
         let (first, second, third, fourth) = (Signer(), Signer(), Signer(), Signer())
@@ -210,14 +210,14 @@ private func refusal(
         #expect(refusal(token, [try first.pinned()], with: chains) == .notSigned)
     }
 
-    @Test func `a new key of the service isn't trusted at the end of a longer chain than services make`() throws {
+    @Test func `a new signing key isn't trusted at the end of a longer chain than services make`() throws {
         let signers = (0..<18).map { _ in Signer() }
         let chain = try zip(signers, signers.dropFirst()).map { try $0.vouch(for: $1) }
         #expect(chain.count == 17)
         #expect(refusal(try signers[17].entitlementToken(), [try signers[0].pinned()], with: chain) == .notSigned)
     }
 
-    @Test func `a new key of the service isn't trusted because it vouches for itself`() throws {
+    @Test func `a signing key that vouches only for itself isn't trusted`() throws {
         let (pinned, stranger) = (Signer(), Signer())
         let keys = [try pinned.pinned()]
         let token = try stranger.entitlementToken()
@@ -293,7 +293,7 @@ private func refusal(
         }
     }
 
-    @Test func `an offline root has its newest list of revoked keys stored, in any order of arrival`() throws {
+    @Test func `the client stores an offline root's newest list of revoked keys, in any order of arrival`() throws {
         let ring = KeyRing([], root: try root.pinned())
         let older = try #require(ring.revocations(in: try root.revoke([online], counter: 1)))
         let newer = try #require(ring.revocations(in: try root.revoke([], counter: 2)))
@@ -323,7 +323,7 @@ private func refusal(
         #"{"kty":"EC","crv":"P-256","x":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA","y":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}"#,
         "-----BEGIN PUBLIC KEY-----\nMA==\n-----END PUBLIC KEY-----",
     ])
-    func `a pinned text that isn't a key is refused with advice`(_ text: String) {
+    func `a pinned key that can't be read is refused with advice`(_ text: String) {
         #expect(throws: Tenure.Error.self) { try Tenure.ServiceKey(text) }
     }
 }

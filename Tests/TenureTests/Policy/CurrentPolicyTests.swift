@@ -19,7 +19,7 @@ import Testing
         Data(try signer.sign(PolicySigner.policy(build: build), counter: counter).text.utf8)
     }
 
-    @Test func `a newer signed policy replaces the bundled one, also at the next start`() throws {
+    @Test func `a newer signed policy replaces the bundled one, even at the next start`() throws {
         var hand = try hand()
         #expect(hand.policy == (try PolicySigner.policy(build: "119")) && hand.counter == nil)
         #expect(hand.take(try text(build: "120", counter: 5), tag: "\"a\"") == .updated(counter: 5))
@@ -50,7 +50,7 @@ import Testing
         #expect(damaged.take(try text(build: "120", counter: 5), tag: nil) == .updated(counter: 5))
     }
 
-    @Test func `a proxy's own policy and key are refused, and the stored policy stays`() throws {
+    @Test func `a policy that a proxy signed with its own key is refused, and the stored policy stays`() throws {
         var hand = try hand()
         #expect(hand.take(try text(build: "120", counter: 5), tag: nil) == .updated(counter: 5))
         let proxy = PolicySigner()
@@ -67,7 +67,7 @@ import Testing
         #expect(hand.policy == (try PolicySigner.policy(build: "120")) && hand.counter == 5)
     }
 
-    @Test func `another policy with the same counter is refused`() throws {
+    @Test func `a different signed policy with the same counter is refused`() throws {
         var hand = try hand()
         #expect(hand.take(try text(build: "120", counter: 5), tag: nil) == .updated(counter: 5))
         #expect(hand.take(try text(build: "130", counter: 5), tag: nil) == .refused(.sameCounter(5)))
@@ -87,7 +87,7 @@ import Testing
         #expect(updated.take(try text(build: "120", counter: 5), tag: nil) == .refused(.older(counter: 5, known: 8)))
     }
 
-    @Test func `a replaced cache file is ignored`() throws {
+    @Test func `a policy cache file that was replaced is ignored`() throws {
         let other = PolicySigner()
         let forged = try other.sign(PolicySigner.policy(build: "9999"), counter: 9)
         let foreign = try signer.sign(PolicySigner.policy(build: "9999", bundleID: "com.example.planner"), counter: 9)

@@ -58,9 +58,7 @@ private final class FakeWeb: PolicyFetcher {
         }
     }
 
-    @Test func `a policy from the web server corrects the bundled one, also at the next start offline`()
-        async throws
-    {
+    @Test func `a policy from the web server corrects the bundled one, also at the next start offline`() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let web = FakeWeb(try signer.sign(policy(build: "120"), counter: 2), tag: "\"two\"")
         let tenure = try device(web).start()
@@ -83,7 +81,7 @@ private final class FakeWeb: PolicyFetcher {
         #expect(steps.contains { $0.name == .policy && $0.description.contains("status 404") })
     }
 
-    @Test func `a replayed older policy is refused, and a step has the reason`() async throws {
+    @Test func `a replayed older policy is refused, and the client's list of steps has the reason`() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let web = FakeWeb(try signer.sign(policy(build: "120"), counter: 2))
         #expect(await (try device(web).start()).allows("everything"))
@@ -134,7 +132,7 @@ private final class FakeWeb: PolicyFetcher {
         }
     }
 
-    @Test func `a web server that didn't answer is asked again by the next search`() async throws {
+    @Test func `a policy web server that didn't respond is asked again at the client's next search`() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let web = FakeWeb(.failure(.unreachable("no network")))
         let tenure = try device(web).start()

@@ -44,8 +44,7 @@ private func file(_ text: Data, tag: String) -> @Sendable (Request) -> Response 
             cache: PolicyCache(url: folder.appendingPathComponent("policy.json")))
     }
 
-    @Test func `a policy feed fetches once, sends the ETag afterward, and starts with the cached policy`() async throws
-    {
+    @Test func `a signed policy is fetched once, then with its ETag, and is cached for the next start`() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let text = Data(try signer.sign(PolicySigner.policy(build: "120"), counter: 5).text.utf8)
         try await withWebServer(file(text, tag: "\"one\"")) { url in
@@ -70,7 +69,7 @@ private func file(_ text: Data, tag: String) -> @Sendable (Request) -> Response 
         #expect(await offline.counter == 5)
     }
 
-    @Test func `an invalid response changes nothing and is reported`() async throws {
+    @Test func `an invalid response from the policy's web server changes nothing and is reported`() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let old = Data(try signer.sign(PolicySigner.policy(build: "100"), counter: 4).text.utf8)
         let new = Data(try signer.sign(PolicySigner.policy(build: "120"), counter: 5).text.utf8)
@@ -119,7 +118,7 @@ private func file(_ text: Data, tag: String) -> @Sendable (Request) -> Response 
         #expect(await last.restore() == (try PolicySigner.policy(build: "120")))
     }
 
-    @Test func `a damaged cache counts as empty`() async throws {
+    @Test func `a damaged cache of a signed policy counts as empty`() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let cache = PolicyCache(url: folder.appendingPathComponent("policy.json"))
         #expect(cache.read() == nil)

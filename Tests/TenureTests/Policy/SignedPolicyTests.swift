@@ -62,13 +62,13 @@ struct PolicySigner {
         }
     }
 
-    @Test func `a line break at the end, as shells add it, changes nothing`() throws {
+    @Test func `a signed policy is valid with a line break at its end, as shells add`() throws {
         let signed = try signer.sign(PolicySigner.policy(), counter: 1)
         #expect(refusal(signed.text + "\n") == nil && refusal(signed.text + "\r\n") == nil)
         #expect(refusal(signed.text + " ") != nil)
     }
 
-    @Test func `each pinned key may sign, and no other key`() throws {
+    @Test func `a signed policy is valid under each pinned key, and under no other key`() throws {
         let other = PolicySigner()
         let text = try signer.sign(PolicySigner.policy(), counter: 1).text
         #expect(refusal(text, keys: [other.pin, signer.pin]) == nil)
@@ -76,7 +76,7 @@ struct PolicySigner {
         #expect(refusal(text, keys: []) == .wrongSignature)
     }
 
-    @Test func `one changed byte makes the signature invalid`() throws {
+    @Test func `one changed byte makes a signed policy invalid`() throws {
         let text = Array(try signer.sign(PolicySigner.policy(), counter: 1).text.utf8)
         for index in text.indices {
             var changed = text
@@ -85,7 +85,7 @@ struct PolicySigner {
         }
     }
 
-    @Test func `a payload never chooses how it is verified`() throws {
+    @Test func `a signed policy's header never chooses how it is verified`() throws {
         let payload = String(
             decoding: try #require(
                 Base64.urlSafe.decode(
@@ -114,7 +114,7 @@ struct PolicySigner {
         }
     }
 
-    @Test func `claims are read as strictly as policies`() throws {
+    @Test func `the claims of a signed policy are read as strictly as the policy`() throws {
         let policy = String(decoding: PolicyFile.compile(try PolicySigner.policy()), as: UTF8.self)
         func refusal(_ payload: String) throws -> SignedPolicyError? {
             self.refusal(try signer.sign(payload: payload))
@@ -141,14 +141,14 @@ struct PolicySigner {
         }
     }
 
-    @Test func `the policy of another app is refused with its bundle ID`() throws {
+    @Test func `a signed policy of another app is refused with an error that names its bundle ID`() throws {
         let text = try signer.sign(PolicySigner.policy(bundleID: "com.example.planner"), counter: 1).text
         let error = refusal(text)
         #expect(error == .wrongApp(found: "com.example.planner", wanted: "com.example.calculator"))
         #expect(error?.description.contains("`com.example.planner`") == true)
     }
 
-    @Test func `a policy that is too large is refused unread, and can't be signed`() throws {
+    @Test func `a signed policy that is too large is refused unread, and can't be created`() throws {
         let size = SignedPolicy.maximumTextSize + 1
         #expect(refusal(String(repeating: "a", count: size)) == .tooLarge(bytes: size))
         let products = (0..<40_000).map { Entitlement.Product(id: "com.example.calculator.product\($0)") }
@@ -158,7 +158,7 @@ struct PolicySigner {
         #expect(throws: SignedPolicyError.self) { try signer.sign(policy, counter: 1) }
     }
 
-    @Test func `a pinned key reads as text and as a web key`() throws {
+    @Test func `a pinned policy key is read as text and as a JSON Web Key`() throws {
         let text = signer.pin.text
         #expect(text.utf8.count == 86)
         #expect(PinnedKey(text)?.text == text && PinnedKey(text + "\n")?.text == text)

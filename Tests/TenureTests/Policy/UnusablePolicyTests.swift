@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func `a policy that StoreKit shows to be another app's grants nothing`() async throws {
+    @Test func `a policy grants nothing if StoreKit's bundle ID shows that it is another app's`() async throws {
         let other = try Policy(
             app: Policy.App(bundleID: "com.example.other"), eras: [Era(name: "paid", model: .paid)],
             entitlements: [Entitlement(name: "everything", honors: [Honor(era: "paid")])])
@@ -141,9 +141,7 @@ import Testing
         }
     }
 
-    @Test func `an app with unusable options starts, and the customer has the error`()
-        async throws
-    {
+    @Test func `an app with unusable options starts, and its customer value contains the error`() async throws {
         try await ServedStore.run { served in
             try await served.device(of: "Ada") { _ in
                 let sound = Tenure(policyIfValid: .policy(InventedApp.policy()), options: served.options())

@@ -41,7 +41,7 @@ import Testing
         #expect(catalog.products(for: "nothing") == [] && catalog.grants(of: "nothing") == [])
     }
 
-    @Test func `the service's catalog of a policy equals the policy's own`() throws {
+    @Test func `the product catalog that the service makes from a policy equals the client's`() throws {
         var json = JSONWriter()
         json.value(ProductsResponse(try policy()))
         let response = try JSONDecoder().decode(ProductsResponse.self, from: Data(json.bytes))
@@ -60,7 +60,7 @@ import Testing
         #expect(catalog.trial(of: "x") == nil && catalog.trial(of: "y") == nil)
     }
 
-    @Test func `the terms of a product state the longest period that it grants`() throws {
+    @Test func `a product's terms state the longest period that it grants`() throws {
         let policy = try Policy(
             app: Policy.App(bundleID: "com.example.calculator"), eras: [Era(name: "paid", model: .paid)],
             entitlements: [3, 12, 6].map { months in

@@ -7,8 +7,8 @@ import Testing
 
 @testable import Tenure
 
-@Suite(.timeLimit(.minutes(2))) struct `A customer and the client` {
-    @Test func `a customer and the client give the same answers at an owner's first start offline`() async throws {
+@Suite(.timeLimit(.minutes(2))) struct `the client's answers over time` {
+    @Test func `tenure.customer and tenure.allows agree at an owner's first offline start`() async throws {
         try await ServedStore.run { served in
             try await served.device(of: "Ada") { device in
                 device.behavior.isOffline = true
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `a customer and the client give the same answers in a trial session`() async throws {
+    @Test func `tenure.customer and tenure.allows agree in a trial session`() async throws {
         try await ServedStore.run { served in
             try await served.device(of: "Dana") { _ in
                 let tenure = try served.start()
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `a customer and the client change together when a grace period, session or term ends`() async throws {
+    @Test func `tenure.customer and tenure.allows change together when a term or session ends`() async throws {
         let end = InventedApp.now.addingTimeInterval(10 * InventedApp.day)
         let device = Device(
             FakeStore {
@@ -73,7 +73,7 @@ import Testing
         #expect(await !waiting.allows("everything"))
     }
 
-    @Test func `a customer and the client stop resolving after a while even if StoreKit never answers`() async throws {
+    @Test func `isResolving becomes false after a while even if StoreKit never responds`() async throws {
         let device = Device(
             FakeStore {
                 $0.appMood = .hangs
@@ -90,7 +90,7 @@ import Testing
 }
 
 @Suite struct `A known denial` {
-    @Test func `A known denial is checked again when the app asks a minute later, and not before`() async throws {
+    @Test func `a known denial is checked again when the app asks a minute later, and not before`() async throws {
         let device = Device(FakeStore { $0.app = InventedApp.newcomer() })
         let tenure = device.start()
         #expect(await !tenure.allows("everything"))
@@ -153,7 +153,7 @@ import Testing
         #expect(await tenure.allows("cloud"))
     }
 
-    @Test func `A known denial is checked at once by refresh`() async throws {
+    @Test func `refresh checks a known denial with StoreKit at once`() async throws {
         let device = Device(FakeStore { $0.app = InventedApp.newcomer() })
         let tenure = device.start()
         #expect(await !tenure.allows("everything"))
@@ -164,7 +164,7 @@ import Testing
 }
 
 @Suite(.timeLimit(.minutes(2))) struct `Restoring over HTTP` {
-    @Test func `restoring over HTTP reads StoreKit even if the sign-in is canceled`() async throws {
+    @Test func `restoring reads StoreKit even if the customer cancels the sign-in`() async throws {
         try await ServedStore.run { served in
             try await served.device(of: "Dana") { device in
                 let tenure = try served.start()

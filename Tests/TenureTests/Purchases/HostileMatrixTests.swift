@@ -8,7 +8,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(2))) struct `A client under stress` {
     @Test(arguments: [("Ada", true), ("Dana", false)])
-    func `a client under stress gives 200 concurrent calls the same answer, with one search and no sign-in`(
+    func `200 concurrent calls of the client get the same answer, with one search and no sign-in`(
         _ customer: String, _ isOwner: Bool
     ) async throws {
         try await ServedStore.run { served in
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func `a client under stress makes few StoreKit calls for 200 callers`() async {
+    @Test func `200 callers of the client cause few StoreKit calls`() async {
         let device = Device(FakeStore { $0.app = InventedApp.newcomer() })
         let tenure = device.start()
         await withTaskGroup(of: Void.self) { group in
@@ -41,7 +41,7 @@ import Testing
         #expect(device.store.now.listCalls <= 10, "\(device.store.now.listCalls)")
     }
 
-    @Test func `a client records each of several purchases that are processed at once`() async throws {
+    @Test func `the client stores each of several purchases that are processed at once`() async throws {
         try await ServedStore.run { served in
             try await served.device(of: "Dana") { _ in
                 let tenure = try served.start()

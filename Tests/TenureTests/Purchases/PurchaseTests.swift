@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `a purchase that is canceled or waits for a parent is no purchase yet`() async throws {
+    @Test func `a purchase that is canceled or waits for a parent's approval gives no right`() async throws {
         try await ServedStore.run { served in
             try await served.device(of: "Dana") { device in
                 let tenure = try served.start()
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func `a purchase carries the app's account token and no other`() async throws {
+    @Test func `a purchase through the client has the app's account token and no other`() async throws {
         try await ServedStore.run { served in
             try await served.device(of: "Dana") { _ in
                 let tenure = try served.start()
@@ -146,8 +146,8 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct `Finishing` {
-    @Test func `finishing leaves products that the policy doesn't name to the app`() async throws {
+@Suite(.timeLimit(.minutes(2))) struct `finishing transactions` {
+    @Test func `the client leaves transactions of products outside the policy for the app to finish`() async throws {
         try await ServedStore.run { served in
             try await served.device(of: "Dana") { _ in
                 let tenure = try served.start()
@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    @Test func `finishing leaves purchases to the app that arrive as updates or were bought before this start`()
+    @Test func `purchases outside the policy stay unfinished if they arrive as updates or were made earlier`()
         async throws
     {
         try await ServedStore.run { served in
@@ -176,8 +176,7 @@ import Testing
         }
     }
 
-    @Test func `a consumable is finished only when the app says that it delivered this very transaction`() async throws
-    {
+    @Test func `a consumable is finished only when the app reports that it delivered this transaction`() async throws {
         let policy = try Policy(
             app: Policy.App(bundleID: InventedApp.bundleID), eras: [Era(name: "always", model: .free)],
             entitlements: [Entitlement(name: "everything", products: [.init(id: ServedStore.coins)])])
@@ -197,7 +196,7 @@ import Testing
         }
     }
 
-    @Test func `finishing waits for the content where the app says so, and not for a later purchase`() async throws {
+    @Test func `a purchase finished after content isn't finished by earlier content`() async throws {
         try await ServedStore.run { served in
             try await served.device(of: "Dana") { device in
                 let tenure = try served.start { $0.finishing = .afterContent(of: [InventedApp.yearly]) }

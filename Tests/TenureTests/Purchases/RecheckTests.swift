@@ -61,7 +61,7 @@ private struct AccessWithoutUpdates: AppStoreAccess {
     }
 
     @Test(arguments: [1.0, -1.0])
-    func `a known denial over HTTP is checked again a minute later or with a clock set back as much, and not before`(
+    func `a known denial is checked again after a minute, or after the clock is set back by one`(
         _ direction: Double
     ) async throws {
         try await withApp { _, time, _, tenure in
@@ -84,16 +84,14 @@ private struct AccessWithoutUpdates: AppStoreAccess {
         }
     }
 
-    @Test func `a known denial over HTTP is checked again at once by refresh`() async throws {
+    @Test func `refresh checks a known denial again at once over HTTP`() async throws {
         try await withApp { _, _, _, tenure in
             #expect(await !tenure.allows("everything"))
             #expect(await tenure.refresh().allows("everything"))
         }
     }
 
-    @Test func `a known denial over HTTP is checked again by refresh of a client made with the public initializer`()
-        async throws
-    {
+    @Test func `refresh of a client made with the public initializer checks a known denial again`() async throws {
         try await ServedStore.run { served in
             try await served.device(of: "Dana") { device in
                 let tenure = try served.start()

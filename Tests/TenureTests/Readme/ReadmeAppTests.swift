@@ -29,7 +29,7 @@ private let root = URL(fileURLWithPath: #filePath)
         }
     }
 
-    @Test @MainActor func `the README's app gates, shows a trial, sells and restores`() async throws {
+    @Test @MainActor func `the README's app unlocks features, shows a trial, sells and restores`() async throws {
         try await ServedStore.run { served in
             try await served.device(of: "Dana") { device in try await use(served, device) }
         }

@@ -4,8 +4,8 @@ import Testing
 
 @testable import Tenure
 
-@Suite struct `Lists of versions in the client` {
-    @Test func `a listed version gets an entitlement beside the policy until it is unregistered`() async throws {
+@Suite struct `registered version lists in the client` {
+    @Test func `a registered version list gives an entitlement until it is unregistered`() async throws {
         let tenure = Device(FakeStore { $0.app = InventedApp.owner() }).start()
         try await tenure.register(entitlement: "cloud", versions: ["36", "37.0"])
         #expect(await tenure.allows("cloud"))
@@ -20,7 +20,7 @@ import Testing
         #expect(await tenure.allows("everything"))
     }
 
-    @Test func `an entitlement that only a list names is decided too`() async throws {
+    @Test func `an entitlement that only a registered version list names is decided too`() async throws {
         let owner = Device(FakeStore { $0.app = InventedApp.owner() }).start()
         try await owner.register(entitlement: "themes", purchasedBefore: InventedApp.date("2015-06-10"))
         #expect(await owner.allows("themes"))
@@ -30,20 +30,20 @@ import Testing
         #expect(await !newcomer.allows("themes"))
     }
 
-    @Test func `a list of versions denies nothing without an app transaction`() async throws {
+    @Test func `a registered version list denies nothing without an app transaction`() async throws {
         let tenure = Device(FakeStore { $0.appMood = .throwsAnError }).start()
         try await tenure.register(entitlement: "themes", versions: ["37"])
         #expect(await tenure.decision(for: "themes").outcome == .undetermined)
         #expect(await tenure.allows("themes"))
     }
 
-    @Test func `lists of versions are ignored in Sandbox, where every list would match`() async throws {
+    @Test func `registered version lists are ignored in Sandbox, where every list would match`() async throws {
         let tenure = Device(FakeStore { $0.app = InventedApp.owner(environment: .sandbox) }).start()
         try await tenure.register(entitlement: "themes", versions: ["37"])
         #expect(await !tenure.allows("themes"))
     }
 
-    @Test func `the stored app transaction is enough for a list at the next start offline`() async throws {
+    @Test func `a registered version list works at an offline start with the stored app transaction`() async throws {
         let device = Device(FakeStore { $0.app = InventedApp.owner() })
         _ = await device.start().settled()
         device.store.change {

@@ -39,13 +39,13 @@ import Testing
         ("37", true), ("37.0", true), (" 37 ", true), ("037", true), ("1.10", true), ("1.1", false), ("370", false),
         ("3", false), ("37b", false), (nil, false),
     ])
-    func `versions are compared by their numbers, never as texts`(_ version: String?, _ isListed: Bool) throws {
+    func `a version list compares versions as numbers, not as texts`(_ version: String?, _ isListed: Bool) throws {
         var rights = Tenure.VersionRights()
         try rights.register(entitlement: "everything", versions: ["37", "1.10.0", "120"])
         #expect(given(rights, try acquisition(version)) == (isListed ? ["everything"] : []))
     }
 
-    @Test func `a date is exclusive, and with versions and a date both must match`() throws {
+    @Test func `a version list's date is exclusive, and a list with versions and a date must match both`() throws {
         var rights = Tenure.VersionRights()
         try rights.register(entitlement: "cloud", purchasedBefore: Self.day)
         try rights.register(entitlement: "everything", versions: ["37"], purchasedBefore: Self.day)
@@ -55,7 +55,7 @@ import Testing
         #expect(given(rights, try acquisition(purchased: nil)) == [])
     }
 
-    @Test func `test environments, refunds, ended licenses and missing app transactions give nothing`() throws {
+    @Test func `a version list gives nothing after refunds, or without an app transaction`() throws {
         var rights = Tenure.VersionRights()
         try rights.register(entitlement: "everything", versions: ["1.0", "1", "37"], purchasedBefore: Self.now)
         #expect(given(rights, try acquisition()) == ["everything"])
@@ -68,7 +68,7 @@ import Testing
         #expect(given(rights, nil) == [])
     }
 
-    @Test func `a list for one platform is ignored on others, where versions differ`() throws {
+    @Test func `a version list for one platform is ignored on other platforms`() throws {
         var rights = Tenure.VersionRights()
         try rights.register(entitlement: "everything", versions: ["1.9"], on: .macOS)
         #expect(given(rights, try acquisition("1.9", on: .macOS)) == ["everything"])
@@ -76,7 +76,7 @@ import Testing
         #expect(given(rights, try acquisition("1.9", on: nil)) == [])
     }
 
-    @Test func `registering adds a list, and unregistering removes the entitlement's lists`() throws {
+    @Test func `registering adds a version list, and unregistering removes all lists of the entitlement`() throws {
         var rights = Tenure.VersionRights()
         try rights.register(entitlement: "everything", versions: ["36"])
         try rights.register(entitlement: "everything", versions: ["37"])
@@ -89,7 +89,7 @@ import Testing
         #expect(rights.isEmpty && rights == Tenure.VersionRights())
     }
 
-    @Test func `an invalid version and a list that matches all customers are refused`() throws {
+    @Test func `a version list with an invalid version, or that matches all customers, is refused`() throws {
         var rights = Tenure.VersionRights()
         let malformed = #expect(throws: Tenure.InvalidVersionList.self) {
             try rights.register(entitlement: "everything", versions: ["1.0", "v2", "", "2.0b3"])

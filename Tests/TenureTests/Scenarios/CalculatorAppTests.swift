@@ -15,7 +15,7 @@ private let keptByApps: URL = {
 }()
 
 @Suite(.serialized, .timeLimit(.minutes(2))) struct `The example app` {
-    @Test func `the example app brings the policy as it compiles now`() throws {
+    @Test func `the example app's tenure.json is the current compiled form of its policy`() throws {
         let yaml = root.appendingPathComponent("Examples/calculator/policy.yaml")
         let list = root.appendingPathComponent("Examples/calculator/releases.csv")
         let policy = try PolicyFile.read(Array(Data(contentsOf: yaml)), named: "policy.yaml") { _ in

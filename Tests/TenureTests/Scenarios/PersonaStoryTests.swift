@@ -102,7 +102,7 @@ import Testing
         #expect(store.now.appCalls == 1)
     }
 
-    @Test func `a persona of the wrong kind is an error`() throws {
+    @Test func `a persona option of the wrong kind is an error`() throws {
         var options = Tenure.Options()
         options.persona = .token("of a service")
         #expect(throws: Tenure.Error.self) { try Tenure(policy: .policy(InventedApp.policy()), options: options) }

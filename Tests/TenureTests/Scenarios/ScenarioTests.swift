@@ -140,7 +140,7 @@ private func expectNothingWrong(_ played: ScenarioPlayer.Played) {
     }
 
     @Test(arguments: names)
-    func `every scenario gives no wrong answer if customers have only the artifacts that it shows`(
+    func `no scenario gives a wrong decision if customers have only the artifacts that the scenario lists`(
         _ name: String
     ) async throws {
         expectNothingWrong(try await playOnDevice(name, showsNoMore: true))

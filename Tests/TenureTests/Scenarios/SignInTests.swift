@@ -89,9 +89,7 @@ private let examples = URL(fileURLWithPath: #filePath)
         }
     }
 
-    @Test func `an owner who gets the device back has everything again, without a sign-in`()
-        async throws
-    {
+    @Test func `an owner who returns to the device has everything again, without a sign-in`() async throws {
         try await onAdasDevice { device, start in
             #expect(await start().allows("everything"))
             device.signIn(as: "Emre")

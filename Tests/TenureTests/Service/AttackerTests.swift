@@ -87,8 +87,7 @@ import Testing
         }
     }
 
-    @Test func `an attacker that adds a Sandbox artifact gains nothing while the environment is unknown`() async throws
-    {
+    @Test func `an attacker who adds a Sandbox artifact gains nothing while the environment is unknown`() async throws {
         try await RealService.run(policy: InventedApp.policy(testEnvironments: .owner)) { service in
             let account = "704000000000000002"
             let sandbox = try InventedApp.signed(InventedApp.owner(id: account, environment: .sandbox)).jws
@@ -120,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func `an attacker in place of the service at an address without TLS gets no signed artifacts`() async throws {
+    @Test func `the client sends no signed artifacts to a service without TLS`() async throws {
         let line = Line()
         let store = try FakeStore.owner()
         let device = Device(store, policy: nil) { setup in

@@ -228,9 +228,7 @@ extension Tenure {
         }
     }
 
-    @Test func `a stolen signing key isn't stored once a process knows the revocation`()
-        async throws
-    {
+    @Test func `a token of a stolen signing key isn't stored once any process knows the revocation`() async throws {
         try await Compromise.run(policy: try harshPolicy()) { compromise, thief, _ in
             let storage = MemoryStateStorage()
             let tenure = try compromise.owner(at: thief, storage)
@@ -253,7 +251,7 @@ extension Tenure {
         }
     }
 
-    @Test func `a stolen signing key takes no purchase that only the thief confirmed`() async throws {
+    @Test func `a purchase that only a key's thief confirmed stays granted after the revocation`() async throws {
         try await Compromise.run(policy: try harshPolicy()) { compromise, thief, _ in
             let storage = MemoryStateStorage()
             let purchase = try InventedApp.signed(InventedApp.purchase(), of: "704000000000000002")
@@ -275,7 +273,7 @@ extension Tenure {
         }
     }
 
-    @Test func `a stolen signing key is trusted by a client that the thief cut off, until the period ends`()
+    @Test func `a client that a thief cut off from the service trusts the stolen key until its period ends`()
         async throws
     {
         try await Compromise.run { compromise, thief, thiefClock in

@@ -15,14 +15,14 @@ private func store(receipt: Data?) -> FakeStore {
 }
 
 @Suite struct `The identifier of the device` {
-    @Test func `the identifier of the device is sent beside a receipt that carries a hash`() async throws {
+    @Test func `the device identifier is sent beside a receipt that has a device hash`() async throws {
         let store = store(receipt: try DeviceReceipts.receipt(.production))
         let request = try #require(await SyncRequest(AppStoreSnapshot(), from: store))
         #expect(request.receipt != nil)
         #expect(request.deviceIdentifier == identifier)
     }
 
-    @Test func `the identifier of the device isn't read beside an app transaction`() async throws {
+    @Test func `the device identifier isn't read if there is an app transaction`() async throws {
         let store = store(receipt: try DeviceReceipts.receipt(.production))
         var snapshot = AppStoreSnapshot()
         snapshot.appTransaction = InventedApp.owner()
@@ -32,7 +32,7 @@ private func store(receipt: Data?) -> FakeStore {
         #expect(store.now.deviceIdentifierReads == 0)
     }
 
-    @Test func `the identifier of the device isn't read beside transactions alone`() async throws {
+    @Test func `the device identifier isn't read if there are only transactions`() async throws {
         let store = store(receipt: nil)
         var snapshot = AppStoreSnapshot()
         snapshot.transactions = [InventedApp.purchase()]
@@ -41,7 +41,7 @@ private func store(receipt: Data?) -> FakeStore {
         #expect(store.now.deviceIdentifierReads == 0)
     }
 
-    @Test func `the identifier of the device isn't read for a receipt without a hash, or one that can't be read`()
+    @Test func `the device identifier isn't read for a receipt without a device hash, or an unreadable one`()
         async throws
     {
         for receipt in [try DeviceReceipts.receiptWithoutHash(), Data([1, 2, 3])] {

@@ -44,7 +44,7 @@ private func comer(_ environment: AppStoreEnvironment) throws -> FakeStore {
         }
     }
 
-    @Test func `a build under test knows which answers came from a persona after another account signed in`() {
+    @Test func `a test build knows which answers came from a persona after another account signed in`() {
         var stored = StoredState(clock: InventedApp.now)
         stored.setPersona("token")
         stored.discardAccount()
@@ -53,7 +53,7 @@ private func comer(_ environment: AppStoreEnvironment) throws -> FakeStore {
         #expect(stored.account.entitlementToken == nil)
     }
 
-    @Test func `a build under test gets the persona's decisions, online and offline`() async throws {
+    @Test func `a test build gets its persona's decisions, online and offline`() async throws {
         try await withPersona { service, token in
             let device = Device(try comer(.sandbox), policy: nil) { setup in
                 service.connect(&setup)
@@ -79,9 +79,7 @@ private func comer(_ environment: AppStoreEnvironment) throws -> FakeStore {
         }
     }
 
-    @Test func `a build under test sends the persona in TestFlight, and a copy from the App Store never does`()
-        async throws
-    {
+    @Test func `a TestFlight build sends its persona, and a copy from the App Store never does`() async throws {
         try await withPersona { service, token in
             for (distribution, environment, isSent) in [
                 (Tenure.Distribution.testFlight, AppStoreEnvironment.sandbox, true), (.testFlight, .production, false),

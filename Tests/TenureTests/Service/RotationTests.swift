@@ -43,8 +43,7 @@ final class KeysFolder: Sendable {
         }
     }
 
-    @Test func `an app doesn't trust a service that replaced the pinned key and can't show the statement`() async throws
-    {
+    @Test func `an app doesn't trust a new signing key without a statement by the pinned key`() async throws {
         let folder = try KeysFolder()
         try await RealService.run(authority: RealService.authority, { $0.keysFolder = folder.path }) { service in
             let first = service.key

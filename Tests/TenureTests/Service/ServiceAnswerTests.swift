@@ -31,7 +31,7 @@ private struct HeldTransport: Transport {
 }
 
 @Suite(.timeLimit(.minutes(2))) struct `A response of the service` {
-    @Test func `support's revocation survives an offline relaunch`() async throws {
+    @Test func `a revocation by support still counts after an offline relaunch`() async throws {
         try await RealService.run({ $0.adminKey = RealService.supportKey }) { service in
             // The bundled policy alone would grant it.
             let device = service.device(try .owner()) { $0.policy = .policy(InventedApp.policy()) }
@@ -51,7 +51,7 @@ private struct HeldTransport: Transport {
     }
 
     @Test(arguments: [FakeStore.Mood.hangs, .throwsAnError, .answersUnverified])
-    func `a denial doesn't count if StoreKit gave no purchases to send`(_ mood: FakeStore.Mood) async throws {
+    func `a service's denial doesn't count if StoreKit gave no purchases to send`(_ mood: FakeStore.Mood) async throws {
         try await RealService.run { service in
             // The service has once seen that there were no purchases, and still denies.
             let store = try FakeStore.newcomer()
@@ -77,7 +77,7 @@ private struct HeldTransport: Transport {
         }
     }
 
-    @Test func `a denial doesn't count if the state of a subscription couldn't be read`() async throws {
+    @Test func `a denial by the service doesn't count if a subscription's state couldn't be read`() async throws {
         try await RealService.run { service in
             let ended = InventedApp.subscription(until: InventedApp.now.addingTimeInterval(-InventedApp.day))
             let subscription = try InventedApp.signed(ended, of: "704000000000000002")
@@ -166,7 +166,7 @@ private struct HeldTransport: Transport {
         }
     }
 
-    @Test func `a refund that came during its request is sent at the next start`() async throws {
+    @Test func `a refund that arrives during a sync is sent at the next start`() async throws {
         try await RealService.run { service in
             let transport = HeldTransport(next: service.line)
             let account = "704000000000000002"
@@ -203,7 +203,7 @@ private struct HeldTransport: Transport {
     }
 
     @Test(arguments: [FakeStore.Mood.answers, .throwsAnError])
-    func `a response about another account than the signed-in one is ignored`(_ appMood: FakeStore.Mood) async throws {
+    func `a response about an account that isn't signed in is ignored`(_ appMood: FakeStore.Mood) async throws {
         try await RealService.run { service in
             let transport = HeldTransport(next: service.line)
             let store = try FakeStore.owner()

@@ -56,8 +56,7 @@ private struct HangingTransport: Transport {
         }
     }
 
-    @Test func `an outage takes nothing from a customer who buys a product newer than the bundled policy`() async throws
-    {
+    @Test func `an outage takes nothing from a buyer of a product newer than the bundled policy`() async throws {
         let old = try Policy(
             app: Policy.App(bundleID: InventedApp.bundleID, appleID: 828_838_134),
             eras: [Era(name: "paid", model: .paid)],
@@ -77,7 +76,7 @@ private struct HangingTransport: Transport {
     }
 
     @Test(arguments: [(bundled: 1, served: 3), (bundled: 3, served: 1)])
-    func `a purchase during an outage gets the longer length of the bundled policy and the stored catalog`(
+    func `a purchase during an outage lasts for the longer of the bundled policy's and the catalog's lengths`(
         _ months: (bundled: Int, served: Int)
     ) async throws {
         let season = "com.example.calculator.season"
@@ -104,7 +103,7 @@ private struct HangingTransport: Transport {
         }
     }
 
-    @Test func `an outage at the first start refuses no entitlement that is newer than the bundled policy`()
+    @Test func `an outage of the service at the first start doesn't deny entitlements newer than the bundled policy`()
         async throws
     {
         try await RealService.run { service in
@@ -252,7 +251,7 @@ private struct HangingTransport: Transport {
         }
     }
 
-    @Test func `an outage takes nothing from a denied customer who then buys an unknown product`()
+    @Test func `an outage of the service takes nothing from a denied customer who then buys an unknown product`()
         async throws
     {
         try await RealService.run { service in

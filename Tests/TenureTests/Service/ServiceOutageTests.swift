@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `a busy service gets a purchase at once`() async throws {
+    @Test func `the client sends a purchase to a busy service at once`() async throws {
         try await ServedApp.run(policy: nil) { app in
             app.service.line.condition = .replaced {
                 $0 = TransportResponse(status: 503, headers: ["Retry-After": "1800"], body: Data())
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func `a client without its service rejects the entitlement token of another device`() async throws {
+    @Test func `the client rejects an entitlement token of another device, even offline`() async throws {
         try await RealService.run { service in
             let first = service.device(try .owner())
             _ = await first.start().settled()

@@ -17,7 +17,7 @@ private struct PathRecorder: Transport {
 
 @Suite struct ServicePathTests {
     /// The service answers 404 to an escaped letter, hyphen, period, underscore or tilde.
-    @Test func `a trial's path escapes only what a path can't hold`() async throws {
+    @Test func `the URL of a trial session escapes only characters that a path can't contain`() async throws {
         let recorder = PathRecorder()
         let url = try #require(URL(string: "https://example.com"))
         let service = ServiceConnection(url: url, app: nil, timeout: 5, transport: recorder)

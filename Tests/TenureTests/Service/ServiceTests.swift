@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func `a transaction is finished once the service has it`() async throws {
+    @Test func `the client finishes a transaction once the service has stored it`() async throws {
         try await RealService.run { service in
             let store = try FakeStore.newcomer()
             let device = service.device(store)
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func `a listening client reports purchases, and neither gates nor finishes anything`() async throws {
+    @Test func `a client that only listens sends purchases, allows everything, finishes nothing`() async throws {
         try await RealService.run { service in
             let store = try FakeStore.newcomer()
             let purchase = try InventedApp.signed(InventedApp.purchase(), of: "704000000000000002")
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func `the service is asked again once a clock that ran ahead was corrected`() async throws {
+    @Test func `the client asks the service again once a clock that ran ahead was corrected`() async throws {
         try await RealService.run(policy: Policy.ofOwners) { service in
             let device = service.device(try .owner(), at: InventedApp.now + 400 * InventedApp.day)
             _ = await device.start().settled()

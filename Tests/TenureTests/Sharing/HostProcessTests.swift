@@ -17,7 +17,9 @@ import Testing
     @Test(arguments: [
         (app, HostProcess.Kind.app), (widget, .appExtension), (clip, .appClip), (watch, .watchApp),
     ])
-    func `the kind of a process is recognized by its bundle`(_ bundle: BundleDescription, _ kind: HostProcess.Kind) {
+    func `a process is recognized as an app, an extension or an App Clip by its bundle`(
+        _ bundle: BundleDescription, _ kind: HostProcess.Kind
+    ) {
         #expect(HostProcess(bundle).kind == kind)
     }
 
@@ -73,14 +75,14 @@ import Testing
         }
     }
 
-    @Test func `an app doesn't accept another app's bundle ID that its own extends`() {
+    @Test func `an app doesn't accept another app's bundle ID that is a prefix of the app's ID`() {
         let pro = HostProcess(BundleDescription(path: "/Apps/Pro.app", bundleID: "com.example.app.pro"))
         #expect(!pro.accepts(bundleID: "com.example.app"))
         #expect(pro.accepts(bundleID: "com.example.app.pro"))
         #expect(!HostProcess(Self.app).accepts(bundleID: "com.example.app.widget"))
     }
 
-    @Test func `only the app finishes, prompts and buys`() {
+    @Test func `only the app may finish transactions, prompt for a sign-in and buy, not its extensions`() {
         for bundle in [Self.app, Self.widget, Self.clip, Self.watch] {
             let host = HostProcess(bundle)
             let isApp = host.kind == .app

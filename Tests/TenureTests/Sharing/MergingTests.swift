@@ -4,7 +4,7 @@ import Testing
 
 @testable import Tenure
 
-@Suite struct `Copies of one state that are merged` {
+@Suite struct `merging states of several processes` {
     private func state() -> StoredState {
         var state = StoredState(clock: InventedApp.now)
         state.account.add(InventedApp.newcomer())
@@ -15,7 +15,7 @@ import Testing
         mine.merging(stored, base: base, at: InventedApp.now)
     }
 
-    @Test func `Copies of one state that are merged deny nothing that a process denied without the other's purchase`() {
+    @Test func `merged states don't deny what one process denied without knowing the other's purchase`() {
         var (mine, stored) = (Account(), Account())
         mine.add([InventedApp.purchase(id: "1")])
         mine.denials = ["cloud"]
@@ -27,7 +27,7 @@ import Testing
         #expect(mine.merging(stored, base: Account()).denials == ["cloud"])
     }
 
-    @Test func `Copies of one state that are merged keep all growing facts, in any order of writing`() {
+    @Test func `merged states keep every fact that a process added, in any order of writing`() {
         for seed in 0..<200 {
             var generator = SeededGenerator(seed: UInt64(seed))
             let base = state()
@@ -91,7 +91,7 @@ import Testing
         #expect(result.time.floor >= copy.time.floor && result.time.firstSeen <= copy.time.firstSeen, comment)
     }
 
-    @Test func `Copies of one state that are merged count a trial session once if both know it`() {
+    @Test func `merged states count a trial session once if both know it`() {
         var base = state()
         base.trials = ["unknown": ["everything": TrialUse(sessions: 1)]]
         var (mine, stored) = (base, base)
@@ -100,7 +100,7 @@ import Testing
         #expect(merged(mine, stored, base: base).trialSessions(of: "everything") == 1)
     }
 
-    @Test func `Copies of one state that are merged take the later answer of the service`() {
+    @Test func `merged states take the later response of the service`() {
         let base = state()
         var (earlier, later) = (base, base)
         earlier.account.entitlementToken = "earlier"
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test func `Copies of one state that are merged keep no denial that was found without the other's purchase`() {
+    @Test func `merged states drop a denial that was found without the other's purchase`() {
         let base = state()
         var (denied, bought) = (base, base)
         denied.account.denials = ["everything", "cloud"]
@@ -143,7 +143,7 @@ import Testing
         #expect(merged(base, denied, base: denied).account.denials.isEmpty)
     }
 
-    @Test func `Copies of one state that are merged take the current account, and the other's trials`() {
+    @Test func `merged states take the current account, and the other account's trials`() {
         let base = state()
         var (stored, mine) = (base, base)
         stored.account.add([InventedApp.purchase()])
@@ -157,7 +157,7 @@ import Testing
         #expect(merged(base, mine, base: base).account == mine.account)
     }
 
-    @Test func `Copies of one state that are merged count the grace period from the earlier beginning`() {
+    @Test func `merged states count the grace period from the earlier beginning`() {
         let base = state()
         var early = StoredState(clock: InventedApp.now.addingTimeInterval(-2 * InventedApp.day))
         early.time.observe(clock: InventedApp.now)
@@ -168,7 +168,7 @@ import Testing
         }
     }
 
-    @Test func `Copies of one state that are merged drop a wrong latest date once one of them has corrected it`() {
+    @Test func `merged states drop a wrong latest date once one of them has corrected it`() {
         var base = state()
         base.time.observe(clock: InventedApp.date("2099-01-01"))
         var healed = base
@@ -202,7 +202,7 @@ import Testing
         }
     }
 
-    @Test func `Copies of one state that are merged keep a delivery that either noted, until either finished it`() {
+    @Test func `merged states keep a noted delivery until either process finished it`() {
         var base = state()
         base.account.delivered = ["1", "2"]
         var (mine, stored) = (base, base)

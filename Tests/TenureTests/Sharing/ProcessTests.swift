@@ -27,7 +27,7 @@ private let scenario = URL(fileURLWithPath: #filePath).deletingLastPathComponent
         process.output.split(separator: "\n").count { $0.hasPrefix("began") }
     }
 
-    @Test func `only three trial sessions begin, however many processes try at once`() async throws {
+    @Test func `a trial of three sessions begins three, however many processes try at once`() async throws {
         for _ in 0..<3 {
             let folder = try Folder()
             let signal = folder.url("go").path

@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test(arguments: Tenure.Distribution.allCases)
-    func `a shared state survives an extension that can't tell how the app was installed`(
+    func `an extension that can't tell how the app was installed keeps the shared state`(
         _ assumed: Tenure.Distribution
     ) async {
         let (first, second) = pair(InventedApp.owner())
@@ -160,7 +160,7 @@ extension Engine {
     }
 
     @Test
-    func `a private state that becomes shared is added to the shared one, with its trial sessions, and only once`()
+    func `a private state that becomes shared is merged into the shared one once, with its trial sessions`()
         async throws
     {
         let device = device()
@@ -211,9 +211,7 @@ extension Engine {
         return device
     }
 
-    @Test func `a locked keychain denies nothing, and allows no longer than the policy's grace period`()
-        async
-    {
+    @Test func `a locked keychain denies nothing, and allows no longer than the policy's grace period`() async {
         let device = await lockedDevice()
         defer { try? FileManager.default.removeItem(at: file) }
         for hours in [0, 30, 41] {
@@ -242,7 +240,7 @@ extension Engine {
         #expect(await !device.start().allows("everything"))
     }
 
-    @Test func `a keychain is read again once the device is unlocked, and ends the grace period`() async throws {
+    @Test func `after the device's unlock, the keychain is read again, and the grace period ends`() async throws {
         let device = await lockedDevice()
         let (events, occur) = AsyncStream.makeStream(of: DeviceEvent.self)
         let tenure = device.start {

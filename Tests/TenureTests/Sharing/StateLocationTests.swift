@@ -11,7 +11,7 @@ import Testing
         return try StateLocation(options, host: HostProcess(kind, bundleID: "com.example.app"))
     }
 
-    @Test func `The place of the state is private unless an access group is set`() throws {
+    @Test func `the client's state is private unless an access group is set`() throws {
         #expect(try location(nil).former == nil)
         let shared = try location("group.com.example.app")
         let folder = try #require(shared.storage as? FileStateStorage).folder
@@ -19,18 +19,18 @@ import Testing
         #expect(shared.former is FileStateStorage)
     }
 
-    @Test func `The place of the state is always inside its folder`() {
+    @Test func `the client's state is always stored inside its folder`() {
         for group in ["", ".", "..", "../other", "a/b", "a b"] {
             #expect(throws: AccessGroupError.invalidName(group)) { try location(group) }
         }
     }
 
-    @Test func `The place of the state is never shared by an App Clip`() throws {
+    @Test func `an App Clip never shares the client's state`() throws {
         #expect(throws: AccessGroupError.appClip) { try location("group.com.example.app", .appClip) }
         #expect(try location(nil, .appClip).former == nil)
     }
 
-    @Test func `The place of the state that is unavailable is reported with the reason, and nothing is stored`() async {
+    @Test func `an unavailable place of the client's state is reported, and nothing is stored`() async {
         let device = Device(FakeStore { $0.app = InventedApp.owner() }) { setup in
             setup.storage = UnavailableStateStorage(error: .accessGroup(.missing("group.other")))
         }
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `A keychain that refuses is replaced by a file, and reported once`() async {
+    @Test func `a keychain that refuses the client is replaced by a file, and reported once`() async {
         let (file, lines) = (MemoryStateStorage(), Locked<[String]>([]))
         let device = device(.refused(operation: "read"), file: file, lines: lines)
         let tenure = device.start()

@@ -6,7 +6,7 @@ import Testing
 
 /// Words that change with their number and with the preposition before them.
 @Suite struct `Plurals in terms` {
-    @Test func `Arabic has its dual, its plurals of few and many, and its own comma`() throws {
+    @Test func `product terms in Arabic have its dual, its plurals and its comma`() throws {
         let locale = Locale(identifier: "ar_EG")
         func number(_ number: Int) -> String { number.formatted(.number.locale(locale)) }
         let price = try TermsTests.money("24", "USD", "ar_EG")
@@ -47,7 +47,7 @@ import Testing
         ("tr", ["1 gün ücretsiz", "2 gün ücretsiz", "5 gün ücretsiz", "11 gün ücretsiz", "22 gün ücretsiz"]),
         ("ja", ["1日間無料", "2日間無料", "5日間無料", "11日間無料", "22日間無料"]),
     ])
-    func `the plural of days follows the number`(_ language: String, _ wanted: [String]) {
+    func `the plural of days in product terms follows the number`(_ language: String, _ wanted: [String]) {
         let texts = [1, 2, 5, 11, 22].map { count in
             let offer = Tenure.ProductTerms.Offer(.free, for: CalendarPeriod(days: count))
             return TermsTests.subscription(offer: offer).offerText(in: Locale(identifier: language)) ?? ""
@@ -64,14 +64,14 @@ import Testing
         ("es", ["1 mes", "2 meses", "5 meses", "13 meses", "21 meses", "22 meses"]),
         ("fi", ["1 kuukausi", "2 kuukautta", "5 kuukautta", "13 kuukautta", "21 kuukautta", "22 kuukautta"]),
     ])
-    func `the plural of months follows the number`(_ language: String, _ wanted: [String]) {
+    func `the plural of months in product terms follows the number`(_ language: String, _ wanted: [String]) {
         let texts = [1, 2, 5, 13, 21, 22].map {
             TermsTests.subscription(each: CalendarPeriod(months: $0)).lengthText(in: Locale(identifier: language)) ?? ""
         }
         #expect(texts == wanted)
     }
 
-    @Test func `nouns have the form that follows a preposition`() throws {
+    @Test func `nouns in product terms have the form that follows a preposition`() throws {
         let russian = Locale(identifier: "ru_RU")
         let week = CalendarPeriod(days: 7)
         let price = try TermsTests.money("24", "USD", "ru_RU")
@@ -95,7 +95,7 @@ import Testing
             TermsTests.subscription(each: CalendarPeriod(months: 24)).text(in: french) == "\(inFrench) tous les 2 ans")
     }
 
-    @Test func `every language has all forms of every noun, and every placeholder`() {
+    @Test func `every language of product terms has all forms of every noun, and every placeholder`() {
         for (key, words) in Wording.languages {
             for units in [words.length, words.upFrontLength, words.duringLength, words.everyLength].compactMap({ $0 }) {
                 for unit in LengthUnit.allCases {

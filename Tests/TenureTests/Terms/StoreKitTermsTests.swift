@@ -62,7 +62,7 @@ import Testing
         return terms.sortedByPeriod()
     }
 
-    @Test func `offers, lengths and prices are those of the store and of the policy`() async throws {
+    @Test func `product terms have StoreKit's offers and prices, and the policy's lengths`() async throws {
         let (_, device) = try await open()
         let english = Locale(identifier: "en_US")
         let texts = try await device.run { try await terms().map { $0.text(in: english) } }
@@ -73,7 +73,7 @@ import Testing
             ])
     }
 
-    @Test func `an offer that the customer has already used isn't shown`() async throws {
+    @Test func `product terms don't show an offer that the customer has already used`() async throws {
         let (store, device) = try await open()
         try await store.perform(
             AppStoreOperation(.buy, [.customer: "Ada", .product: "com.example.calculator.monthly"]))

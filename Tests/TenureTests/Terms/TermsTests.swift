@@ -162,7 +162,7 @@ import Testing
             ]
         ),
     ])
-    func `terms are idiomatic in every language`(_ identifier: String, _ wanted: [String]) throws {
+    func `product terms are idiomatic in every supported language`(_ identifier: String, _ wanted: [String]) throws {
         let locale = Locale(identifier: identifier)
         let free = Tenure.ProductTerms.Offer(.free, for: CalendarPeriod(days: 3))
         let upFront = Tenure.ProductTerms.Offer(.upFront(24), for: CalendarPeriod(months: 3))
@@ -184,21 +184,21 @@ import Testing
         ("zh_HK", "免費試用 3 天"), ("zh-Hant", "免費試用 3 天"), ("zh", "免费试用 3 天"), ("no", "3 dager gratis"),
         ("pt_PT", "3 dias grátis"), ("es_419", "3 días gratis"), ("tlh", "3 days free"), ("", "3 days free"),
     ])
-    func `the words are in the reader's language, or in English if it isn't supported`(
+    func `product terms are in the reader's language, or in English if it isn't supported`(
         _ identifier: String, _ wanted: String
     ) {
         let offer = Tenure.ProductTerms.Offer(.free, for: CalendarPeriod(days: 3))
         #expect(Self.subscription(offer: offer).offerText(in: Locale(identifier: identifier)) == wanted)
     }
 
-    @Test func `prices have the storefront's format in any language`() throws {
+    @Test func `prices in product terms have the storefront's format in any language`() throws {
         let terms = Tenure.ProductTerms(
             id: "com.example.calculator.yearly", kind: .autoRenewable, price: try #require(Decimal(string: "24.99")),
             currencyCode: "EUR", priceLocale: Locale(identifier: "de_DE"), period: Self.year)
         #expect(terms.text(in: Locale(identifier: "en_US")) == "24,99\u{A0}€ per year")
     }
 
-    @Test func `a consumable has a price, and a purchase of limited length shows its length`() throws {
+    @Test func `terms of a consumable show its price, and of a limited purchase its length`() throws {
         let english = Locale(identifier: "en_US")
         let coins = Tenure.ProductTerms(id: "coins", kind: .consumable, price: 1, currencyCode: "USD")
         #expect(coins.text(in: english) == "$1.00")
@@ -210,7 +210,7 @@ import Testing
         #expect(coins.pricePerMonthText(in: english) == nil)
     }
 
-    @Test func `the terms of a single payment can be shown without the renewals`() {
+    @Test func `a subscription's terms can be shown without mentioning renewals`() {
         let english = Locale(identifier: "en_US")
         let trial = Tenure.ProductTerms.Offer(.free, for: CalendarPeriod(days: 3))
         let terms = Self.subscription(offer: trial)
@@ -219,7 +219,7 @@ import Testing
         #expect(terms.priceText(in: english) == "$24.00 per year" && terms.offerText(in: english) == "3 days free")
     }
 
-    @Test func `unusual, long and meaningless lengths are still shown`() {
+    @Test func `product terms show unusual, long and meaningless lengths`() {
         let english = Locale(identifier: "en_US")
         func length(_ period: CalendarPeriod) -> String? { Self.subscription(each: period).lengthText(in: english) }
         #expect(length(CalendarPeriod(months: 1, days: 10)) == "1 month and 10 days")
@@ -237,7 +237,7 @@ import Testing
 
     // MARK: Comparing
 
-    @Test func `prices per month compare products of different lengths`() throws {
+    @Test func `product terms show a price per month to compare products of different lengths`() throws {
         let english = Locale(identifier: "en_US")
         #expect(Self.subscription(24).pricePerMonth == 2)
         #expect(Self.subscription(24).pricePerMonthText(in: english) == "$2.00 per month")
@@ -253,7 +253,7 @@ import Testing
                 .pricePerMonth == nil)
     }
 
-    @Test func `products are sorted by period, and lifetime products come last`() {
+    @Test func `product terms are sorted by period, and lifetime products come last`() {
         let week = Self.subscription(5, each: CalendarPeriod(days: 7))
         let month = Self.subscription(9, each: Self.month)
         let cheapYear = Self.subscription(20)
