@@ -24,7 +24,7 @@ enum AppStoreFailure: Error, Sendable, Hashable {
     /// The environment has no server, or the service doesn't accept it.
     case notServed(AppStoreEnvironment)
     case cannotSign
-    case cancelled
+    case canceled
 
     /// What may help after a failure.
     enum Remedy: Sendable, Hashable {
@@ -46,7 +46,7 @@ enum AppStoreFailure: Error, Sendable, Hashable {
         case .unreachable, .timedOut, .held: return .retry
         case .untrusted(let rejection): return rejection.isRetryable ? .retry : .later
         // The service stopped it. The request itself didn't fail.
-        case .cancelled: return .later
+        case .canceled: return .later
         case .notAuthorized, .tooLarge, .unreadable, .cannotSign: return .later
         case .invalidID, .notServed: return .none
         }
@@ -99,7 +99,7 @@ extension AppStoreFailure: CustomStringConvertible {
         case .notServed(let environment):
             "the service can't ask an App Store for \(environment.rawValue); check the setting `environments`"
         case .cannotSign: "the token for the App Store can't be signed with the key; download a new key"
-        case .cancelled: "the request to the App Store was canceled"
+        case .canceled: "the request to the App Store was canceled"
         }
     }
 }

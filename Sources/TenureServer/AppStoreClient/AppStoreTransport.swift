@@ -18,6 +18,6 @@ struct AppStoreTransport: Sendable {
         let body: [UInt8]
     }
 
-    /// Throws `unreachable`, `timedOut`, `tooLarge` or `cancelled`. Returns an answer for every status.
+    /// Throws `unreachable`, `timedOut`, `tooLarge` or `canceled`. Returns an answer for every status.
     var send: @Sendable (Request) async throws(AppStoreFailure) -> Answer
 }
