@@ -67,8 +67,8 @@ enum DurableSyncs {
         try await benchmark.close()
         print(
             """
-            \(name): with the processor time that verification takes on all cores subtracted from the clock, in place of \
-            its own time by the clock, \(ratiosByProcessorTime.isEmpty ? "nothing is left" : format(ratiosByProcessorTime.median))
+            \(name): with the processor time that verification takes on all cores subtracted from the clock, instead of \
+            the time that it took by the clock, \(ratiosByProcessorTime.isEmpty ? "nothing is left" : format(ratiosByProcessorTime.median))
             """)
         print("ratio \(name) \(format(ratios.median)) >=0.5")
     }

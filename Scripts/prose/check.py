@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from prose import files, terms
 from prose.links import Links
 
-SUFFIXES = (".swift", ".md", ".yaml", ".yml", ".py", ".sh", ".service", "Makefile", "Containerfile")
+SUFFIXES = (".swift", ".h", ".modulemap", ".md", ".yaml", ".yml", ".json", ".txt", ".csv", ".xcprivacy", ".svg", ".py",
+            ".sh", ".service", ".gitignore", ".dockerignore", "Makefile", "Containerfile")
 # The license, and the lists of what is reported.
-SKIPPED = ("Scripts/prose/", "LICENSE")
+SKIPPED = ("Scripts/prose/terms.py", "Scripts/prose/selftest.py", "Scripts/prose/exceptions", "LICENSE")
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
-CAMEL = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-END = re.compile(r"(?<=[.!?:;])[)\"'”’*_]*\s+|\n(?=[-*|] )")
 
 
 @dataclass
@@ -24,7 +23,7 @@ class Problem:
     instead: str
 
     def __str__(self):
-        return f"{self.path}:{self.line}: {self.what}: {self.instead}"
+        return f"{self.path}:{self.line}: {' '.join(self.what.split())}: {self.instead}"
 
 
 def tracked(root, paths):
@@ -43,7 +42,7 @@ def tracked(root, paths):
 
 class Checker:
     def __init__(self, root):
-        self.root, self.links, self.known = root, Links(root), {}
+        self.root, self.links = root, Links(root)
 
     def check(self, path):
         with open(os.path.join(self.root, path), encoding="utf-8") as file:
@@ -51,50 +50,62 @@ class Checker:
         return self.problems(path, source)
 
     def problems(self, path, source):
+        name = files.Text(1, path, "code")
         found = []
-        for text in files.texts(path, source):
-            if text.kind == "code":
-                found += self.names(path, text, swift=True)
-            elif text.kind == "sql":
-                found += self.names(path, text, swift=False)
+        for text in [name, *files.texts(path, source)]:
+            def report(offset, what, instead):
+                found.append(Problem(path, text.line + text.text.count("\n", 0, offset), what, instead))
+
+            if text.kind in ("code", "sql"):
+                self.names(text.text, 0, text.kind == "sql", report)
+            elif text.kind == "span":
+                self.span(text.text, 0, report)
+                if path.endswith(".md"):
+                    for problem in self.links.problems(path, text):
+                        report(*problem)
             else:
-                found += self.prose(path, text)
+                self.prose(path, text, report)
         if path.endswith(".md"):
             found += self.lines(path, source)
+            found += [Problem(path, *problem) for problem in self.links.definitions(path, source)]
         return sorted(found, key=lambda problem: problem.line)
 
-    def prose(self, path, text):
-        found = []
-
-        def report(offset, what, instead):
-            found.append(Problem(path, text.line + text.text.count("\n", 0, offset), what, instead))
-
+    def prose(self, path, text, report):
         plain = files.CODE.sub(lambda code: "`" * len(code.group()), text.text)
         plain = re.sub(r"\]\([^)]*\)", lambda link: "]" + "(" * (len(link.group()) - 1), plain)
         for match in terms.PROSE.finditer(plain):
             report(match.start(), f"“{match.group()}”", terms.TERMS[int(match.lastgroup[1:])][1])
-        for match in terms.SPELLING.finditer(plain):
-            report(match.start(), f"“{match.group()}”", "the American spelling")
-        for offset, what, problem in self.links.problems(path, text.text):
+        for match in terms.CAMEL.finditer(plain):
+            instead = terms.spelling(match.group().lower())
+            if instead:
+                report(match.start(), f"“{match.group()}”", instead)
+        for match in terms.ANYWHERE.finditer(plain):
+            report(match.start(), match.group(), terms.PATHS[int(match.lastgroup[1:])][1])
+        for match in files.CODE.finditer(text.text):
+            self.span(match.group(), match.start(), report)
+        for offset, what, problem in self.links.problems(path, text):
             report(offset, what, problem)
+        if text.kind == "data":
+            return
         for offset, sentence in sentences(files.without_code(text.text)):
             count = len(re.findall(r"[\w“][\w’'.,/-]*", sentence))
             if count > terms.LONGEST_SENTENCE and not re.search(r"[\w+/]{60}", sentence):  # Base64 is no sentence
                 report(offset, f"a sentence of {count} words", f"at most {terms.LONGEST_SENTENCE}; make it two or a list")
-        return found
 
-    def names(self, path, text, swift):
-        found = []
-        for match in IDENTIFIER.finditer(text.text):
-            name = match.group()
-            if name not in self.known:
-                words = CAMEL.findall(name)
-                self.known[name] = next((word for word in words if word.lower() in terms.NAMES), None)
-            word = self.known[name]
-            if word:
-                line = text.line + text.text.count("\n", 0, match.start())
-                found.append(Problem(path, line, f"`{name}`", f"an old name; now {terms.NAMES[word.lower()]}"))
-        return found
+    def span(self, code, start, report):
+        """A code span, a fenced line, or a key: only names, commands and paths."""
+        for match in terms.SPANS.finditer(code):
+            if not terms.name(match.group()):
+                report(start + match.start(), f"`{match.group()}`", terms.WORDS[int(match.lastgroup[1:])][1])
+        for match in terms.ANYWHERE.finditer(code):
+            report(start + match.start(), match.group(), terms.PATHS[int(match.lastgroup[1:])][1])
+        self.names(code, start, False, report)
+
+    def names(self, code, start, is_sql, report):
+        for match in IDENTIFIER.finditer(code):
+            instead = terms.name(match.group(), is_sql)
+            if instead:
+                report(start + match.start(), f"`{match.group()}`", instead)
 
     def lines(self, path, source):
         fence = False

@@ -1,11 +1,12 @@
-"""The exceptions: `path: phrase: reason`, one a line, at most twenty."""
+"""The exceptions: `path: phrase: count: reason`, one a line, at most twenty."""
 
 LIMIT = 20
+FILE = "Scripts/prose/exceptions"
 
 
 class Exceptions:
     def __init__(self, rows, broken):
-        self.rows, self.broken, self.used = rows, broken, set()
+        self.rows, self.broken, self.used = rows, broken, {}
 
     @classmethod
     def read(cls, path):
@@ -15,25 +16,26 @@ class Exceptions:
                 line = line.strip()
                 if not line or line.startswith("#"):
                     continue
-                parts = [part.strip() for part in line.split(": ", 2)]
-                if len(parts) < 3 or not all(parts):
-                    broken.append(f"Scripts/prose/exceptions:{number}: no reason: write `path: phrase: reason`")
+                parts = [part.strip() for part in line.split(": ", 3)]
+                if len(parts) < 4 or not all(parts) or not parts[2].isdigit() or parts[2] == "0":
+                    broken.append(f"{FILE}:{number}: no count or no reason: write `path: phrase: count: reason`")
                 else:
-                    rows.append((number, parts[0], parts[1].lower()))
+                    rows.append((number, parts[0], parts[1].lower(), int(parts[2])))
         if len(rows) > LIMIT:
-            broken.append(f"Scripts/prose/exceptions:{rows[LIMIT][0]}: more than {LIMIT}: rewrite the text instead")
+            broken.append(f"{FILE}:{rows[LIMIT][0]}: more than {LIMIT}: rewrite the text instead")
         return cls(rows, broken)
 
     def covers(self, problem):
-        for number, path, phrase in self.rows:
-            if problem.path == path and phrase in problem.what.lower():
-                self.used.add(number)
+        """Whether an exception with this phrase has covered fewer problems than its count."""
+        for number, path, phrase, count in self.rows:
+            if problem.path == path and phrase in problem.what.lower() and self.used.get(number, 0) < count:
+                self.used[number] = self.used.get(number, 0) + 1
                 return True
         return False
 
     def mistakes(self, paths):
         unused = [
-            f"Scripts/prose/exceptions:{number}: an exception without its problem in `{path}`: remove it"
-            for number, path, _ in self.rows if path in paths and number not in self.used
+            f"{FILE}:{number}: covers {self.used.get(number, 0)} problems in `{path}`, not {count}: correct the count"
+            for number, path, _, count in self.rows if path in paths and self.used.get(number, 0) < count
         ]
         return self.broken + unused

@@ -3,17 +3,35 @@
 import re
 from dataclasses import dataclass
 
-INTERPOLATION = r"\\#*\((?:[^()\"]|\"(?:\\.|[^\"\\\n])*\"|\((?:[^()\"]|\"(?:\\.|[^\"\\\n])*\"|\((?:[^()])*\))*\))*\)"
+
+def interpolation(string, depth):
+    """`\\(…)` with this many levels of parentheses."""
+    level = rf"[^()\"]|{string}"
+    inside = rf"(?:{level})*"
+    for _ in range(depth):
+        inside = rf"(?:{level}|\({inside}\))*"
+    return rf"\\#*\({inside}\)"
+
+
+INNER = interpolation(r'"(?:\\.|[^"\\\n])*"', 2)
+INTERPOLATION = interpolation(rf'"(?:{INNER}|\\.|[^"\\\n])*"', 4)
 SWIFT = re.compile(
     r"(?P<comment>//[^\n]*)|(?P<block>/\*.*?\*/)"
     r"|(?P<raw>(?P<hashes>#+)\"(?P<three>\"\")?.*?\"(?P=hashes))"
-    r"|(?P<long>\"\"\"(?:\\.|[^\\])*?\"\"\")"
+    rf"|(?P<long>\"\"\"(?:{INTERPOLATION}|\\.|[^\\])*?\"\"\")"
     rf"|(?P<string>\"(?:{INTERPOLATION}|\\.|[^\"\\\n])*\")"
     r"|(?P<name>`[^`\n]*`)", re.DOTALL)
 HOLE = re.compile(INTERPOLATION)
-SQL = re.compile(r"\b(?:SELECT|INSERT INTO|UPDATE|DELETE FROM|CREATE (?:TABLE|INDEX|UNIQUE)|ALTER TABLE|WHERE|VALUES)\b")
+SQL = re.compile(
+    r"\b(?:SELECT|INSERT INTO|UPDATE|DELETE FROM|CREATE (?:TABLE|INDEX|UNIQUE)|ALTER TABLE|WHERE|VALUES|FROM [a-z]\w*)\b")
 YAML = re.compile(r"\s*(?:- )?[\w.\"]+:(?: |$)")
 CODE = re.compile(r"``.+?``|`[^`]*`")
+COMMENT = re.compile(r"(?:^|\s)#+ (.*)")
+STRING = re.compile(r"\"(?:\\.|[^\"\\])*\"")
+QUOTED = re.compile(r"\"(?:\\.|[^\"\\])*\"|'[^']*'")
+PYTHON = re.compile(
+    r"(?P<comment>#[^\n]*)"
+    r"|[rbfuRBFU]*(?P<string>\"\"\".*?\"\"\"|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*')", re.DOTALL)
 ENTRY = re.compile(r"\s*(?:[-*+]|\d+\.)\s+|\s*[#>|]+\s*")
 
 
@@ -22,17 +40,16 @@ class Text:
     """One paragraph, comment, cell or string literal."""
     line: int
     text: str
-    kind: str  # prose, name, sql, code
+    kind: str  # prose, message, data (texts without the length of sentences), sql, code, span (code in prose, or a key)
 
 
 def without_code(text):
     return CODE.sub("CODE", text)
 
 
-def swift(source):
+def swift(source, line=1):
     """Comments are joined line by line; a blank comment line or a list item begins a new text."""
-    texts, code, end, paragraph, last = [], [], 0, None, -2
-    line = 1
+    texts, code, end, paragraph, last, fenced = [], [], 0, None, -2, False
     for match in SWIFT.finditer(source):
         between = source[end:match.start()]
         code.append((line, between))
@@ -41,13 +58,18 @@ def swift(source):
         if kind == "three" or kind == "hashes":
             kind = "raw"
         if kind == "comment":
-            body = text.lstrip("/")
-            fresh = paragraph is None or line != last + 1 or between.strip() or not body.strip() or ENTRY.match(body)
-            if fresh:
-                paragraph = Text(line, body.strip(), "prose")
+            body = text.lstrip("/").strip()
+            follows = line == last + 1 and not between.strip()
+            fenced = fenced and follows
+            if body.startswith("```"):
+                fenced, paragraph = not fenced, None
+            elif fenced:
+                texts.append(Text(line, body, "span"))
+            elif paragraph is None or not follows or not body or ENTRY.match(body):
+                paragraph = Text(line, body, "prose")
                 texts.append(paragraph)
             else:
-                paragraph.text += "\n" + body.strip()
+                paragraph.text += "\n" + body
             last = line
         else:
             paragraph = None
@@ -56,19 +78,31 @@ def swift(source):
             elif kind == "name":
                 texts.append(Text(line, text[1:-1], "prose" if " " in text else "code"))
             else:
-                body = HOLE.sub("X", text.strip("#").strip('"'))
-                rows = [row for row in body.split("\n") if row.strip()]
-                if len(rows) > 2 and 2 * sum(1 for row in rows if YAML.match(row)) > len(rows) or body.count("{") > 9 and body.count(";") > 9:
-                    rows = []  # YAML or a style sheet
-                if body.strip().startswith(('{"', '[{"', '{\\"')):
-                    rows = []  # JSON
-                for offset, part in chunks(body) if rows else ():
-                    texts.append(Text(line + offset, part, "sql" if SQL.search(body) else "message"))
+                texts += literal(line, text)
         line += text.count("\n")
         end = match.end()
     code.append((line, source[end:]))
-    texts += [Text(line, part, "code") for line, part in code]
-    return without_snippets(texts)
+    return texts + [Text(line, part, "code") for line, part in code]
+
+
+def literal(line, text):
+    """The paragraphs of a string literal, and what its interpolations have."""
+    texts = []
+    for hole in HOLE.finditer(text):
+        start = line + text.count("\n", 0, hole.start())
+        texts += swift(hole.group().lstrip("\\#")[1:-1], start)
+    body = HOLE.sub(lambda hole: "X" + "\n" * hole.group().count("\n"), text.strip("#").strip('"'))
+    rows = [row for row in body.split("\n") if row.strip()]
+    if SQL.search(body):
+        kind = "sql"
+        for comment in re.finditer(r"--\s(.*)", body):
+            texts.append(Text(line + body.count("\n", 0, comment.start()), comment.group(1), "data"))
+    elif len(rows) > 2 and 2 * sum(1 for row in rows if YAML.match(row)) > len(rows) \
+            or body.count("{") > 9 and body.count(";") > 9 or body.lstrip().startswith(("{", "[{")):
+        kind = "data"  # YAML, a style sheet or JSON
+    else:
+        kind = "message"
+    return texts + [Text(line + offset, part, kind) for offset, part in chunks(body)]
 
 
 def chunks(body):
@@ -79,20 +113,8 @@ def chunks(body):
         offset += part.count("\n") + 2
 
 
-def without_snippets(texts):
-    """Comments between two fences are code."""
-    inside, kept = False, []
-    for text in texts:
-        if text.kind == "prose" and text.text.startswith("```"):
-            inside = not inside if text.text.count("```") % 2 else inside
-            continue
-        if not (inside and text.kind == "prose"):
-            kept.append(text)
-    return kept
-
-
 def markdown(source):
-    """Paragraphs, list items, headings and table cells, without fenced code."""
+    """Paragraphs, list items, headings, table cells, and the lines of fenced code."""
     texts, paragraph, fence = [], None, None
     for line, text in enumerate(source.split("\n"), 1):
         mark = re.match(r"\s*(```+|~~~+)", text)
@@ -102,6 +124,8 @@ def markdown(source):
         if fence is not None:
             if mark and mark.group(1).startswith(fence):
                 fence = None
+            else:
+                texts.append(Text(line, text, "span"))
             continue
         if not text.strip():
             paragraph = None
@@ -118,11 +142,11 @@ def markdown(source):
     return texts
 
 
-def hashed(source):
-    """YAML, Python, shell and make: comments; in YAML also the values that are sentences."""
+def hashed(source, comments_only=False):
+    """Python, shell, make and YAML: comments. In shell and make also strings, and the rest as code."""
     texts, paragraph, last = [], None, -2
     for line, text in enumerate(source.split("\n"), 1):
-        match = re.search(r"(?:^|\s)#+ (.*)", text)
+        match = COMMENT.search(text)
         if match and not text.startswith("#!"):
             if paragraph is not None and line == last + 1 and text.lstrip().startswith("#"):
                 paragraph.text += "\n" + match.group(1)
@@ -130,47 +154,88 @@ def hashed(source):
                 paragraph = Text(line, match.group(1), "prose")
                 texts.append(paragraph)
             last = line
+        if not comments_only:
+            text = COMMENT.sub("", text)
+            texts += [Text(line, string.strip("\"'"), "data") for string in QUOTED.findall(text)]
+            texts.append(Text(line, QUOTED.sub("", text), "span"))
     return texts
 
 
 def yaml(source):
-    texts, block, indent = hashed(source), None, 0
+    """Comments, block scalars, values of two words or more, and as code keys and other values."""
+    texts, block, indent = hashed(source, comments_only=True), None, 0
     for line, text in enumerate(source.split("\n"), 1):
-        text = re.sub(r"(?:^|\s)# .*", "", text)
         depth = len(text) - len(text.lstrip())
         if block is not None and text.strip() and depth > indent:
             block.text += "\n" + text.strip()
             continue
         if block is not None and not text.strip():
-            block = Text(line, "", "prose")
+            block = Text(line, "", block.kind)
             texts.append(block)
             continue
         block = None
+        text = COMMENT.sub("", text)
         match = re.search(r":\s+([>|][+-]?)?\s*(.*)$", text)
         if match and match.group(1):
             block, indent = Text(line, "", "prose"), depth
             texts.append(block)
-        elif match and match.group(2).count(" ") > 2 and not match.group(2).startswith("[{"):
+            text = text[:match.start()]
+        elif match and " " in match.group(2) and not match.group(2).startswith(("[", "{")):
             texts.append(Text(line, match.group(2).strip("'\"{}[]"), "prose"))
+            text = text[:match.start()]
+        texts += [Text(line, string.strip("\"'"), "data") for string in QUOTED.findall(text)]
+        texts.append(Text(line, QUOTED.sub("", text), "span"))
     return texts
+
+
+def json(source):
+    """Strings with spaces, and keys and other strings."""
+    texts = []
+    for line, text in enumerate(source.split("\n"), 1):
+        for string in STRING.findall(text):
+            string = re.sub(r"\\[nt]", "  ", string[1:-1])
+            texts.append(Text(line, string, "prose" if " " in string else "span"))
+    return texts
+
+
+def xml(source):
+    """What is between tags, and comments."""
+    texts = []
+    for match in re.finditer(r"<!--(.*?)-->|>([^<]+)(?=<)|<style.*?</style>", source, re.DOTALL):
+        text = match.group(1) or match.group(2) or ""
+        if text.strip():
+            texts.append(Text(source.count("\n", 0, match.end() - len(text.lstrip())) + 1, text.strip(), "prose"))
+    return texts
+
+
+def plain(source):
+    """Expected output and tables of values."""
+    return [Text(1 + offset, part, "data") for offset, part in chunks(source)]
 
 
 def python(source):
-    texts = hashed(source)
-    for match in re.finditer(r'"""(.*?)"""', source, re.DOTALL):
+    """Comments, strings and names."""
+    texts = hashed(source, comments_only=True)
+    code, end = [], 0
+    for match in PYTHON.finditer(source):
         line = source.count("\n", 0, match.start()) + 1
-        texts += [Text(line + offset, part, "prose") for offset, part in chunks(match.group(1))]
-    return texts
+        code.append((end, source[end:match.start()]))
+        end = match.end()
+        if match.group("string"):
+            body = match.group("string").strip("\"'")
+            kind = "sql" if SQL.search(body) else "prose" if match.group("string").startswith('"""') else "data"
+            texts += [Text(line + offset, part, kind) for offset, part in chunks(body)]
+    code.append((end, source[end:]))
+    return texts + [Text(source.count("\n", 0, start) + 1, part, "code") for start, part in code]
+
+
+READERS = [
+    ((".swift", ".h", ".modulemap"), swift), ((".md",), markdown), ((".yaml", ".yml"), yaml), ((".json",), json),
+    ((".xcprivacy", ".svg"), xml), ((".txt", ".csv"), plain), ((".py",), python),
+]
 
 
 def texts(path, source):
-    name = path.rsplit("/", 1)[-1]
-    if name.endswith(".swift"):
-        return swift(source)
-    if name.endswith(".md"):
-        return markdown(source)
-    if name.endswith((".yaml", ".yml")):
-        return yaml(source)
-    if name.endswith(".py") or source.startswith("#!/usr/bin/env python3"):
+    if source.startswith("#!/usr/bin/env python3"):
         return python(source)
-    return hashed(source)
+    return next((reader for suffixes, reader in READERS if path.endswith(suffixes)), hashed)(source)

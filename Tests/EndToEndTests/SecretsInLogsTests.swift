@@ -250,7 +250,7 @@ import Testing
         let port = try #require(try await service.port(), "\(service.errors)")
         let (database, key) = (["--database", folder.url("tenure.sqlite").path], folder.url("admin-key").path)
         let options = ["--service", "http://127.0.0.1:\(port)", "--key-file", key]
-        let policyKey = folder.url("policy-key.pem").path
+        let policySigningKey = folder.url("policy-key.pem").path
         for arguments in [
             ["persona", "list"] + options,
             ["persona", "create", "--name", "early", "--set", "originalAppVersion=37"] + options,
@@ -263,9 +263,9 @@ import Testing
                 "webhook", "test", "http://127.0.0.1:9/\(Self.password)", "--allow-private", "--secret-file",
                 folder.url("webhook.secret").path,
             ],
-            ["policy", "signing-key", policyKey],
+            ["policy", "signing-key", policySigningKey],
             [
-                "policy", "sign", folder.url("policy.yaml").path, "--key", policyKey, "--out",
+                "policy", "sign", folder.url("policy.yaml").path, "--key", policySigningKey, "--out",
                 folder.url("signed.jws").path,
             ],
         ] {

@@ -31,7 +31,7 @@ def plain(value):
     return value
 
 
-def judge(artifact):
+def verdict(artifact):
     verifier = SignedDataVerifier(
         [base64.b64decode(artifact["root"])],
         False,
@@ -54,4 +54,4 @@ def judge(artifact):
 
 
 with open(sys.argv[1], encoding="utf-8") as file:
-    print(json.dumps([judge(artifact) for artifact in json.load(file)]))
+    print(json.dumps([verdict(artifact) for artifact in json.load(file)]))

@@ -292,8 +292,8 @@ class EraQuestion:
 
     # C
 
-    def possible_eras(self, timelines, judge):
-        """C. The possible eras on some platforms together, and the rule. `judge` gives the statuses of eras (D)."""
+    def possible_eras(self, timelines, statuses_of):
+        """C. The possible eras on some platforms together, and the rule. `statuses_of` gives the statuses of eras (D)."""
         by_version = set().union(*(version_eras(timeline, self.version)[0] for timeline in timelines))
         by_date = set().union(*(date_eras(timeline, self.date)[0] for timeline in timelines))
         eras, rule = by_version & by_date, "C1: both proofs"
@@ -305,8 +305,8 @@ class EraQuestion:
                     eras, rule = by_version | by_date, "C1: version not authoritative"
                 elif (
                     self.policy.favors_customer
-                    and all(status == NO for status in judge(by_version))
-                    and any(status != NO for status in judge(by_date))
+                    and all(status == NO for status in statuses_of(by_version))
+                    and any(status != NO for status in statuses_of(by_date))
                 ):
                     eras, rule = by_version | by_date, "C1: authority yields"
                 else:
@@ -322,17 +322,17 @@ class EraQuestion:
         """D1, D3. Each possible era on each platform on which rule C alone leaves it possible: status and end."""
         alone = {}
         for timeline in self.timelines:
-            def judge_here(eras, timeline=timeline):
+            def statuses_here(eras, timeline=timeline):
                 return [self.status(timeline, era, self.date)[0] for era in eras]
-            alone[timeline.platform], _ = self.possible_eras([timeline], judge_here)
+            alone[timeline.platform], _ = self.possible_eras([timeline], statuses_here)
 
         def judged_on(era):
             return [t for t in self.timelines if era in alone[t.platform]] or self.timelines
 
-        def judge(eras):
+        def statuses_of(eras):
             return [self.status(timeline, era, self.date)[0] for era in eras for timeline in judged_on(era)]
 
-        eras, rule = self.possible_eras(self.timelines, judge)
+        eras, rule = self.possible_eras(self.timelines, statuses_of)
         names = ", ".join(self.policy.eras[era].name for era in sorted(eras))
         return [
             self.status(timeline, era, self.date) for era in sorted(eras) for timeline in judged_on(era)

@@ -51,11 +51,11 @@ extension AppStoreOperation {
     }
 
     func word<Value>(
-        _ name: Parameter, among values: [Value], spelt: (Value) -> String
+        _ name: Parameter, among values: [Value], spelled: (Value) -> String
     ) throws(OperationMistake) -> Value? {
         guard let text = self[name] else { return nil }
-        guard let value = values.first(where: { spelt($0) == text }) else {
-            throw OperationMistake(text, in: name, is: "one of \(values.map(spelt).joined(separator: ", "))")
+        guard let value = values.first(where: { spelled($0) == text }) else {
+            throw OperationMistake(text, in: name, is: "one of \(values.map(spelled).joined(separator: ", "))")
         }
         return value
     }

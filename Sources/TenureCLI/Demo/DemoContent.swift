@@ -25,7 +25,7 @@ enum DemoContent {
 
     /// Publishes the packs that `content.yaml` in the folder describes.
     static func publish(_ folder: DemoFolder, for policy: Policy) throws -> ContentSettings {
-        let key = try PolicySigningKey.read(folder.policyKeyPath, makingIfMissing: true)
+        let key = try PolicySigningKey.read(folder.policySigningKeyPath, makingIfMissing: true)
         let bytes = try InputFile(path: folder.content).bytes(limit: PolicyFile.maximumSize)
         let content = try ContentFile.read(bytes, named: folder.content, policy: policy)
         _ = try ContentPublisher(folder: folder.published, key: key).publish(

@@ -13,7 +13,7 @@ struct DemoFolder {
     /// The file that describes the asset packs.
     var content: String { path + "/content.yaml" }
     var published: String { path + "/published" }
-    var policyKeyPath: String { path + "/policy-key.pem" }
+    var policySigningKeyPath: String { path + "/policy-key.pem" }
 
     /// Throws if the folder can't be written.
     func prepare() throws {

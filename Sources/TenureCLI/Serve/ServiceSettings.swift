@@ -175,7 +175,7 @@ struct ServiceSettings {
             }
             configuration.proxies.append(block)
         }
-        switch (values.text(.certificate), values.text(.certificateKey)) {
+        switch (values.text(.certificate), values.text(.tlsKey)) {
         case (let certificate?, let key?):
             configuration.certificateFiles = CertificateFiles(certificate: certificate, key: key)
         case (_?, nil): mistakes.append("`tls.certificate` needs its key; set it with `tls.key`")

@@ -32,9 +32,9 @@ extension Part {
 
     /// Reads one of the values, written as `spelt` says: by default, as the name of its case.
     package func word<Value>(
-        _ reading: inout Reading, among values: [Value], spelt: (Value) -> String = { "\($0)" }
+        _ reading: inout Reading, among values: [Value], spelled: (Value) -> String = { "\($0)" }
     ) -> Value? {
-        let words = values.map(spelt)
+        let words = values.map(spelled)
         guard let text = node.text else {
             return refuse(&reading, "\(node.kindInWords) isn't possible here; write \(Spelling.choice(of: words))")
         }

@@ -19,7 +19,7 @@ struct DateClasses {
     let classes: [Class]
 
     /// The step after an inclusive end, which includes the tolerance. The App Store's dates have milliseconds.
-    private static let afterwards: TimeInterval = 0.001
+    private static let afterward: TimeInterval = 0.001
 
     /// Collects all dates with which the policies compare a purchase date, and divides time at them.
     ///
@@ -29,11 +29,11 @@ struct DateClasses {
         for timeline in timelines {
             for date in timeline.beginnings.compactMap({ $0?.date }) {
                 edges.insert(date.addingTimeInterval(-Tolerance.seconds))
-                edges.insert(date.addingTimeInterval(Tolerance.seconds + Self.afterwards))
+                edges.insert(date.addingTimeInterval(Tolerance.seconds + Self.afterward))
             }
             for changeover in timeline.changeovers {
                 edges.insert(changeover.window.lowerBound)
-                edges.insert(changeover.window.upperBound.addingTimeInterval(Self.afterwards))
+                edges.insert(changeover.window.upperBound.addingTimeInterval(Self.afterward))
             }
         }
         for timeline in timelines {
@@ -44,7 +44,7 @@ struct DateClasses {
         for honor in policies.flatMap(\.entitlements).flatMap({ $0.honors ?? [] }) {
             if let since = honor.boughtSince { edges.insert(since.addingTimeInterval(-Tolerance.seconds)) }
             if let before = honor.boughtBefore {
-                edges.insert(before.addingTimeInterval(Tolerance.seconds + Self.afterwards))
+                edges.insert(before.addingTimeInterval(Tolerance.seconds + Self.afterward))
             }
         }
         let sorted = edges.filter { $0 <= now }.sorted()

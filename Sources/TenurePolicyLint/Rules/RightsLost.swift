@@ -55,7 +55,7 @@ extension LintRule {
         if old.inDoubt != new.inDoubt {
             report.add(
                 at: ["inDoubt"],
-                "`inDoubt` was `\(old.inDoubt.rawValue)` and is `\(new.inDoubt.rawValue)`: \(new.inDoubt == .undetermined ? "customers whose proofs leave a doubt, such as buyers within a changeover window, are no longer granted what they have" : "customers whose proofs leave a doubt are now granted what was undetermined")",
+                "`inDoubt` was `\(old.inDoubt.rawValue)` and is `\(new.inDoubt.rawValue)`: \(new.inDoubt == .undetermined ? "customers with proofs that leave a doubt, such as buyers within a changeover window, are no longer granted what they have" : "customers with proofs that leave a doubt are now granted what was undetermined")",
                 fix: .suggestion(
                     "keep `\(old.inDoubt.rawValue)` unless you intend that",
                     .write(.plain(old.inDoubt.rawValue), at: ["inDoubt"])))

@@ -98,7 +98,7 @@ extension Problem {
         case .refused where !failure.isRetryable:
             self.init(.misconfigured, failure.description)
         case .notAuthorized, .cannotSign: self.init(.misconfigured, failure.description)
-        case .refused, .unreachable, .timedOut, .tooLarge, .unreadable, .untrusted, .held, .cancelled:
+        case .refused, .unreachable, .timedOut, .tooLarge, .unreadable, .untrusted, .held, .canceled:
             self.init(.busy, failure.description, retryAfter: 5)
         }
     }

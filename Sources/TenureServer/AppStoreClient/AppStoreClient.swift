@@ -129,12 +129,12 @@ struct AppStoreClient: Sendable {
     }
 
     private func sleep(_ seconds: TimeInterval) async throws(AppStoreFailure) {
-        guard !Task.isCancelled else { throw .cancelled }
+        guard !Task.isCancelled else { throw .canceled }
         guard seconds > 0 else { return }
         do {
             try await time.sleep(seconds)
         } catch {
-            throw .cancelled
+            throw .canceled
         }
     }
 

@@ -27,7 +27,7 @@ enum AppStoreFailure: Error, Sendable, Hashable {
     /// The token for the request can't be signed with the key.
     case cannotSign
     /// The task of the request was canceled, because the service ends.
-    case cancelled
+    case canceled
 
     /// What may help after a failure.
     enum Remedy: Sendable, Hashable {
@@ -50,7 +50,7 @@ enum AppStoreFailure: Error, Sendable, Hashable {
         case .unreachable, .timedOut, .held: return .retry
         case .untrusted(let rejection): return rejection.isRetryable ? .retry : .later
         // The service ended during the request. It may succeed when the service runs again.
-        case .cancelled: return .later
+        case .canceled: return .later
         case .notAuthorized, .tooLarge, .unreadable, .cannotSign: return .later
         case .invalidID, .notServed: return .none
         }
@@ -104,7 +104,7 @@ extension AppStoreFailure: CustomStringConvertible {
         case .notServed(let environment):
             "the service can't ask an App Store for \(environment.rawValue); check the setting `environments`"
         case .cannotSign: "the token for the App Store can't be signed with the key; download a new key"
-        case .cancelled: "the request to the App Store was canceled"
+        case .canceled: "the request to the App Store was canceled"
         }
     }
 }

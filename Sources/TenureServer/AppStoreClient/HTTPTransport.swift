@@ -47,7 +47,7 @@ struct HTTPTransport: Service {
         try await close()
     }
 
-    /// Cancels all requests. Nothing can be sent afterwards.
+    /// Cancels all requests. Nothing can be sent afterward.
     func close() async throws { try await client.close() }
 
     /// The function that clients of the App Store call.
@@ -98,7 +98,7 @@ struct HTTPTransport: Service {
 
     /// Turns an error of the HTTP client into a failure.
     private func failure(_ error: any Error) -> AppStoreFailure {
-        if Task.isCancelled || error is CancellationError { return .cancelled }
+        if Task.isCancelled || error is CancellationError { return .canceled }
         if error is NIOTooManyBytesError { return .tooLarge(limit: limits.answerSize) }
         switch error as? HTTPClientError {
         case .deadlineExceeded?, .readTimeout?: return .timedOut(limits.exchange)

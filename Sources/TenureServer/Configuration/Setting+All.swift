@@ -33,7 +33,7 @@ extension Setting {
     )
     package static let certificate = Setting(
         "tls.certificate", .path, "a PEM file with the server's certificate, then its intermediate certificates")
-    package static let certificateKey = Setting("tls.key", .path, "a PEM file with that certificate's private key")
+    package static let tlsKey = Setting("tls.key", .path, "a PEM file with that certificate's private key")
     package static let behindProxy = Setting(
         "behindProxy", .list(.text("address")),
         "addresses or networks (10.0.0.0/8) of the proxies that terminate TLS in front of the service")
@@ -106,7 +106,7 @@ extension Setting {
         trust,
         adminKeyFile,
         certificate,
-        certificateKey,
+        tlsKey,
         behindProxy,
         Setting(
             "testAnchorsBeyondLoopback", \.allowsTestAnchorsBeyondLoopback,

@@ -154,8 +154,8 @@ package struct SQLiteDatabase: Database {
     ) async throws(StoreError) -> Value {
         let value = Locked<Value?>(nil)
         let gathers = writer.gather()
-        // Lets other tasks that have work run first, so that their writes join the group. On an idle machine there are
-        // none, so nothing waits.
+        // Lets other tasks that have work run first, so that their writes join the group. An idle machine has no
+        // such tasks, so nothing waits.
         if gathers { await Task.yield() }
         let error: StoreError? = await withCheckedContinuation { continuation in
             let write = SQLiteWriter.PendingWrite(

@@ -27,13 +27,13 @@ extension Migration {
         ])
 
     private static let identity = """
-        -- One row: the ID that access tokens refer to, and the app whose service created the database.
+        -- One row: the ID that access tokens refer to, and the app of the service that created the database.
         CREATE TABLE database (
             id BLOB NOT NULL,
             bundle_id TEXT
         ) STRICT;
-        -- One row that isn't part of the content: the version of the schema, the oldest versions whose releases may write
-        -- and read, and where the content was moved.
+        -- One row that isn't part of the content: the version of the schema, the oldest versions with releases that may
+        -- write and read, and where the content was moved.
         CREATE TABLE \(DatabaseTable.state) (
             version INTEGER NOT NULL,
             oldest_writer INTEGER NOT NULL,

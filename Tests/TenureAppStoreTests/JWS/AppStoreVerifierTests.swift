@@ -33,11 +33,11 @@ import Testing
             borrow = difference < 0 ? 1 : 0
             other[32 + index] = UInt8(truncatingIfNeeded: difference)
         }
-        let respelt = Array(jws[...end]) + Base64.urlSafe.encode(other)
-        #expect(respelt != jws)
+        let respelled = Array(jws[...end]) + Base64.urlSafe.encode(other)
+        #expect(respelled != jws)
         let digest = try verifier.verifyTransaction(jws, now: nil).signedContentDigest
         #expect(digest == Array(SHA256.hash(data: jws[..<end])))
-        #expect(try verifier.verifyTransaction(respelt, now: nil).signedContentDigest == digest)
+        #expect(try verifier.verifyTransaction(respelled, now: nil).signedContentDigest == digest)
         let next = try Minted.minter.mint(.transaction, setting: ["price": .integer(1)])
         #expect(try verifier.verifyTransaction(next, now: nil).signedContentDigest != digest)
     }

@@ -70,8 +70,8 @@ struct ReceiptEvidenceTests {
     }
 
     @Test func `a receipt's cancellation date is a revocation date`() throws {
-        let cancelled = try verified([("in_app.0.cancellation_date", "2016-01-01T00:00:00Z")])
-        #expect(cancelled.purchases.map(\.revocationDate) == [Date(timeIntervalSince1970: 1_451_606_400)])
+        let canceled = try verified([("in_app.0.cancellation_date", "2016-01-01T00:00:00Z")])
+        #expect(canceled.purchases.map(\.revocationDate) == [Date(timeIntervalSince1970: 1_451_606_400)])
         #expect(try verified().purchases.map(\.revocationDate) == [nil])
     }
 

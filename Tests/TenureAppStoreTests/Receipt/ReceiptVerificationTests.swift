@@ -79,8 +79,8 @@ struct ReceiptVerificationTests {
         let minter = try ReceiptTestBed.minter()
         let verifier = try ReceiptTestBed.verifier()
         let plain = try minter.mint()
-        let respelt: [ReceiptDefect] = [.chunkedContent, .rootFirst, .noNullParameters, .garbageRoot]
-        let spellings = try [plain] + respelt.map { try minter.mint(with: $0) }
+        let respelled: [ReceiptDefect] = [.chunkedContent, .rootFirst, .noNullParameters, .garbageRoot]
+        let spellings = try [plain] + respelled.map { try minter.mint(with: $0) }
         #expect(Set(spellings).count == spellings.count)
         let digests = try spellings.map {
             try verifier.verifyReceipt($0, now: ReceiptTestBed.instant).signedContentDigest

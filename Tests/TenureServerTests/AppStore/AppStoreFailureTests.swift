@@ -38,7 +38,7 @@ import Testing
         }
         #expect(refusal(403, 4_030_005).remedy == .later)
         #expect(refusal(302, nil).remedy == .later)
-        for failure in [AppStoreFailure.notAuthorized(.sandbox), .tooLarge(limit: 1), .unreadable("x"), .cancelled] {
+        for failure in [AppStoreFailure.notAuthorized(.sandbox), .tooLarge(limit: 1), .unreadable("x"), .canceled] {
             #expect(failure.remedy == .later)
         }
         #expect(AppStoreFailure.invalidID.remedy == .none)
@@ -89,7 +89,7 @@ import Testing
         let failures: [AppStoreFailure] = [
             refusal(404, 4_040_010), .notAuthorized(.production), .unreachable("x"), .timedOut(30),
             .tooLarge(limit: 100), .unreadable("x"), .untrusted(Rejection(.badSignature, "x")),
-            .held(until: Calculator.now), .invalidID, .notServed(.xcode), .cannotSign, .cancelled,
+            .held(until: Calculator.now), .invalidID, .notServed(.xcode), .cannotSign, .canceled,
         ]
         for failure in failures {
             #expect(!failure.description.contains("\n") && !failure.description.hasSuffix("."), "\(failure)")

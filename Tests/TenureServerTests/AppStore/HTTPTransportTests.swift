@@ -97,7 +97,7 @@ import Testing
                 group.cancelAll()
                 return await group.next() ?? nil
             }
-            guard case .failure(.cancelled)? = outcome else {
+            guard case .failure(.canceled)? = outcome else {
                 Issue.record("\(String(describing: outcome))")
                 return
             }
@@ -120,7 +120,7 @@ import Testing
             time: clock, logger: Calculator.logger)
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
-                await #expect(throws: AppStoreFailure.cancelled) {
+                await #expect(throws: AppStoreFailure.canceled) {
                     try await connection.transactionHistory(of: id, in: .production)
                 }
             }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Tenure
 
-@Suite(.timeLimit(.minutes(5))) struct `Downloads from servers and networks with trouble` {
+@Suite(.timeLimit(.minutes(5))) struct `Downloads from faulty servers and networks` {
     private static let files: [String: Data] = [
         "samples/a.wav": ContentTestBed.bytes(9_000_000), "samples/b.wav": ContentTestBed.bytes(5_000_000, seed: 2),
         "index.json": Data("{}".utf8), "empty.txt": Data(),
