@@ -28,7 +28,7 @@ struct ClientBenchmark: Sendable {
         stored.distribution = Tenure.Distribution.appStore.rawValue
         stored.catalog = CachedCatalog(text: Self.products, tag: "\"0123456789abcdef\"", fetchedAt: now)
         stored.account.add(
-            StoreAppTransaction(
+            AppStoreAppTransaction(
                 jws: "", bundleID: Self.bundleID, environment: .production,
                 proof: AppProof(
                     kind: .appTransaction, signedDate: now, id: .appTransaction("704000000000000001"),
@@ -99,14 +99,16 @@ struct ClientBenchmark: Sendable {
         var deviceIdentifier: String? { nil }
         var receipt: Data? { nil }
 
-        func appTransaction() async throws -> StoreResult<StoreAppTransaction> { throw Silence() }
-        func transactions(productIDs: [String]) async throws -> [StoreResult<StoreTransaction>] { throw Silence() }
-        func renewals(of transactions: [StoreTransaction]) async throws -> [StoreResult<StoreRenewal>] { [] }
-        func unfinished() async throws -> [StoreTransaction] { [] }
-        func updates() -> AsyncStream<StoreResult<StoreTransaction>> { AsyncStream { $0.finish() } }
+        func appTransaction() async throws -> AppStoreResult<AppStoreAppTransaction> { throw Silence() }
+        func transactions(productIDs: [String]) async throws -> [AppStoreResult<AppStoreTransaction>] {
+            throw Silence()
+        }
+        func renewals(of transactions: [AppStoreTransaction]) async throws -> [AppStoreResult<AppStoreRenewal>] { [] }
+        func unfinished() async throws -> [AppStoreTransaction] { [] }
+        func updates() -> AsyncStream<AppStoreResult<AppStoreTransaction>> { AsyncStream { $0.finish() } }
         func finish(_ transactionID: String) async throws {}
         func synchronize() async throws { throw Silence() }
-        func refreshAppTransaction() async throws -> StoreResult<StoreAppTransaction> { throw Silence() }
+        func refreshAppTransaction() async throws -> AppStoreResult<AppStoreAppTransaction> { throw Silence() }
     }
 }
 

@@ -9,13 +9,14 @@ package import TenureMint
 package actor LocalAppStore {
     /// Sends one signed notification to the app's URL.
     package typealias NotificationSender =
-        @Sendable (_ signedPayload: String, _ url: String, _ notification: StoreNotification) async -> SendAttemptResult
+        @Sendable (_ signedPayload: String, _ url: String, _ notification: AppStoreNotification) async ->
+        SendAttemptResult
 
     /// Sets other clocks to the local time, before anything of that instant is sent.
     package typealias ClockSetter = @Sendable (_ now: Date) -> Void
 
     package private(set) var state: AppStoreState
-    package nonisolated let signer: StoreSigner
+    package nonisolated let signer: AppStoreSigner
     private let sender: NotificationSender
     private let setClocks: ClockSetter
     private let journal: Journal?
@@ -28,7 +29,7 @@ package actor LocalAppStore {
 
     /// Creates a local App Store without a journal, so its state is lost at the end of the process.
     package init(
-        _ state: AppStoreState, signer: StoreSigner, clock: @escaping ClockSetter = { _ in },
+        _ state: AppStoreState, signer: AppStoreSigner, clock: @escaping ClockSetter = { _ in },
         sender: @escaping NotificationSender
     ) {
         self.state = state
@@ -41,7 +42,7 @@ package actor LocalAppStore {
 
     /// Opens the local App Store of a journal. Throws if the journal can't be read.
     package init(
-        _ journal: Journal, signer: StoreSigner, clock: @escaping ClockSetter = { _ in },
+        _ journal: Journal, signer: AppStoreSigner, clock: @escaping ClockSetter = { _ in },
         sender: @escaping NotificationSender
     ) throws {
         state = try journal.state()
@@ -56,13 +57,13 @@ package actor LocalAppStore {
     /// notifications that it caused. Throws an `AppStoreStateError` or an `OperationMistake` if the operation isn't
     /// possible; then nothing has changed. Throws a `JournalError` if it couldn't be saved.
     @discardableResult
-    package func perform(_ operation: AppStoreOperation) async throws -> [StoreNotification] {
+    package func perform(_ operation: AppStoreOperation) async throws -> [AppStoreNotification] {
         try await perform([operation])
     }
 
     /// Performs several operations and saves them together. If one isn't possible, the ones before it remain performed.
     @discardableResult
-    func perform(_ operations: [AppStoreOperation]) async throws -> [StoreNotification] {
+    func perform(_ operations: [AppStoreOperation]) async throws -> [AppStoreNotification] {
         await enter()
         defer { leave() }
         defer { notifyWatchers() }
@@ -119,7 +120,7 @@ package actor LocalAppStore {
 
     /// Sends a notification. One that can't be signed counts as undelivered: the history shows that, and it is sent again.
     private nonisolated func deliver(
-        _ notification: StoreNotification, to url: String, in state: AppStoreState
+        _ notification: AppStoreNotification, to url: String, in state: AppStoreState
     ) async -> SendAttemptResult {
         guard let payload = try? signer.notification(notification, in: state) else { return .other }
         return await sender(payload, url, notification)

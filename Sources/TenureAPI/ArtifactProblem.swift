@@ -1,16 +1,16 @@
 import TenureJSON
 
 /// The reason why one artifact of a sync was rejected.
-public struct ArtifactProblem: Sendable, Hashable, Decodable {
+package struct ArtifactProblem: Sendable, Hashable, Decodable {
     /// The position in the request: `appTransaction`, `receipt`, `transactions[3]`, `renewalInfos[0]` or `persona`.
-    public let artifact: String
+    package let artifact: String
     /// A stable code: the verifier's code for a rejection, or one of `Relation`.
-    public let code: String
+    package let code: String
     /// A message for people. It contains no part of the artifact.
-    public let detail: String
+    package let detail: String
 
     /// Creates the problem of one artifact of a request.
-    public init(artifact: String, code: String, detail: String) {
+    package init(artifact: String, code: String, detail: String) {
         self.artifact = artifact
         self.code = code
         self.detail = detail
@@ -21,7 +21,7 @@ public struct ArtifactProblem: Sendable, Hashable, Decodable {
     }
 
     /// The reason why a verified artifact doesn't count together with the others. The verifier has further codes.
-    public enum Relation: String, Sendable, Hashable, CaseIterable {
+    package enum Relation: String, Sendable, Hashable, CaseIterable {
         /// It is from another environment or authority than the leading artifact of the sync.
         case wrongEnvironment
         /// No signed field shows that it belongs to the same customer.

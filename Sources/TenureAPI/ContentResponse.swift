@@ -1,19 +1,19 @@
-public import Foundation
+package import Foundation
 import TenureJSON
 
 /// The content catalog and the customer's download links: the response to `GET /v1/content`.
-public struct ContentResponse: Sendable, Hashable, Decodable {
+package struct ContentResponse: Sendable, Hashable, Decodable {
     /// The download links of one version of an asset pack.
-    public struct Links: Sendable, Hashable, Decodable {
+    package struct Links: Sendable, Hashable, Decodable {
         /// The URL of the manifest, which lists the files. It may be relative to the service's URL.
-        public let manifest: String
+        package let manifest: String
         /// The URL of the archive with all files. It may be relative to the service's URL.
-        public let archive: String
+        package let archive: String
         /// The time at which both links expire.
-        public let expiresAt: Date
+        package let expiresAt: Date
 
         /// Creates the links of one version.
-        public init(manifest: String, archive: String, expiresAt: Date) {
+        package init(manifest: String, archive: String, expiresAt: Date) {
             self.manifest = manifest
             self.archive = archive
             self.expiresAt = expiresAt
@@ -23,7 +23,7 @@ public struct ContentResponse: Sendable, Hashable, Decodable {
             case manifest, archive, expiresAt
         }
 
-        public init(from decoder: any Decoder) throws {
+        package init(from decoder: any Decoder) throws {
             let fields = try decoder.container(keyedBy: CodingKeys.self)
             manifest = try fields.decode(String.self, forKey: .manifest)
             archive = try fields.decode(String.self, forKey: .archive)
@@ -32,12 +32,12 @@ public struct ContentResponse: Sendable, Hashable, Decodable {
     }
 
     /// The signed catalog, a compact JWS. Apps verify it with their pinned keys.
-    public let catalog: String
+    package let catalog: String
     /// The links by pack name: each pack that the customer may use, in the version for the requesting app.
-    public let packs: [String: Links]
+    package let packs: [String: Links]
 
     /// Creates a response.
-    public init(catalog: String, packs: [String: Links]) {
+    package init(catalog: String, packs: [String: Links]) {
         self.catalog = catalog
         self.packs = packs
     }

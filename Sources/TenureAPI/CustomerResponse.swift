@@ -1,35 +1,35 @@
-public import Foundation
-public import TenureCore
+package import Foundation
+package import TenureCore
 import TenureJSON
 
 /// What the service reports about a customer: the response to `POST /v1/sync` and `GET /v1/customer`.
-public struct CustomerResponse: Sendable, Hashable, Decodable {
+package struct CustomerResponse: Sendable, Hashable, Decodable {
     /// The customer's ID, an opaque string. If the proof isn't bound to the device, the ID identifies these artifacts only.
-    public let id: String
+    package let id: String
     /// Whether the proof is bound to the device that sent it. Otherwise, anyone may have sent a copy of it.
-    public let bound: Bool
+    package let bound: Bool
     /// The environment that signed the artifacts. Customers of different environments are never mixed.
-    public let environment: AppStoreEnvironment
+    package let environment: AppStoreEnvironment
     /// Whether a test authority signed the artifacts, and not Apple.
-    public let isTest: Bool
+    package let isTest: Bool
     /// The name of the persona that replaced the customer in a test environment. Such a response proves nothing in
     /// production.
-    public let persona: String?
+    package let persona: String?
     /// The decision on each entitlement of the policy, by its name.
-    public let entitlements: [String: EntitlementResponse]
+    package let entitlements: [String: EntitlementResponse]
     /// What the verified artifacts say about each purchase.
-    public let purchases: [PurchaseResponse]
+    package let purchases: [PurchaseResponse]
     /// Whether `purchases` contains all of the customer's purchases.
-    public let purchasesAreComplete: Bool
+    package let purchasesAreComplete: Bool
     /// The entitlement token, a compact JWS. Only the response to a sync with an app transaction that is bound to the device
     /// can have it.
-    public let entitlementToken: String?
+    package let entitlementToken: String?
     /// The statements that vouch for the key that signed the token.
-    public let signingKey: SigningKeyResponse?
+    package let signingKey: SigningKeyResponse?
     /// The access token; only in the response to a sync.
-    public let accessToken: AccessTokenResponse?
+    package let accessToken: AccessTokenResponse?
     /// The rejected artifacts. All others count.
-    public let problems: [ArtifactProblem]
+    package let problems: [ArtifactProblem]
 
     enum CodingKeys: String, CodingKey {
         case id, bound, environment, isTest, persona, entitlements, purchases, purchasesAreComplete, entitlementToken
@@ -37,7 +37,7 @@ public struct CustomerResponse: Sendable, Hashable, Decodable {
     }
 
     /// Reads the response of this or a later service. Missing optional fields get their defaults.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         id = try fields.decode(String.self, forKey: .id)
         bound = try fields.decode(Bool.self, forKey: .bound)
@@ -55,14 +55,14 @@ public struct CustomerResponse: Sendable, Hashable, Decodable {
 }
 
 /// A token for `Authorization: Bearer …`. It gives access to the service's API, and proves nothing to other parties.
-public struct AccessTokenResponse: Sendable, Hashable, Decodable {
+package struct AccessTokenResponse: Sendable, Hashable, Decodable {
     /// The token, an opaque string.
-    public let value: String
+    package let value: String
     /// The end of the token. The app gets a new one with its next sync.
-    public let expiresAt: Date
+    package let expiresAt: Date
 
     /// Creates a token for a response.
-    public init(value: String, expiresAt: Date) {
+    package init(value: String, expiresAt: Date) {
         self.value = value
         self.expiresAt = expiresAt
     }
@@ -71,7 +71,7 @@ public struct AccessTokenResponse: Sendable, Hashable, Decodable {
         case value, expiresAt
     }
 
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         value = try fields.decode(String.self, forKey: .value)
         expiresAt = try fields.instant(.expiresAt)

@@ -1,19 +1,19 @@
-public import Foundation
-public import TenureCore
+package import Foundation
+package import TenureCore
 import TenureJSON
 
 /// The decision for one entitlement.
-public struct EntitlementResponse: Sendable, Hashable, Decodable {
+package struct EntitlementResponse: Sendable, Hashable, Decodable {
     /// Whether the entitlement is granted. Outcomes that this version doesn't know are read as `undetermined`.
-    public let outcome: Decision.Outcome
+    package let outcome: Decision.Outcome
     /// The end of a granted right; nil if it is permanent.
-    public let until: Date?
+    package let until: Date?
     /// The reasons for the outcome, the deciding one first.
-    public let reasons: [ReasonResponse]
+    package let reasons: [ReasonResponse]
     /// A sentence that explains the outcome to people.
-    public let sentence: String
+    package let sentence: String
     /// What would resolve an undetermined decision. Names that this version doesn't know are left out.
-    public let nextSteps: [NextStep]
+    package let nextSteps: [NextStep]
 
     /// `entitlement` is present only if no JSON key names the entitlement, as in the output of `tenure decide`.
     enum CodingKeys: String, CodingKey {
@@ -21,7 +21,7 @@ public struct EntitlementResponse: Sendable, Hashable, Decodable {
     }
 
     /// Reads the decision of this or a later service.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         let outcome = try fields.decode(String.self, forKey: .outcome)
         // A later service may have further outcomes. They don't count as granted.
@@ -36,9 +36,9 @@ public struct EntitlementResponse: Sendable, Hashable, Decodable {
 }
 
 /// A reason: a stable code with its facts.
-public struct ReasonResponse: Sendable, Hashable, Decodable {
+package struct ReasonResponse: Sendable, Hashable, Decodable {
     /// The value of a fact.
-    public enum Fact: Sendable, Hashable {
+    package enum Fact: Sendable, Hashable {
         /// A name, a version, or an instant as in RFC 3339.
         case text(String)
         /// Several names, such as those of eras.
@@ -46,9 +46,9 @@ public struct ReasonResponse: Sendable, Hashable, Decodable {
     }
 
     /// The code, such as `eraHonored`. `Docs/decisions.md` lists all of them.
-    public let code: String
+    package let code: String
     /// The facts by name, such as `version` or `eras`. Facts of types that this version doesn't know are left out.
-    public let facts: [String: Fact]
+    package let facts: [String: Fact]
 
     static let codeKey = "code"
 
@@ -61,7 +61,7 @@ public struct ReasonResponse: Sendable, Hashable, Decodable {
     }
 
     /// Reads the code, and each other member as a fact.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: Name.self)
         code = try fields.decode(String.self, forKey: Name(stringValue: Self.codeKey))
         var facts: [String: Fact] = [:]

@@ -1,27 +1,27 @@
 import TenureJSON
 
 /// A failed request, as `application/problem+json` (RFC 9457).
-public struct Problem: Error, Sendable, Hashable, Decodable {
+package struct Problem: Error, Sendable, Hashable, Decodable {
     /// The `Content-Type` of the response.
-    public static let mediaType = "application/problem+json"
+    package static let mediaType = "application/problem+json"
 
     /// The kind of failure. Codes that this version doesn't know are read as `internalError`.
-    public let code: Code
+    package let code: Code
     /// A message of one sentence, in lowercase and without a final period.
-    public let detail: String
+    package let detail: String
     /// The rejected artifacts, if they are the reason.
-    public let problems: [ArtifactProblem]
+    package let problems: [ArtifactProblem]
     /// A stable name of the conflict with stored data, if the code alone isn't specific.
-    public let reason: String?
+    package let reason: String?
     /// The ID of the rehearsal that shows what a refused publication would have changed.
-    public let rehearsal: String?
+    package let rehearsal: String?
     /// The seconds after which the same request may succeed.
-    public let retryAfter: Int?
+    package let retryAfter: Int?
     /// The rest of a trial, if the trial is the reason.
-    public let trial: TrialResponse?
+    package let trial: TrialResponse?
 
     /// Creates the problem that a request ends with. The code sets the status.
-    public init(
+    package init(
         _ code: Code, _ detail: String, problems: [ArtifactProblem] = [], reason: String? = nil, retryAfter: Int? = nil,
         trial: TrialResponse? = nil, rehearsal: String? = nil
     ) {
@@ -39,7 +39,7 @@ public struct Problem: Error, Sendable, Hashable, Decodable {
     }
 
     /// Reads the body of a response. `retryAfter` is in a header, so it stays nil.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         let code = try fields.decode(String.self, forKey: .code)
         self.code = Code(rawValue: code) ?? .internalError

@@ -1,6 +1,6 @@
 extension Problem {
     /// The stable code of a problem, which programs may compare, with its HTTP status and title.
-    public enum Code: String, Sendable, Hashable, CaseIterable {
+    package enum Code: String, Sendable, Hashable, CaseIterable {
         case malformedRequest
         case notAuthenticated
         case notBound
@@ -23,9 +23,9 @@ extension Problem {
         case internalError
 
         /// The HTTP status of the response.
-        public var status: Int { row.status }
+        package var status: Int { row.status }
         /// The kind of problem in a few words, the same for each response with the code.
-        public var title: String { row.title }
+        package var title: String { row.title }
 
         /// The table of statuses and titles.
         private var row: (status: Int, title: String) {

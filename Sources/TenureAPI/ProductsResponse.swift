@@ -3,21 +3,21 @@ import TenureJSON
 
 /// The app's products and what they grant: the response to `GET /v1/products`. With it, apps need no built-in product
 /// IDs.
-public struct ProductsResponse: Sendable, Hashable, Decodable {
+package struct ProductsResponse: Sendable, Hashable, Decodable {
     /// A product of the policy.
-    public struct Product: Sendable, Hashable, Decodable {
+    package struct Product: Sendable, Hashable, Decodable {
         /// The product ID in App Store Connect.
-        public let id: String
+        package let id: String
         /// The entitlements that a purchase of the product grants.
-        public let grants: [Grant]
+        package let grants: [Grant]
     }
 
     /// What a purchase of a product gives.
-    public struct Grant: Sendable, Hashable, Decodable {
+    package struct Grant: Sendable, Hashable, Decodable {
         /// The name of the entitlement in the policy.
-        public let entitlement: String
+        package let entitlement: String
         /// The length of a non-renewing purchase in ISO 8601, such as `P3M`.
-        public let length: String?
+        package let length: String?
 
         enum CodingKeys: String, CodingKey {
             case entitlement
@@ -26,27 +26,27 @@ public struct ProductsResponse: Sendable, Hashable, Decodable {
     }
 
     /// An entitlement of the policy.
-    public struct Entitlement: Sendable, Hashable, Decodable {
+    package struct Entitlement: Sendable, Hashable, Decodable {
         /// The name in the policy, such as `everything`.
-        public let name: String
+        package let name: String
         /// The IDs of the products that grant it, in the order of the policy.
-        public let products: [String]
+        package let products: [String]
         /// The trial; nil if customers can't try the entitlement.
-        public let trial: Trial?
+        package let trial: Trial?
     }
 
     /// A trial of sessions or of days: one of both is set.
-    public struct Trial: Sendable, Hashable, Decodable {
+    package struct Trial: Sendable, Hashable, Decodable {
         /// How often a customer may try it.
-        public let sessions: Int?
+        package let sessions: Int?
         /// How long a customer may try it, from the first session on.
-        public let days: Int?
+        package let days: Int?
     }
 
     /// Each product once, in the order in which the policy first names it.
-    public let products: [Product]
+    package let products: [Product]
     /// The entitlements, in the order of the policy.
-    public let entitlements: [Entitlement]
+    package let entitlements: [Entitlement]
 
     /// Lists the products and entitlements of a policy.
     package init(_ policy: Policy) {

@@ -1,31 +1,31 @@
-public import Foundation
+package import Foundation
 package import TenureCore
 import TenureJSON
 
 /// One purchase, with Apple's field names.
-public struct PurchaseResponse: Sendable, Hashable, Decodable {
+package struct PurchaseResponse: Sendable, Hashable, Decodable {
     /// The ID of the transaction, unique in the environment. A restored purchase can have a new one.
-    public let transactionID: String
+    package let transactionID: String
     /// The ID of the first purchase: all periods of a subscription have the same one.
-    public let originalTransactionID: String
+    package let originalTransactionID: String
     /// The product ID in App Store Connect.
-    public let productID: String
+    package let productID: String
     /// Apple's name of the product's type, such as `Non-Consumable`; nil if an old receipt doesn't contain it.
-    public let type: String?
+    package let type: String?
     /// The date at which the product was bought or renewed.
-    public let purchaseDate: Date?
+    package let purchaseDate: Date?
     /// The end of a subscription's period; nil for other products.
-    public let expiresDate: Date?
+    package let expiresDate: Date?
     /// The date at which Apple refunded the purchase, or Family Sharing ended.
-    public let revocationDate: Date?
+    package let revocationDate: Date?
     /// The end of the grace period of a subscription that couldn't be charged; nil without a grace period.
-    public let gracePeriodExpiresDate: Date?
+    package let gracePeriodExpiresDate: Date?
     /// Whether a higher plan replaced the subscription during this period.
-    public let isUpgraded: Bool
+    package let isUpgraded: Bool
     /// Whether a family member bought it.
-    public let isFamilyShared: Bool
+    package let isFamilyShared: Bool
     /// Whether Apple still tries to charge for an expired subscription.
-    public let isInBillingRetryPeriod: Bool
+    package let isInBillingRetryPeriod: Bool
 
     enum CodingKeys: String, CodingKey {
         case transactionID, originalTransactionID, productID, type, purchaseDate, expiresDate, revocationDate
@@ -33,7 +33,7 @@ public struct PurchaseResponse: Sendable, Hashable, Decodable {
     }
 
     /// Reads a purchase. A missing flag is false.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         transactionID = try fields.decode(String.self, forKey: .transactionID)
         originalTransactionID = try fields.decode(String.self, forKey: .originalTransactionID)

@@ -27,16 +27,16 @@ package enum SigningKeyBounds {
 
 /// The statements that vouch for the key that signed an entitlement token. They are separate from the token, because it
 /// must fit in an HTTP header.
-public struct SigningKeyResponse: Sendable, Hashable, Codable {
+package struct SigningKeyResponse: Sendable, Hashable, Codable {
     /// Statements by which older keys vouch for newer ones, oldest first. The last is about the key in use.
-    public var chain: [String]?
+    package var chain: [String]?
     /// The offline root's statement about the key in use.
-    public var root: String?
+    package var root: String?
     /// The offline root's newest list of revoked keys.
-    public var revocations: String?
+    package var revocations: String?
 
     /// Creates a response with the statements that exist.
-    public init(chain: [String]? = nil, root: String? = nil, revocations: String? = nil) {
+    package init(chain: [String]? = nil, root: String? = nil, revocations: String? = nil) {
         self.chain = chain
         self.root = root
         self.revocations = revocations

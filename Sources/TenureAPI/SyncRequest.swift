@@ -1,28 +1,28 @@
 /// The body of `POST /v1/sync`: signed artifacts from the App Store, unchanged. Unknown fields are ignored.
-public struct SyncRequest: Sendable, Hashable, Codable {
+package struct SyncRequest: Sendable, Hashable, Codable {
     /// The `jwsRepresentation` of `AppTransaction.shared`.
-    public var appTransaction: String?
+    package var appTransaction: String?
     /// The `jwsRepresentation` of each transaction. A list must contain all of the customer's transactions. An empty list
     /// means that the customer has none; nil means that they are unknown.
-    public var transactions: [String]?
+    package var transactions: [String]?
     /// Renewal infos. Each counts only together with a transaction of its subscription.
-    public var renewalInfos: [String]?
+    package var renewalInfos: [String]?
     /// The contents of `appStoreReceiptURL`, in Base64.
-    public var receipt: String?
+    package var receipt: String?
     /// The value of `AppStore.deviceVerificationID`. Artifacts that were signed for this device count as bound.
-    public var deviceVerificationID: String?
+    package var deviceVerificationID: String?
     /// The device ID in the receipt's hash: `UIDevice.identifierForVendor` as a UUID, or the MAC address in hexadecimal
     /// on a Mac. It helps to link the receipt to the app transaction.
-    public var deviceIdentifier: String?
+    package var deviceIdentifier: String?
     /// A token of `tenure persona create`, which replaces the customer. It counts only with Sandbox and Xcode
     /// artifacts.
-    public var persona: String?
+    package var persona: String?
     /// A random value that the device creates for this request, at most 64 bytes in UTF-8. The entitlement token
     /// repeats it, which proves that the token isn't an older one.
-    public var nonce: String?
+    package var nonce: String?
 
     /// Creates a request with what the device has. Leave out what it doesn't have.
-    public init(
+    package init(
         appTransaction: String? = nil, transactions: [String]? = nil, renewalInfos: [String]? = nil,
         receipt: String? = nil, deviceVerificationID: String? = nil, deviceIdentifier: String? = nil,
         persona: String? = nil, nonce: String? = nil

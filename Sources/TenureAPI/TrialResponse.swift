@@ -1,21 +1,21 @@
-public import Foundation
+package import Foundation
 import TenureJSON
 
 /// The rest of a customer's trial: the response to `POST /v1/trials/{entitlement}/sessions`.
-public struct TrialResponse: Sendable, Hashable, Decodable {
+package struct TrialResponse: Sendable, Hashable, Decodable {
     /// The entitlement that is tried.
-    public let entitlement: String
+    package let entitlement: String
     /// Whether the customer has the entitlement, so that no session is counted.
-    public let isOwner: Bool
+    package let isOwner: Bool
     /// How many sessions the trial has; nil for a trial of days.
-    public let sessions: Int?
+    package let sessions: Int?
     /// How many sessions are left after this one; nil for a trial of days.
-    public let sessionsLeft: Int?
+    package let sessionsLeft: Int?
     /// The end of this session or of the trial's days; nil for an owner.
-    public let ends: Date?
+    package let ends: Date?
 
     /// Creates a response. The owner of an entitlement needs only its name and `isOwner`.
-    public init(
+    package init(
         entitlement: String, isOwner: Bool = false, sessions: Int? = nil, sessionsLeft: Int? = nil, ends: Date? = nil
     ) {
         self.entitlement = entitlement
@@ -30,7 +30,7 @@ public struct TrialResponse: Sendable, Hashable, Decodable {
     }
 
     /// Reads the response, with instants as in RFC 3339.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         entitlement = try fields.decode(String.self, forKey: .entitlement)
         isOwner = try fields.decode(Bool.self, forKey: .isOwner)
@@ -41,11 +41,11 @@ public struct TrialResponse: Sendable, Hashable, Decodable {
 }
 
 /// The request to begin a session.
-public struct TrialRequest: Sendable, Hashable, Codable {
+package struct TrialRequest: Sendable, Hashable, Codable {
     /// The session's ID, at most 64 characters. The app creates one for each session. A repeated ID counts once.
-    public var id: String
+    package var id: String
 
-    public init(id: String) {
+    package init(id: String) {
         self.id = id
     }
 }

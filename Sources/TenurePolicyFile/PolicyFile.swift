@@ -1,8 +1,8 @@
 import Foundation
-public import TenureCore
+package import TenureCore
 
 /// Reads policy files in YAML or JSON. Returns the policy, or all mistakes in the file.
-public enum PolicyFile {
+package enum PolicyFile {
     /// The maximum size of a policy in bytes.
     package static let maximumSize = SourceText.maximumSize
 
@@ -21,7 +21,7 @@ public enum PolicyFile {
     ///   - fileName: the name in mistakes.
     ///   - releaseList: the bytes of the CSV file that `releases` names, by its path relative to the policy file.
     /// - Throws: every mistake of the file and of its release list, in the order of the text.
-    public static func read(
+    package static func read(
         _ bytes: some Collection<UInt8>, named fileName: String,
         releaseList: (String) throws -> [UInt8] = { _ throws in throw NoReleaseList() }
     ) throws(PolicyFileError) -> Policy {
@@ -49,7 +49,7 @@ public enum PolicyFile {
     /// Reads a policy from text. `releaseList` returns the bytes of the file that `releases` names.
     ///
     /// - Throws: Every mistake in the policy and in its release list.
-    public static func read(
+    package static func read(
         _ text: String, named fileName: String,
         releaseList: (String) throws -> [UInt8] = { _ throws in throw NoReleaseList() }
     ) throws(PolicyFileError) -> Policy {
@@ -57,10 +57,10 @@ public enum PolicyFile {
     }
 
     /// The error of a `releaseList` closure that reads no files.
-    public struct NoReleaseList: Error, CustomStringConvertible {
-        public init() {}
+    package struct NoReleaseList: Error, CustomStringConvertible {
+        package init() {}
 
-        public var description: String { "a policy that is read from memory can't name another file" }
+        package var description: String { "a policy that is read from memory can't name another file" }
     }
 
     /// Parses a file. Returns the document, and the mistakes that didn't prevent parsing.

@@ -24,23 +24,23 @@ extension CalculatorSeller {
 
     package static func date(_ text: String) -> Date { Date(written: text) ?? .distantPast }
 
-    package static func app(gracePeriodDays: Int? = nil, url: String? = nil) -> StoreApp {
-        StoreApp(
+    package static func app(gracePeriodDays: Int? = nil, url: String? = nil) -> AppStoreApp {
+        AppStoreApp(
             bundleID: bundleID, appAppleID: 828_838_134,
             releases: [
-                StoreRelease(platform: .iOS, build: "37", version: "1.4", releasedAt: date("2014-01-10")),
-                StoreRelease(platform: .macOS, build: "900", version: "1.9", releasedAt: date("2014-02-01")),
-                StoreRelease(platform: .iOS, build: "120", version: "2.0", releasedAt: date("2015-06-10T18:00:00Z")),
+                AppStoreRelease(platform: .iOS, build: "37", version: "1.4", releasedAt: date("2014-01-10")),
+                AppStoreRelease(platform: .macOS, build: "900", version: "1.9", releasedAt: date("2014-02-01")),
+                AppStoreRelease(platform: .iOS, build: "120", version: "2.0", releasedAt: date("2015-06-10T18:00:00Z")),
             ],
             prices: [
                 AppPrice(from: date("2014-01-10"), price: 4990), AppPrice(from: date("2015-06-10T18:00:00Z"), price: 0),
             ],
             products: [
-                StoreProduct(
+                AppStoreProduct(
                     id: everything, type: .nonConsumable, price: 9990, prices: ["DEU": 10990], isFamilyShareable: true),
-                StoreProduct(id: coins, type: .consumable, price: 990),
-                StoreProduct(id: season, type: .nonRenewing, price: 2990),
-                StoreProduct(
+                AppStoreProduct(id: coins, type: .consumable, price: 990),
+                AppStoreProduct(id: season, type: .nonRenewing, price: 2990),
+                AppStoreProduct(
                     id: monthly, type: .autoRenewable, price: 1990, group: group, level: 2,
                     period: CalendarPeriod(months: 1), isFamilyShareable: true,
                     offers: [
@@ -52,10 +52,10 @@ extension CalculatorSeller {
                             id: "thanks", type: .promotional, discount: .payUpFront,
                             period: CalendarPeriod(months: 3), price: 2990),
                     ]),
-                StoreProduct(
+                AppStoreProduct(
                     id: yearly, type: .autoRenewable, price: 19990, group: group, level: 2,
                     period: CalendarPeriod(months: 12)),
-                StoreProduct(
+                AppStoreProduct(
                     id: pro, type: .autoRenewable, price: 4990, group: group, level: 1,
                     period: CalendarPeriod(months: 1)),
             ], gracePeriodDays: gracePeriodDays, notificationURL: url)

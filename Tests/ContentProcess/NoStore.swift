@@ -13,12 +13,12 @@ struct NoStore: AppStoreAccess {
     var deviceIdentifier: String? { nil }
     var receipt: Data? { nil }
 
-    func appTransaction() throws -> StoreResult<StoreAppTransaction> { throw NotAsked() }
-    func transactions(productIDs: [String]) -> [StoreResult<StoreTransaction>] { [] }
-    func renewals(of transactions: [StoreTransaction]) -> [StoreResult<StoreRenewal>] { [] }
-    func unfinished() -> [StoreTransaction] { [] }
-    func updates() -> AsyncStream<StoreResult<StoreTransaction>> { AsyncStream { $0.finish() } }
+    func appTransaction() throws -> AppStoreResult<AppStoreAppTransaction> { throw NotAsked() }
+    func transactions(productIDs: [String]) -> [AppStoreResult<AppStoreTransaction>] { [] }
+    func renewals(of transactions: [AppStoreTransaction]) -> [AppStoreResult<AppStoreRenewal>] { [] }
+    func unfinished() -> [AppStoreTransaction] { [] }
+    func updates() -> AsyncStream<AppStoreResult<AppStoreTransaction>> { AsyncStream { $0.finish() } }
     func finish(_ transactionID: String) {}
     func synchronize() throws { throw NotAsked() }
-    func refreshAppTransaction() throws -> StoreResult<StoreAppTransaction> { throw NotAsked() }
+    func refreshAppTransaction() throws -> AppStoreResult<AppStoreAppTransaction> { throw NotAsked() }
 }

@@ -232,7 +232,7 @@ import Testing
             ["--store", "http://ada:\(Self.password)@127.0.0.1:9", "x"],
             [url, url, url],
         ]
-        let environment = ["TENURE_LOG_LEVEL": "trace", "TENURE_DATABASE": url, "TENURE_STORE_URL": url]
+        let environment = ["TENURE_LOG_LEVEL": "trace", "TENURE_DATABASE": url, "TENURE_LOCAL_STORE_URL": url]
         let canaries = try canaries()
         for command in commands {
             for more in arguments {

@@ -180,7 +180,7 @@ import Testing
         try await recorder.run("content prune", [published])
         try await recorder.run("content embed", content + ["--to", recorder.path("bundle")])
 
-        try await recorder.run("scenario settings", ["--folder", recorder.path("scenario"), "--store-port", "9"])
+        try await recorder.run("scenario settings", ["--folder", recorder.path("scenario"), "--local-store-port", "9"])
         try await recorder.run("scenario run", [recorder.path("scenario.yaml"), "--policy", policy])
         try await recorder.run("demo", ["--once", "--folder", recorder.path("demo"), "--port", "0"])
     }
@@ -222,7 +222,7 @@ import Testing
         let service = try recorder.start(["serve"], ["--config", config])
         _ = try #require(try await service.port(), "\(service.errors)")
         recorder.collect()
-        recorder.environment["TENURE_STORE_URL"] = storeURL
+        recorder.environment["TENURE_LOCAL_STORE_URL"] = storeURL
 
         try await recorder.run("local-store do", ["acquire", "customer=Zoe"])
         let bought = try await recorder.run(

@@ -16,12 +16,12 @@ struct ServerAPIClientTests {
 
     private static func state() throws -> AppStoreState {
         func date(_ text: String) -> Date { Date(written: text) ?? .distantPast }
-        let app = StoreApp(
+        let app = AppStoreApp(
             bundleID: "com.example.calculator", appAppleID: 828_838_134,
-            releases: [StoreRelease(platform: .iOS, build: "37", version: "1.4", releasedAt: date("2014-01-10"))],
+            releases: [AppStoreRelease(platform: .iOS, build: "37", version: "1.4", releasedAt: date("2014-01-10"))],
             products: [
-                StoreProduct(id: monthly, type: .autoRenewable, price: 1990, group: "plans"),
-                StoreProduct(id: coins, type: .consumable, price: 990),
+                AppStoreProduct(id: monthly, type: .autoRenewable, price: 1990, group: "plans"),
+                AppStoreProduct(id: coins, type: .consumable, price: 990),
             ], notificationURL: "https://example.com/hook")
         var state = AppStoreState(seed: "interop", startingAt: date("2026-01-10"), apps: [app])
         try state.addCustomer("Ada")
@@ -49,13 +49,14 @@ struct ServerAPIClientTests {
 
     @Test func `Apple's client library gets the expected results from the local App Store`() async throws {
         let authority = try TestAuthority()
-        let store = LocalAppStore(try Self.state(), signer: StoreSigner(authority: authority)) { _, _, notification in
+        let store = LocalAppStore(try Self.state(), signer: AppStoreSigner(authority: authority)) {
+            _, _, notification in
             notification.type == .subscribed ? .timedOut : .success
         }
         // This delivers the waiting notifications.
         try await store.perform(AppStoreOperation(.advance, [.by: "0"]))
         let key = try ServerAPIKey(seed: "interop")
-        try await StoreServer(store: store, key: key, port: 0).serve { port in
+        try await AppStoreServer(store: store, key: key, port: 0).serve { port in
             let input = await Self.input(store, key, port: port, root: Data(authority.jws.root.der))
             let results = try await Task.detached { try AppleLibrary.run("client.py", JSONValue.object(input).bytes) }
                 .value

@@ -54,7 +54,7 @@ actor DecidingService: EntitlementService {
     }
 
     nonisolated func accompany(
-        _ header: JournalHeader, signer: StoreSigner,
+        _ header: JournalHeader, signer: AppStoreSigner,
         _ story: @escaping @Sendable (LocalAppStore) async throws -> [ScenarioRun.Outcome]
     ) async throws -> [ScenarioRun.Outcome] {
         var header = header

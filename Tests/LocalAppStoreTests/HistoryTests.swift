@@ -159,7 +159,7 @@ extension Counter {
     #expect(shared.isFamilyShared)
     try state.refund("Ada", Shop.coins)
     let refunded = try #require(state.transactions.last { $0.revocation != nil })
-    state.add(StoreApp(bundleID: "com.example.other", appAppleID: 1, releases: []))
+    state.add(AppStoreApp(bundleID: "com.example.other", appAppleID: 1, releases: []))
     try await withCounter(state) { [state] counter async throws in
         func orders(_ id: String, bundleID: String = Shop.bundleID) async throws -> [String?] {
             let answer = try await counter.get("/inApps/v1/lookup/\(id)", bundleID: bundleID)

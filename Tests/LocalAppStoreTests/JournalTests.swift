@@ -115,7 +115,7 @@ private func open(_ file: String) throws -> LocalAppStore {
 
 @Test func `the control interface performs operations, and rejects pages of other origins`() async throws {
     let store = LocalAppStore(header.state, signer: Shop.signer, sender: { _, _, _ in .success })
-    let application = await StoreServer(store: store, key: try ServerAPIKey(seed: "kept"), port: 0).application()
+    let application = await AppStoreServer(store: store, key: try ServerAPIKey(seed: "kept"), port: 0).application()
     try await application.test(.live) { client in
         func operation(_ body: String, type: String = "application/json") async throws -> (Int, String) {
             try await client.execute(

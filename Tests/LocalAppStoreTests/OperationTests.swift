@@ -98,7 +98,7 @@ import Testing
 }
 
 @Test func `the local App Store's clock never runs backwards`() {
-    var clock = StoreClock(startingAt: Date(timeIntervalSince1970: 100))
+    var clock = AppStoreClock(startingAt: Date(timeIntervalSince1970: 100))
     clock.advance(to: Date(timeIntervalSince1970: 95))
     #expect(clock.now.timeIntervalSince1970 == 100)
     clock.advance(to: Date(timeIntervalSince1970: 100.0004))

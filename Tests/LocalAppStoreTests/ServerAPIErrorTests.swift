@@ -84,7 +84,7 @@ private func stateForWrongRequests() throws -> AppStoreState {
 
 extension AppStoreState {
     /// The customer's last transaction of a product.
-    fileprivate func last(_ customer: String, _ product: String) throws -> StoreTransaction {
+    fileprivate func last(_ customer: String, _ product: String) throws -> AppStoreTransaction {
         try #require(
             transactions.last { accounts[$0.account].name == customer && products[$0.product].id == product })
     }

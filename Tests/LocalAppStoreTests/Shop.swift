@@ -14,7 +14,7 @@ import TenureMint
 
 /// An invented app in a separate local store.
 enum Shop: CalculatorSeller {
-    static let signer = StoreSigner(authority: authority)
+    static let signer = AppStoreSigner(authority: authority)
 
     static func state(
         _ environment: AppStoreEnvironment = .production, at now: String = "2014-09-06T10:00:00Z",
@@ -49,7 +49,7 @@ extension AppStoreState {
     func notificationNames(since first: Int = 0) -> [String] { notifications[first...].map(\.name) }
 }
 
-extension StoreNotification {
+extension AppStoreNotification {
     var name: String { [type.rawValue, subtype?.rawValue].compactMap { $0 }.joined(separator: "/") }
 }
 

@@ -81,7 +81,8 @@ import Testing
 @Test(arguments: ["2012-10-03T09:00:00Z", "2014-09-06T10:00:00Z", "2025-06-01T10:00:00Z"])
 func `receipts signed in any year pass verification, and the oldest have no version`(_ time: String) throws {
     var app = Shop.app()
-    app.releases.append(StoreRelease(platform: .iOS, build: "1", version: "1.0", releasedAt: Shop.date("2010-01-01")))
+    app.releases.append(
+        AppStoreRelease(platform: .iOS, build: "1", version: "1.0", releasedAt: Shop.date("2010-01-01")))
     app.releases.sort { $0.releasedAt < $1.releasedAt }
     var state = AppStoreState(seed: "receipts", startingAt: Shop.date(time), apps: [app])
     try state.addCustomer("Gus")
@@ -103,7 +104,7 @@ func `receipts signed in any year pass verification, and the oldest have no vers
         try state.acquire("Ada")
         try state.buy(Shop.monthly, "Ada")
         state.advance(to: Shop.date("2015-01-01"))
-        let device = StoreSigner.Reader.device(state.accounts[0].devices[0])
+        let device = AppStoreSigner.Reader.device(state.accounts[0].devices[0])
         var artifacts = [try signer.appTransaction(state.acquisitions[0], in: state, for: device)]
         artifacts += try state.transactions.map { try signer.transaction($0, in: state, for: device) }
         artifacts += try state.subscriptions.map { try signer.renewalInfo($0, in: state, for: device) }

@@ -68,7 +68,7 @@ struct StateProcess {
         guard let path = purchases.last else { return say("no scenario") }
         let scenario = try ScenarioReader.read(Array(Data(contentsOf: URL(fileURLWithPath: path))), named: path)
         let store = LocalAppStore(
-            scenario.header.state, signer: StoreSigner(authority: try TestAuthority())
+            scenario.header.state, signer: AppStoreSigner(authority: try TestAuthority())
         ) { _, _, _ in .success }
         try await scenario.perform(in: store)
         var customer = ""

@@ -12,7 +12,7 @@ import Testing
     private func serving(
         _ kiosk: Kiosk, _ body: @escaping @Sendable (URL) async throws -> Void
     ) async throws {
-        let server = StoreServer(store: kiosk.store, key: try ServerAPIKey(seed: "StoreKit"), port: 0)
+        let server = AppStoreServer(store: kiosk.store, key: try ServerAPIKey(seed: "StoreKit"), port: 0)
         try await server.serve { port in try await body(try #require(URL(string: "http://127.0.0.1:\(port)"))) }
     }
 

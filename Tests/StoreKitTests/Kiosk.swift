@@ -18,7 +18,7 @@ struct Kiosk: CalculatorSeller {
         let state = AppStoreState(
             seed: "StoreKit", environment: environment, startingAt: Self.date(now),
             apps: [Self.app(gracePeriodDays: gracePeriodDays)])
-        store = LocalAppStore(state, signer: StoreSigner(authority: Self.authority)) { _, _, _ in .success }
+        store = LocalAppStore(state, signer: AppStoreSigner(authority: Self.authority)) { _, _, _ in .success }
         if let owner {
             try await operation(.customer, owner)
             try await operation(.acquire, owner)

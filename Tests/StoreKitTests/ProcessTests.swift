@@ -9,7 +9,7 @@ import Testing
 /// These tests change the whole process, so they run one after the other.
 @Suite(.serialized) struct ProcessTests {
     @Test func `StoreKit on Linux gives errors and empty sequences if no local App Store is configured`() async throws {
-        guard ProcessInfo.processInfo.environment["TENURE_STORE_URL"] == nil else { return }
+        guard ProcessInfo.processInfo.environment["TENURE_LOCAL_STORE_URL"] == nil else { return }
         await #expect(throws: StoreKitError.self) { try await AppTransaction.shared }
         await #expect(throws: StoreKitError.self) { try await AppStore.sync() }
         #expect(await entitledProducts().isEmpty)

@@ -15,7 +15,7 @@ import Testing
             .deletingLastPathComponent().appendingPathComponent("Examples/scenarios/\(name).yaml")
         let scenario = try ScenarioReader.read(Data(contentsOf: file), named: file.lastPathComponent)
         let store = LocalAppStore(
-            scenario.header.state, signer: StoreSigner(authority: Kiosk.authority)
+            scenario.header.state, signer: AppStoreSigner(authority: Kiosk.authority)
         ) { _, _, _ in .success }
         try await scenario.perform(in: store)
         return (scenario, store)

@@ -173,8 +173,9 @@ private func freePort() async throws -> Int {
 func `a separate service uses the local App Store's clock and Server API`(_ name: String) async throws {
     let folder = try Folder()
     let place = folder.url("scenario").path
-    let storePort = "\(try await freePort())"
-    let settings = try await Command.run("scenario", "settings", "--folder", place, "--store-port", storePort)
+    let localStorePort = "\(try await freePort())"
+    let settings = try await Command.run(
+        "scenario", "settings", "--folder", place, "--local-store-port", localStorePort)
     try #require(settings.status == 0, "\(settings.errors)")
     let options = settings.output.split(separator: "\n").flatMap { $0.split(separator: " ", maxSplits: 1) }.map(
         String.init)
@@ -185,7 +186,8 @@ func `a separate service uses the local App Store's clock and Server API`(_ name
         ] + options)
     let port = try #require(try await service.port(), "\(service.errors)")
     let result = try await Command.run(
-        "scenario", "run", "--service", "http://127.0.0.1:\(port)", "--folder", place, "--store-port", storePort,
+        "scenario", "run", "--service", "http://127.0.0.1:\(port)", "--folder", place, "--local-store-port",
+        localStorePort,
         "\(examples)/\(name).yaml")
     #expect(result.status == 0, "\(result.output)\(result.errors)\(service.errors)")
     #expect(await service.end(by: SIGTERM) == 0)

@@ -23,7 +23,7 @@ extension DeviceRequest {
     }
 }
 
-extension StoreProduct {
+extension AppStoreProduct {
     fileprivate func json(in storefront: Storefront, groupID: String?) -> JSONObject {
         var json: JSONObject = [
             "id": .string(id), "type": .string(type.rawValue), "price": .integer(price(in: storefront)),
@@ -115,7 +115,7 @@ extension DeviceInterface {
         return try answer(state.transactions[bought], in: state, request)
     }
 
-    private func answer(_ transaction: StoreTransaction, in state: AppStoreState, _ request: DeviceRequest) throws
+    private func answer(_ transaction: AppStoreTransaction, in state: AppStoreState, _ request: DeviceRequest) throws
         -> JSONObject
     {
         let jws = try store.signer.transaction(transaction, in: state, for: .device(try request.device))

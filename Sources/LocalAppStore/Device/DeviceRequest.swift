@@ -20,7 +20,7 @@ struct DeviceRequest: Sendable {
             guard state.accounts.count == 1 else {
                 throw DeviceRefusal(
                     .badRequest,
-                    "the local App Store doesn't have exactly one customer; name one with `customer` (TENURE_STORE_CUSTOMER)"
+                    "the local App Store doesn't have exactly one customer; name one with `customer` (TENURE_LOCAL_STORE_CUSTOMER)"
                 )
             }
             account = 0
@@ -37,15 +37,15 @@ struct DeviceRequest: Sendable {
         }
     }
 
-    func acquisition(in state: AppStoreState) throws -> StoreAcquisition {
+    func acquisition(in state: AppStoreState) throws -> AppStoreAcquisition {
         guard let acquisition = state.acquisition(of: account, app: app) else {
             throw AppStoreStateError.hasNoApp(customer: state.accounts[account].name, app: state.apps[app].bundleID)
         }
         return acquisition
     }
 
-    func contents(of state: AppStoreState, at change: Int, signer: StoreSigner) throws -> JSONObject {
-        let device = StoreSigner.Reader.device(try device)
+    func contents(of state: AppStoreState, at change: Int, signer: AppStoreSigner) throws -> JSONObject {
+        let device = AppStoreSigner.Reader.device(try device)
         let it = state.accounts[account]
         let acquisition = state.acquisition(of: account, app: app)
         var contents: JSONObject = [

@@ -102,7 +102,7 @@ package struct JournalHeader: Codable, Sendable {
     var seed: String
     var environment: AppStoreEnvironment = .production
     package var now: Date
-    package var apps: [StoreApp]
+    package var apps: [AppStoreApp]
     /// The lengths of periods in the sandbox; nil for Apple's.
     var sandboxPeriods: SandboxPeriods?
 

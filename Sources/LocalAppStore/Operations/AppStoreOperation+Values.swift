@@ -71,7 +71,7 @@ extension AppStoreOperation {
         _ = try number(.percent, in: 1...100)
         _ = try number(.periodsAgo, in: 0...1000)
         _ = try number(.days, in: 1...90)
-        _ = try word(.way, among: StoreAcquisition.Way.allCases) { $0.rawValue }
+        _ = try word(.way, among: AppStoreAcquisition.Way.allCases) { $0.rawValue }
         _ = try word(.state, among: Network.allCases) { $0.rawValue }
     }
 

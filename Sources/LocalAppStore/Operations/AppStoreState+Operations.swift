@@ -13,7 +13,7 @@ extension AppStoreState {
         case .advance: if let instant = try operation.targetTime(in: self) { advance(to: instant) }
 
         case .release:
-            let release = StoreRelease(
+            let release = AppStoreRelease(
                 platform: try operation.platform() ?? .iOS, build: try operation.text(.build),
                 version: try operation.text(.version),
                 releasedAt: now)
@@ -36,7 +36,7 @@ extension AppStoreState {
             try acquire(
                 customer, app: app, on: try operation.platform() ?? .iOS, release: operation[.release],
                 price: try operation.price(),
-                way: try operation.word(.way, among: StoreAcquisition.Way.allCases) { $0.rawValue } ?? .purchase,
+                way: try operation.word(.way, among: AppStoreAcquisition.Way.allCases) { $0.rawValue } ?? .purchase,
                 preorderDate: try operation.date(.preordered), licenseEnds: try operation.date(.licenseEnds))
         case .update: try update(customer, app: app, on: try operation.platform())
         case .refundApp: try refundApp(customer, app: app)

@@ -7,7 +7,7 @@ package protocol EntitlementService: Sendable {
     /// Runs `story` in a store with that state. The service gets the store's notifications, uses its clock, and can
     /// call its API.
     func accompany(
-        _ header: JournalHeader, signer: StoreSigner,
+        _ header: JournalHeader, signer: AppStoreSigner,
         _ story: @escaping @Sendable (LocalAppStore) async throws -> [ScenarioRun.Outcome]
     ) async throws -> [ScenarioRun.Outcome]
 

@@ -5,7 +5,7 @@ import TenurePolicyFile
 
 /// Reads the app of a scenario, with its releases, prices and products.
 extension ScenarioReader {
-    mutating func app(_ part: Part) -> StoreApp? {
+    mutating func app(_ part: Part) -> AppStoreApp? {
         guard let fields = fields(part, .app) else { return nil }
         let bundleID = fields["bundleID"].flatMap { $0.name(&reading, example: "com.example.calculator") }
         let appleID = fields["appleID"].flatMap { $0.integer(&reading, example: "828838134") }
@@ -17,19 +17,19 @@ extension ScenarioReader {
         let prices = list(fields["prices"], example: "- { from: 2014-01-10, price: 4.99 }").compactMap { price($0) }
         let products = fields["products"].map { self.products($0) } ?? []
         guard let bundleID, let appleID else { return nil }
-        return StoreApp(
+        return AppStoreApp(
             bundleID: bundleID, appAppleID: Int64(appleID), releases: releases, prices: prices, products: products,
             gracePeriodDays: graceDays)
     }
 
-    private mutating func release(_ part: Part) -> StoreRelease? {
+    private mutating func release(_ part: Part) -> AppStoreRelease? {
         guard let fields = fields(part, .release) else { return nil }
         let platform = fields["platform"].flatMap { $0.platform(&reading) }
         let build = text(fields["build"], example: "37")
         let version = text(fields["version"], example: "1.4")
         let date = fields["at"].flatMap { $0.dayOrInstant(&reading) }
         guard let platform, let build, let version, let date else { return nil }
-        return StoreRelease(platform: platform, build: build, version: version, releasedAt: date)
+        return AppStoreRelease(platform: platform, build: build, version: version, releasedAt: date)
     }
 
     private mutating func price(_ part: Part) -> AppPrice? {
@@ -40,12 +40,12 @@ extension ScenarioReader {
         return AppPrice(from: from, price: amount)
     }
 
-    private mutating func products(_ part: Part) -> [StoreProduct] {
+    private mutating func products(_ part: Part) -> [AppStoreProduct] {
         entries(part, example: "com.example.calculator.everything: { type: nonConsumable, price: 9.99 }")
             .compactMap { product($0.key, $0.part) }
     }
 
-    private mutating func product(_ id: String, _ part: Part) -> StoreProduct? {
+    private mutating func product(_ id: String, _ part: Part) -> AppStoreProduct? {
         guard let fields = fields(part, .product) else { return nil }
         let type = fields["type"].flatMap { $0.word(&reading, among: ProductType.allCases) }
         let price = amount(fields["price"])
@@ -67,7 +67,7 @@ extension ScenarioReader {
         var offers = list(fields["offers"], example: "- { id: comeback, … }").compactMap { offer($0, type: nil) }
         if let offer = fields["introductory"].flatMap({ offer($0, type: .introductory) }) { offers.append(offer) }
         guard let type, let price else { return nil }
-        return StoreProduct(
+        return AppStoreProduct(
             id: id, type: type, price: price, prices: prices, group: group, level: level ?? 1, period: period,
             isFamilyShareable: isShareable, offers: offers)
     }

@@ -6,10 +6,10 @@ import TenureJSON
 /// Plays a scenario: performs its operations, and compares the service's decisions with the expected ones.
 package struct ScenarioRun: Sendable {
     let scenario: Scenario
-    let signer: StoreSigner
+    let signer: AppStoreSigner
     let service: any EntitlementService
 
-    package init(_ scenario: Scenario, signer: StoreSigner, service: any EntitlementService) {
+    package init(_ scenario: Scenario, signer: AppStoreSigner, service: any EntitlementService) {
         self.scenario = scenario
         self.signer = signer
         self.service = service

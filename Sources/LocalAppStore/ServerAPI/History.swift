@@ -38,7 +38,7 @@ extension ServerAPIRequest {
 
     /// Returns the twenty entries after the revision in the request. The response's revision names the last of them: a later
     /// request with it gets everything that changed since.
-    private func page(of transactions: [StoreTransaction], isDescending: Bool) throws -> JSONObject {
+    private func page(of transactions: [AppStoreTransaction], isDescending: Bool) throws -> JSONObject {
         var rest = transactions[...]
         let revision = single("revision")
         if let revision {
@@ -68,7 +68,7 @@ private struct Revision: Equatable {
         self.milliseconds = milliseconds
     }
 
-    init(of transaction: StoreTransaction) {
+    init(of transaction: AppStoreTransaction) {
         number = transaction.revision
         milliseconds = Int64(transaction.modifiedAt.timeIntervalSince1970 * 1000)
     }
@@ -136,7 +136,7 @@ private struct HistoryFilter {
         return flag
     }
 
-    func admits(_ transaction: StoreTransaction, in state: AppStoreState) -> Bool {
+    func admits(_ transaction: AppStoreTransaction, in state: AppStoreState) -> Bool {
         let product = state.products[transaction.product]
         if let begin, transaction.purchaseDate < begin { return false }
         if let end, transaction.purchaseDate >= end { return false }

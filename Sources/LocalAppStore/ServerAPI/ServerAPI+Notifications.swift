@@ -23,7 +23,7 @@ extension ServerAPI {
     }
 }
 
-extension StoreNotification {
+extension AppStoreNotification {
     /// The token for requests about the result of this test notification.
     fileprivate var token: String {
         "\(uuid.uuidString.lowercased())_\(Int64(date.timeIntervalSince1970 * 1000))"
@@ -84,7 +84,7 @@ extension ServerAPIRequest {
         return answer
     }
 
-    private func item(_ notification: StoreNotification) throws -> JSONObject {
+    private func item(_ notification: AppStoreNotification) throws -> JSONObject {
         [
             "signedPayload": .string(try signer.notification(notification, in: state)),
             "sendAttempts": .array(
@@ -147,7 +147,7 @@ private struct NotificationFilter {
         }
     }
 
-    func admits(_ it: StoreNotification) -> Bool {
+    func admits(_ it: AppStoreNotification) -> Bool {
         guard it.app == app, it.date >= begin, it.date <= end else { return false }
         if let type, it.type.rawValue != type { return false }
         if let subtype, it.subtype?.rawValue != subtype { return false }

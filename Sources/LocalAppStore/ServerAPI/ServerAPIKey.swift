@@ -13,7 +13,7 @@ package struct ServerAPIKey: Sendable {
 
     /// Creates the key of the local App Store with this seed. The same seed always gives the same key.
     package init(seed: String) throws {
-        let ids = StoreIDs(seed: seed, environment: .production)
+        let ids = AppStoreIDs(seed: seed, environment: .production)
         issuerID = ids.uuid("issuer").uuidString.lowercased()
         keyID = String(ids.uuid("key").uuidString.filter { $0 != "-" }.prefix(10))
         for attempt in 0..<16 {

@@ -12,19 +12,19 @@ struct ServerAPIRequest: Sendable {
     let state: AppStoreState
     /// The index of the token's app.
     let app: Int
-    let signer: StoreSigner
+    let signer: AppStoreSigner
 
     func query(_ name: String) -> [String] { parameters.filter { $0.name == name }.map(\.value) }
 
     /// Returns the value of a query parameter. If it is repeated, the last one counts, as in Apple's API.
     func single(_ name: String) -> String? { query(name).last }
 
-    func signed(_ transaction: StoreTransaction) throws -> String {
+    func signed(_ transaction: AppStoreTransaction) throws -> String {
         try signer.transaction(transaction, in: state)
     }
 
     /// Returns the app's transaction with this ID. Throws if the app has no such transaction.
-    func transaction(_ id: String) throws(ServerAPIError) -> StoreTransaction {
+    func transaction(_ id: String) throws(ServerAPIError) -> AppStoreTransaction {
         try checkForm(of: id, .invalidTransactionID)
         guard let transaction = state.transaction(id), transaction.app == app else { throw .transactionIDNotFound }
         return transaction
@@ -38,7 +38,7 @@ struct ServerAPIRequest: Sendable {
     }
 
     /// Returns the original transaction with this ID. Throws for the ID of a later transaction.
-    func original(_ id: String) throws(ServerAPIError) -> StoreTransaction {
+    func original(_ id: String) throws(ServerAPIError) -> AppStoreTransaction {
         try checkForm(of: id, .invalidOriginalTransactionID)
         guard let transaction = state.transaction(id), transaction.app == app, transaction.original == transaction.index
         else { throw .originalTransactionIDNotFound }

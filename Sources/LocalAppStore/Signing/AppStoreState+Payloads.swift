@@ -10,7 +10,7 @@ extension AppStoreState {
     static let sandboxPurchaseDate = Date(timeIntervalSince1970: 1_375_340_400)
     static let sandboxVersion = "1.0"
 
-    func appTransaction(_ it: StoreAcquisition, for reader: StoreSigner.Reader) -> JSONObject {
+    func appTransaction(_ it: AppStoreAcquisition, for reader: AppStoreSigner.Reader) -> JSONObject {
         let app = apps[it.app]
         let installed = it.installedRelease
         var payload = JSONObject()
@@ -36,7 +36,7 @@ extension AppStoreState {
         return payload
     }
 
-    func payload(of it: StoreTransaction, for reader: StoreSigner.Reader, signedAt date: Date) -> JSONObject {
+    func payload(of it: AppStoreTransaction, for reader: AppStoreSigner.Reader, signedAt date: Date) -> JSONObject {
         let product = products[it.product]
         let isSubscription = product.type == .autoRenewable
         var payload = JSONObject()
@@ -75,7 +75,7 @@ extension AppStoreState {
         return payload
     }
 
-    func renewalInfo(of it: Subscription, for reader: StoreSigner.Reader, signedAt date: Date) -> JSONObject {
+    func renewalInfo(of it: Subscription, for reader: AppStoreSigner.Reader, signedAt date: Date) -> JSONObject {
         var payload = JSONObject()
         payload["originalTransactionId"] = .string(ids.transaction(it.original))
         payload["autoRenewProductId"] = .string(products[it.renewsAs].id)
@@ -134,12 +134,12 @@ extension AppStoreState {
     }
 
     /// CFBundleVersion of the app that made the purchase.
-    func bundleVersion(of transaction: StoreTransaction) -> String? {
+    func bundleVersion(of transaction: AppStoreTransaction) -> String? {
         acquisition(of: transaction.account, app: transaction.app)?.installedRelease.build
     }
 
     /// Apple's number for a release.
-    func externalIdentifier(of release: StoreRelease, app: Int) -> Int {
+    func externalIdentifier(of release: AppStoreRelease, app: Int) -> Int {
         861_000_000 + (apps[app].releases.firstIndex(of: release) ?? 0) + app * 10_000
     }
 
@@ -152,7 +152,7 @@ extension AppStoreState {
     }
 
     /// Adds the nonce, and its hash with the device ID, which only that device can check.
-    private func bind(_ payload: inout JSONObject, _ label: String, for reader: StoreSigner.Reader, at date: Date) {
+    private func bind(_ payload: inout JSONObject, _ label: String, for reader: AppStoreSigner.Reader, at date: Date) {
         guard case .device(let device) = reader else { return }
         let nonce = ids.uuid("nonce \(label) \(Int64(date.timeIntervalSince1970 * 1000))")
         let hash = DeviceVerification.hash(nonce: nonce, deviceVerificationID: device)

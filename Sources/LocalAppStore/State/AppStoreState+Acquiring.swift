@@ -12,7 +12,7 @@ extension AppStoreState {
     /// - price: the price in milliunits. Nil takes the app's current price.
     package mutating func acquire(
         _ customer: String, app bundleID: String? = nil, on platform: Platform = .iOS, release name: String? = nil,
-        price: Int64? = nil, way: StoreAcquisition.Way = .purchase, preorderDate: Date? = nil,
+        price: Int64? = nil, way: AppStoreAcquisition.Way = .purchase, preorderDate: Date? = nil,
         licenseEnds: Date? = nil
     ) throws(AppStoreStateError) {
         let account = try accountPlace(customer)
@@ -29,7 +29,7 @@ extension AppStoreState {
         let release = try self.release(of: app, on: platform, named: name)
         let index = acquisitions.count
         acquisitions.append(
-            StoreAcquisition(
+            AppStoreAcquisition(
                 index: index, account: account, app: app, platform: platform, release: release, date: now, way: way,
                 price: paid, preorderDate: preorderDate, licenseEnds: way == .volumePurchase ? licenseEnds : nil,
                 installedPlatform: platform, installedRelease: release))
@@ -38,7 +38,7 @@ extension AppStoreState {
     }
 
     private func release(of app: Int, on platform: Platform, named name: String?) throws(AppStoreStateError)
-        -> StoreRelease
+        -> AppStoreRelease
     {
         let bundleID = apps[app].bundleID
         guard let name else {
@@ -83,7 +83,7 @@ extension AppStoreState {
         notify(.rescindConsent, app: acquisition.app, about: .app(acquisition.index))
     }
 
-    func held(by customer: String, app bundleID: String?) throws(AppStoreStateError) -> StoreAcquisition {
+    func held(by customer: String, app bundleID: String?) throws(AppStoreStateError) -> AppStoreAcquisition {
         let app = try appPlace(bundleID)
         guard let acquisition = acquisition(of: try accountPlace(customer), app: app) else {
             throw .hasNoApp(customer: customer, app: apps[app].bundleID)

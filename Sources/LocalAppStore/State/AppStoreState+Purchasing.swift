@@ -9,7 +9,7 @@ extension AppStoreState {
     @discardableResult
     package mutating func buy(
         _ id: String, _ customer: String, quantity: Int64 = 1, offer name: String? = nil, appAccountToken: UUID? = nil
-    ) throws(AppStoreStateError) -> StoreTransaction {
+    ) throws(AppStoreStateError) -> AppStoreTransaction {
         let account = try accountPlace(customer)
         let product = try productPlace(id)
         let app = app(ofProduct: product)
@@ -51,7 +51,7 @@ extension AppStoreState {
     private mutating func subscribe(
         _ product: Int, account: Int, app: Int, former: Subscription?, offer: SubscriptionOffer?,
         appAccountToken: UUID?
-    ) -> StoreTransaction {
+    ) -> AppStoreTransaction {
         let transaction = record(
             product, account: account, original: former?.original, offer: offer, period: now,
             appAccountToken: appAccountToken ?? former.flatMap { transactions[$0.current].appAccountToken })
@@ -90,7 +90,7 @@ extension AppStoreState {
         _ product: Int, account: Int, quantity: Int64 = 1, original: Int? = nil, offer: SubscriptionOffer? = nil,
         period start: Date? = nil, reason: TransactionReason = .purchase, price: Int64? = nil,
         appAccountToken: UUID? = nil, sharedFrom: Int? = nil, expiresDate: Date? = nil
-    ) -> StoreTransaction {
+    ) -> AppStoreTransaction {
         let index = transactions.count
         let storefront = accounts[account].storefront
         let length =
@@ -100,7 +100,7 @@ extension AppStoreState {
             }
         revision += 1
         let unit = offer?.price ?? price ?? products[product].price(in: storefront)
-        let transaction = StoreTransaction(
+        let transaction = AppStoreTransaction(
             index: index, original: original ?? index, account: account, app: app(ofProduct: product),
             product: product, purchaseDate: start ?? now,
             originalPurchaseDate: original.map { transactions[$0].purchaseDate } ?? start ?? now,

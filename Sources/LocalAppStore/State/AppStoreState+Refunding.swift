@@ -7,7 +7,7 @@ import TenureCore
 extension AppStoreState {
     /// - Parameter periodsAgo: for a subscription, how many transactions before the latest one; 0 is the latest.
     func transaction(_ customer: String, _ id: String, periodsAgo: Int = 0) throws(AppStoreStateError)
-        -> StoreTransaction
+        -> AppStoreTransaction
     {
         let product = try productPlace(id)
         let account = try accountPlace(customer)
@@ -90,7 +90,7 @@ extension AppStoreState {
 
     /// Sends a notification about the disputed transaction, with the current state of its subscription.
     private mutating func tell(
-        _ type: NotificationType, of transaction: StoreTransaction, reason: ConsumptionRequestReason? = nil
+        _ type: NotificationType, of transaction: AppStoreTransaction, reason: ConsumptionRequestReason? = nil
     ) {
         notify(
             type, app: transaction.app, about: .transaction(transaction, subscription(of: transaction), reason))

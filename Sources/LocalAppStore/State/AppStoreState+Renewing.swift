@@ -112,7 +112,7 @@ extension AppStoreState {
     }
 
     /// The developer extends the next renewal date.
-    mutating func extend(_ transaction: StoreTransaction, by days: Int) -> Date? {
+    mutating func extend(_ transaction: AppStoreTransaction, by days: Int) -> Date? {
         guard let subscription = subscription(of: transaction), subscription.state == .active,
             let end = transactions[subscription.current].expiresDate
         else { return nil }

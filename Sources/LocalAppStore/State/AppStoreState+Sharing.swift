@@ -76,7 +76,7 @@ extension AppStoreState {
     }
 
     /// Revokes the members' shares in a purchase that isn't a subscription.
-    mutating func revokeShares(in purchase: StoreTransaction) {
+    mutating func revokeShares(in purchase: AppStoreTransaction) {
         for share in shares(inFamilyOf: purchase.account) where transactions[share].sharedFrom == purchase.index {
             revokeShare(transaction: share)
         }
@@ -168,7 +168,7 @@ extension AppStoreState {
         notify(.revoke, app: transactions[share].app, about: .transaction(transactions[share], nil, nil))
     }
 
-    private static func familyRevocation(at date: Date) -> StoreTransaction.Revocation {
+    private static func familyRevocation(at date: Date) -> AppStoreTransaction.Revocation {
         .init(date: date, reason: .other, type: .familyRevoke, percentage: nil)
     }
 }

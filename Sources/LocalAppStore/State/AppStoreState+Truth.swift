@@ -45,7 +45,7 @@ extension AppStoreState {
 
     /// The era in which the account got the app; nil while it is refunded. After a refund, the era in which it was
     /// acquired again.
-    private func era(of acquisition: StoreAcquisition, under policy: Policy) -> String? {
+    private func era(of acquisition: AppStoreAcquisition, under policy: Policy) -> String? {
         guard acquisition.refundedAt == nil else { return nil }
         let date = acquisition.gotAgainAt ?? acquisition.date
         return policy.eras.last { era in

@@ -9,14 +9,14 @@ package import TenureCore
 package struct AppStoreState: Sendable {
     package let seed: String
     package let environment: AppStoreEnvironment
-    package internal(set) var clock: StoreClock
-    package internal(set) var apps: [StoreApp] = []
-    package internal(set) var products: [StoreProduct] = []
-    package internal(set) var accounts: [StoreAccount] = []
-    package internal(set) var acquisitions: [StoreAcquisition] = []
-    package internal(set) var transactions: [StoreTransaction] = []
+    package internal(set) var clock: AppStoreClock
+    package internal(set) var apps: [AppStoreApp] = []
+    package internal(set) var products: [AppStoreProduct] = []
+    package internal(set) var accounts: [AppStoreAccount] = []
+    package internal(set) var acquisitions: [AppStoreAcquisition] = []
+    package internal(set) var transactions: [AppStoreTransaction] = []
     var subscriptions: [Subscription] = []
-    package internal(set) var notifications: [StoreNotification] = []
+    package internal(set) var notifications: [AppStoreNotification] = []
     /// The indexes of the notifications to deliver now.
     var outbox: [Int] = []
     /// The consumption that developers reported, by index of the transaction.
@@ -25,7 +25,7 @@ package struct AppStoreState: Sendable {
     var network = Network.up
 
     let sandboxPeriods: SandboxPeriods
-    let ids: StoreIDs
+    let ids: AppStoreIDs
     var scheduledEvents = ScheduledEvents()
     var revision = 0
     /// The date and rank of the last notification about each original transaction.
@@ -39,14 +39,14 @@ package struct AppStoreState: Sendable {
     var sharedPurchases: Set<Int> = []
 
     package init(
-        seed: String, environment: AppStoreEnvironment = .production, startingAt now: Date, apps: [StoreApp] = [],
+        seed: String, environment: AppStoreEnvironment = .production, startingAt now: Date, apps: [AppStoreApp] = [],
         sandboxPeriods: SandboxPeriods = SandboxPeriods()
     ) {
         self.seed = seed
         self.environment = environment
         self.sandboxPeriods = sandboxPeriods
-        clock = StoreClock(startingAt: now)
-        ids = StoreIDs(seed: seed, environment: environment)
+        clock = AppStoreClock(startingAt: now)
+        ids = AppStoreIDs(seed: seed, environment: environment)
         for app in apps { add(app) }
     }
 
@@ -54,7 +54,7 @@ package struct AppStoreState: Sendable {
 
     // MARK: Catalog
 
-    mutating func add(_ app: StoreApp) {
+    mutating func add(_ app: AppStoreApp) {
         let place = apps.count
         for product in app.products where productPlaces[product.id] == nil {
             productPlaces[product.id] = products.count
@@ -64,7 +64,7 @@ package struct AppStoreState: Sendable {
         apps.append(app)
     }
 
-    mutating func release(_ release: StoreRelease, of bundleID: String?) throws(AppStoreStateError) {
+    mutating func release(_ release: AppStoreRelease, of bundleID: String?) throws(AppStoreStateError) {
         let app = try appPlace(bundleID)
         apps[app].releases.append(release)
         apps[app].releases.sort { $0.releasedAt < $1.releasedAt }
@@ -94,7 +94,7 @@ package struct AppStoreState: Sendable {
         guard let storefront = Storefront(code: code) else { throw .noStorefront(code) }
         let place = accounts.count
         let devices = (0..<max(1, min(devices, 10))).map { ids.uuid("device \($0) of account \(place)") }
-        accounts.append(StoreAccount(name: name, storefront: storefront, family: family, devices: devices))
+        accounts.append(AppStoreAccount(name: name, storefront: storefront, family: family, devices: devices))
         accountPlaces[name] = place
         if let family { families[family, default: []].append(place) }
     }
@@ -139,33 +139,33 @@ package struct AppStoreState: Sendable {
 
     func app(ofProduct place: Int) -> Int { appOfProduct[place] }
 
-    package func acquisition(of account: Int, app: Int) -> StoreAcquisition? {
+    package func acquisition(of account: Int, app: Int) -> AppStoreAcquisition? {
         accounts[account].acquisitions.lazy.map { acquisitions[$0] }.first { $0.app == app }
     }
 
     /// Finds a transaction by its `transactionId`.
-    func transaction(_ id: some StringProtocol) -> StoreTransaction? {
+    func transaction(_ id: some StringProtocol) -> AppStoreTransaction? {
         guard let place = ids.transactionIndex(id), transactions.indices.contains(place) else { return nil }
         return transactions[place]
     }
 
     /// Finds an acquisition by its `appTransactionId`.
-    func acquisition(_ id: some StringProtocol) -> StoreAcquisition? {
+    func acquisition(_ id: some StringProtocol) -> AppStoreAcquisition? {
         guard let place = ids.appTransactionIndex(id), acquisitions.indices.contains(place) else { return nil }
         return acquisitions[place]
     }
 
     /// Finds a transaction by the order ID in the purchaser's e-mail. A shared purchase has none.
-    func transaction(order id: String) -> StoreTransaction? {
+    func transaction(order id: String) -> AppStoreTransaction? {
         guard let place = ids.transactionIndex(order: id), transactions.indices.contains(place),
             !transactions[place].isFamilyShared
         else { return nil }
         return transactions[place]
     }
 
-    package func id(of transaction: StoreTransaction) -> String { ids.transaction(transaction.index) }
-    package func orderID(of transaction: StoreTransaction) -> String { ids.order(transaction.index) }
-    package func id(of acquisition: StoreAcquisition) -> String { ids.appTransaction(acquisition.index) }
+    package func id(of transaction: AppStoreTransaction) -> String { ids.transaction(transaction.index) }
+    package func orderID(of transaction: AppStoreTransaction) -> String { ids.order(transaction.index) }
+    package func id(of acquisition: AppStoreAcquisition) -> String { ids.appTransaction(acquisition.index) }
 
     /// The ID of a subscription group: a number, as App Store Connect makes it. A group that is named by a number has that
     /// ID, so that an app can use its real one. Empty for a group without products.
@@ -181,7 +181,7 @@ package struct AppStoreState: Sendable {
     }
 
     /// The subscription that a transaction belongs to.
-    func subscription(of transaction: StoreTransaction) -> Subscription? {
+    func subscription(of transaction: AppStoreTransaction) -> Subscription? {
         accounts[transaction.account].subscriptions.lazy.map { subscriptions[$0] }
             .first { $0.original == transaction.original }
     }
@@ -191,7 +191,7 @@ package struct AppStoreState: Sendable {
     /// Adds a notification, to deliver if the app has a URL.
     mutating func notify(
         _ type: NotificationType, _ subtype: NotificationSubtype? = nil, app: Int,
-        about subject: StoreNotification.Subject
+        about subject: AppStoreNotification.Subject
     ) {
         let index = notifications.count
         var rank = 0
@@ -200,7 +200,7 @@ package struct AppStoreState: Sendable {
             lastNotified[transaction.original] = (now, rank)
         }
         notifications.append(
-            StoreNotification(
+            AppStoreNotification(
                 index: index, uuid: ids.uuid("notification \(index)"), type: type, subtype: subtype, date: now,
                 rank: rank, app: app, subject: subject))
         if apps[app].notificationURL != nil { outbox.append(index) }
@@ -216,7 +216,7 @@ package struct AppStoreState: Sendable {
     }
 
     /// Changes a transaction. It moves to the end of the transaction history, which is ordered by the last change.
-    mutating func change(_ transaction: Int, _ body: (inout StoreTransaction) -> Void) {
+    mutating func change(_ transaction: Int, _ body: (inout AppStoreTransaction) -> Void) {
         revision += 1
         body(&transactions[transaction])
         transactions[transaction].revision = revision

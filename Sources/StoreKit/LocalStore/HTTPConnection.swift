@@ -4,7 +4,7 @@ import TenureHTTP
 import TenureJSON
 
 /// The connection to a local App Store on a port: `tenure local-store run`.
-struct HTTPConnection: StoreConnection {
+struct HTTPConnection: AppStoreConnection {
     let url: URL
 
     /// The number of seconds for which the local App Store may hold a request that waits for changes.

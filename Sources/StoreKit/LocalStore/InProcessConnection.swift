@@ -6,7 +6,7 @@ import TenureJSON
     import TenureAppStore
 
     /// The connection to a local App Store in this process.
-    struct InProcessConnection: StoreConnection {
+    struct InProcessConnection: AppStoreConnection {
         let interface: DeviceInterface
 
         init(_ store: LocalAppStore) {

@@ -98,7 +98,7 @@ extension LocalStore {
             try Data(receipt).write(to: receiptURL, options: .atomic)
         } catch {
             throw Failure(
-                "the receipt can't be saved as `\(receiptURL.path)`; make the folder writable, or set TENURE_STORE_FOLDER to another one"
+                "the receipt can't be saved as `\(receiptURL.path)`; make the folder writable, or set TENURE_LOCAL_STORE_FOLDER to another one"
             )
         }
     }

@@ -25,7 +25,7 @@ extension LocalStore {
     static func required() throws(StoreKitError) -> LocalStore {
         guard let current else {
             throw .systemError(
-                Failure("no local App Store is configured; write its URL in TENURE_STORE_URL"))
+                Failure("no local App Store is configured; write its URL in TENURE_LOCAL_STORE_URL"))
         }
         return current
     }
@@ -60,23 +60,24 @@ extension LocalStore {
     /// The device of the environment variables; nil if they name no store. The app counts as installed; no request is
     /// sent yet.
     convenience init?(environment: [String: String]) {
-        guard let address = environment["TENURE_STORE_URL"], let url = URL(string: address), url.host != nil else {
+        guard let address = environment["TENURE_LOCAL_STORE_URL"], let url = URL(string: address), url.host != nil
+        else {
             return nil
         }
-        let device = environment["TENURE_STORE_DEVICE"] ?? "first"
+        let device = environment["TENURE_LOCAL_STORE_DEVICE"] ?? "first"
         var place = Place(
-            customer: environment["TENURE_STORE_CUSTOMER"],
-            app: environment["TENURE_STORE_APP"] ?? Bundle.main.bundleIdentifier, device: device,
+            customer: environment["TENURE_LOCAL_STORE_CUSTOMER"],
+            app: environment["TENURE_LOCAL_STORE_APP"] ?? Bundle.main.bundleIdentifier, device: device,
             deviceVerificationID: UUID(uuidString: device))
-        place.folder = environment["TENURE_STORE_FOLDER"].map { URL(fileURLWithPath: $0) }
-        if let path = environment["TENURE_STORE_ROOTS"] {
+        place.folder = environment["TENURE_LOCAL_STORE_FOLDER"].map { URL(fileURLWithPath: $0) }
+        if let path = environment["TENURE_LOCAL_STORE_ROOTS"] {
             // Unreadable roots aren't trusted: every answer will be unverified.
             do {
                 place.anchors = try TrustAnchors([UInt8](Data(contentsOf: URL(fileURLWithPath: path))))
             } catch {
                 place.anchors = .apple
                 FileHandle.standardError.write(
-                    Data("StoreKit: the roots of TENURE_STORE_ROOTS can't be read (`\(path)`): \(error)\n".utf8))
+                    Data("StoreKit: the roots of TENURE_LOCAL_STORE_ROOTS can't be read (`\(path)`): \(error)\n".utf8))
             }
         }
         self.init(connection: HTTPConnection(url: url), place: place)

@@ -6,7 +6,7 @@ import TenureJSON
 
 /// A device of a local App Store: the source of `AppTransaction`, `Transaction`, `Product` and the rest on Linux. Apps
 /// never need it. Their tests use it to control how the store behaves.
-/// By default, the environment names the store: `TENURE_STORE_URL` and related variables. In a test, `run` uses another
+/// By default, the environment names the store: `TENURE_LOCAL_STORE_URL` and related variables. In a test, `run` uses another
 /// device for the length of a closure, and `use` for the whole process.
 public final class LocalStore: Sendable {
     /// The value of `AppStore.deviceVerificationID`.
@@ -28,7 +28,7 @@ public final class LocalStore: Sendable {
     }
 
     private let receiptFolder: URL
-    let connection: any StoreConnection
+    let connection: any AppStoreConnection
     let state: Mutex<State>
     private let ownsFolder: Bool
 
@@ -66,7 +66,7 @@ public final class LocalStore: Sendable {
         var watchers: [AsyncStream<Void>.Continuation] = []
     }
 
-    init(connection: any StoreConnection, place: Place) {
+    init(connection: any AppStoreConnection, place: Place) {
         self.connection = connection
         deviceVerificationID = place.deviceVerificationID ?? Self.deviceID(of: place)
         ownsFolder = place.folder == nil

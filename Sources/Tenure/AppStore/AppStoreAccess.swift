@@ -22,29 +22,29 @@ package protocol AppStoreAccess: Sendable {
     var receipt: Data? { get }
 
     /// `AppTransaction.shared`: the app transaction that the device has stored, or can fetch without a sign-in.
-    func appTransaction() async throws -> StoreResult<StoreAppTransaction>
+    func appTransaction() async throws -> AppStoreResult<AppStoreAppTransaction>
     /// All transactions of `Transaction.all`, including refunded and expired ones.
     ///
     /// `Transaction.all` is also empty if the App Store doesn't respond. So if it is empty, this requests the products
     /// with `productIDs`, and throws if that request fails.
-    func transactions(productIDs: [String]) async throws -> [StoreResult<StoreTransaction>]
+    func transactions(productIDs: [String]) async throws -> [AppStoreResult<AppStoreTransaction>]
     /// The state of the subscriptions among `transactions`.
-    func renewals(of transactions: [StoreTransaction]) async throws -> [StoreResult<StoreRenewal>]
+    func renewals(of transactions: [AppStoreTransaction]) async throws -> [AppStoreResult<AppStoreRenewal>]
     /// The transactions of `Transaction.unfinished`.
-    func unfinished() async throws -> [StoreTransaction]
+    func unfinished() async throws -> [AppStoreTransaction]
     /// `Transaction.updates`, until the task is canceled.
-    func updates() -> AsyncStream<StoreResult<StoreTransaction>>
+    func updates() -> AsyncStream<AppStoreResult<AppStoreTransaction>>
     /// Finishes a transaction.
     func finish(_ transactionID: String) async throws
 
     /// `AppStore.sync()`. It may show a sign-in, so call it only after the customer tapped a button.
     func synchronize() async throws
     /// `AppTransaction.refresh()`. It may show a sign-in, so call it only after the customer tapped a button.
-    func refreshAppTransaction() async throws -> StoreResult<StoreAppTransaction>
+    func refreshAppTransaction() async throws -> AppStoreResult<AppStoreAppTransaction>
 }
 
 /// A result of StoreKit, verified or not.
-package enum StoreResult<Value: Sendable>: Sendable {
+package enum AppStoreResult<Value: Sendable>: Sendable {
     case verified(Value)
     /// StoreKit couldn't verify the value. So it proves neither that a purchase exists nor that it is missing.
     case unverified(reason: String)
@@ -55,7 +55,7 @@ package enum StoreResult<Value: Sendable>: Sendable {
 }
 
 /// A verified app transaction.
-package struct StoreAppTransaction: Sendable, Hashable {
+package struct AppStoreAppTransaction: Sendable, Hashable {
     /// The JWS that the App Store signed. The client sends it to the service.
     package let jws: String
     package let bundleID: String
@@ -71,7 +71,7 @@ package struct StoreAppTransaction: Sendable, Hashable {
 }
 
 /// A verified transaction.
-package struct StoreTransaction: Sendable, Hashable {
+package struct AppStoreTransaction: Sendable, Hashable {
     package let jws: String
     package let environment: AppStoreEnvironment
     /// The `appTransactionId` of the app transaction to which the purchase belongs, if the transaction has it.
@@ -81,7 +81,7 @@ package struct StoreTransaction: Sendable, Hashable {
 }
 
 /// A verified renewal info.
-package struct StoreRenewal: Sendable, Hashable {
+package struct AppStoreRenewal: Sendable, Hashable {
     package let jws: String
     let renewal: Renewal
 }

@@ -3,10 +3,10 @@ import TenureCore
 /// What was read from the App Store since the app started.
 struct AppStoreSnapshot: Sendable {
     /// The signed app transaction, for the service.
-    var appTransaction: StoreAppTransaction?
+    var appTransaction: AppStoreAppTransaction?
     /// All verified transactions, to be sent to the service. Nil if the list is incomplete.
-    var transactions: [StoreTransaction]?
-    var renewals: [StoreRenewal] = []
+    var transactions: [AppStoreTransaction]?
+    var renewals: [AppStoreRenewal] = []
     /// Whether the state of all subscriptions was read.
     var knowsRenewals = false
     var steps: [Tenure.AppStoreStep] = []

@@ -47,12 +47,12 @@ package struct StoreKitAccess: AppStoreAccess {
 
     // MARK: Without a prompt
 
-    package func appTransaction() async throws -> StoreResult<StoreAppTransaction> {
+    package func appTransaction() async throws -> AppStoreResult<AppStoreAppTransaction> {
         Self.result(try await AppTransaction.shared)
     }
 
-    package func transactions(productIDs: [String]) async throws -> [StoreResult<StoreTransaction>] {
-        var results: [StoreResult<StoreTransaction>] = []
+    package func transactions(productIDs: [String]) async throws -> [AppStoreResult<AppStoreTransaction>] {
+        var results: [AppStoreResult<AppStoreTransaction>] = []
         for await result in Transaction.all { results.append(Self.result(result)) }
         if results.isEmpty {
             for await result in Transaction.currentEntitlements { results.append(Self.result(result)) }
@@ -71,8 +71,8 @@ package struct StoreKitAccess: AppStoreAccess {
         }
     }
 
-    package func renewals(of transactions: [StoreTransaction]) async throws -> [StoreResult<StoreRenewal>] {
-        var results: [StoreResult<StoreRenewal>] = []
+    package func renewals(of transactions: [AppStoreTransaction]) async throws -> [AppStoreResult<AppStoreRenewal>] {
+        var results: [AppStoreResult<AppStoreRenewal>] = []
         for group in Set(transactions.compactMap(\.subscriptionGroupID)).sorted() {
             for status in try await Product.SubscriptionInfo.status(for: group) {
                 switch status.renewalInfo {
@@ -82,7 +82,7 @@ package struct StoreKitAccess: AppStoreAccess {
                         gracePeriodExpiresDate: info.gracePeriodExpirationDate,
                         isInBillingRetryPeriod: info.isInBillingRetry, signedDate: info.signedDate)
                     results.append(
-                        .verified(StoreRenewal(jws: status.renewalInfo.jwsRepresentation, renewal: renewal)))
+                        .verified(AppStoreRenewal(jws: status.renewalInfo.jwsRepresentation, renewal: renewal)))
                 case .unverified(_, let error): results.append(.unverified(reason: "\(error)"))
                 }
             }
@@ -90,16 +90,16 @@ package struct StoreKitAccess: AppStoreAccess {
         return results
     }
 
-    package func unfinished() async throws -> [StoreTransaction] {
-        var transactions: [StoreTransaction] = []
+    package func unfinished() async throws -> [AppStoreTransaction] {
+        var transactions: [AppStoreTransaction] = []
         for await result in Transaction.unfinished {
             if let transaction = Self.result(result).value { transactions.append(transaction) }
         }
         return transactions
     }
 
-    package func updates() -> AsyncStream<StoreResult<StoreTransaction>> {
-        let (stream, continuation) = AsyncStream.makeStream(of: StoreResult<StoreTransaction>.self)
+    package func updates() -> AsyncStream<AppStoreResult<AppStoreTransaction>> {
+        let (stream, continuation) = AsyncStream.makeStream(of: AppStoreResult<AppStoreTransaction>.self)
         // The task ends when the consumer of the stream stops.
         let listening = Task {
             for await result in Transaction.updates { continuation.yield(Self.result(result)) }
@@ -122,7 +122,7 @@ package struct StoreKitAccess: AppStoreAccess {
         try await Self.prompting { try await AppStore.sync() }
     }
 
-    package func refreshAppTransaction() async throws -> StoreResult<StoreAppTransaction> {
+    package func refreshAppTransaction() async throws -> AppStoreResult<AppStoreAppTransaction> {
         try await Self.prompting { Self.result(try await AppTransaction.refresh()) }
     }
 
@@ -138,7 +138,7 @@ package struct StoreKitAccess: AppStoreAccess {
     // MARK: Evidence
 
     /// Converts StoreKit's app transaction.
-    private static func result(_ result: VerificationResult<AppTransaction>) -> StoreResult<StoreAppTransaction> {
+    private static func result(_ result: VerificationResult<AppTransaction>) -> AppStoreResult<AppStoreAppTransaction> {
         guard case .verified(let app) = result else { return .unverified(reason: result.reason) }
         guard let environment = AppStoreEnvironment(rawValue: app.environment.rawValue) else {
             return .unverified(reason: "StoreKit reported an unknown environment `\(app.environment.rawValue)`")
@@ -151,12 +151,12 @@ package struct StoreKitAccess: AppStoreAccess {
             originalAppVersion: app.originalAppVersion, originalPurchaseDate: app.originalPurchaseDate,
             preorderDate: app.preorderDate, revocationDate: fields?.revocationDate)
         return .verified(
-            StoreAppTransaction(
+            AppStoreAppTransaction(
                 jws: result.jwsRepresentation, bundleID: app.bundleID, environment: environment, proof: proof))
     }
 
     /// Converts a transaction of StoreKit.
-    static func result(_ result: VerificationResult<Transaction>) -> StoreResult<StoreTransaction> {
+    static func result(_ result: VerificationResult<Transaction>) -> AppStoreResult<AppStoreTransaction> {
         guard case .verified(let transaction) = result else { return .unverified(reason: result.reason) }
         guard let environment = AppStoreEnvironment(rawValue: transaction.environment.rawValue) else {
             return .unverified(reason: "StoreKit reported an unknown environment `\(transaction.environment.rawValue)`")
@@ -169,7 +169,7 @@ package struct StoreKitAccess: AppStoreAccess {
             revocationDate: transaction.revocationDate, isUpgraded: transaction.isUpgraded,
             isFamilyShared: transaction.ownershipType == .familyShared, signedDate: transaction.signedDate)
         return .verified(
-            StoreTransaction(
+            AppStoreTransaction(
                 jws: result.jwsRepresentation, environment: environment, appTransactionID: fields?.appTransactionID,
                 subscriptionGroupID: transaction.subscriptionGroupID, purchase: purchase))
     }

@@ -12,7 +12,7 @@ final class AppStoreReader {
     }
 
     /// Adds an app transaction, and records the result of the step. Nil means that StoreKit wasn't called.
-    func take(_ result: Result<StoreResult<StoreAppTransaction>, any Error>?) {
+    func take(_ result: Result<AppStoreResult<AppStoreAppTransaction>, any Error>?) {
         switch result {
         case nil: device.snapshot.note(.appTransaction, .skipped(device.facts.distribution.whyNotAsked))
         case .success(.verified(let app)):
@@ -31,7 +31,7 @@ final class AppStoreReader {
     }
 
     /// Whether an app transaction belongs to another account than the stored one.
-    func isOfAnotherAccount(_ result: Result<StoreResult<StoreAppTransaction>, any Error>?) -> Bool {
+    func isOfAnotherAccount(_ result: Result<AppStoreResult<AppStoreAppTransaction>, any Error>?) -> Bool {
         guard case .success(.verified(let app))? = result else { return false }
         return device.stored.account.isAnother(than: app)
     }
@@ -41,8 +41,8 @@ final class AppStoreReader {
     /// After the customer signs in to another account, StoreKit immediately lists the purchases of that account. But
     /// it returns the previous account's app transaction until `restore()` refreshes it.
     func take(
-        _ result: Result<StoreResult<StoreAppTransaction>, any Error>?,
-        unlessPurchasesAreOf listed: Result<[StoreResult<StoreTransaction>], any Error>?
+        _ result: Result<AppStoreResult<AppStoreAppTransaction>, any Error>?,
+        unlessPurchasesAreOf listed: Result<[AppStoreResult<AppStoreTransaction>], any Error>?
     ) {
         guard case .success(.verified(let app))? = result, let id = app.proof.appTransactionID else {
             return take(result)
@@ -68,7 +68,7 @@ final class AppStoreReader {
         "it belongs to another account than the purchases; Restore Purchases refreshes it"
 
     /// Adds a verified app transaction. If it belongs to another account, discards what is known about the previous one.
-    private func take(_ app: StoreAppTransaction) {
+    private func take(_ app: AppStoreAppTransaction) {
         if device.stored.account.isAnother(than: app) {
             setup.options.log.info("another account is signed in; the previous account's data is discarded")
             device.discardAccount()
@@ -79,7 +79,7 @@ final class AppStoreReader {
     }
 
     /// Adds the list of transactions, and records the result of the step. Then reads the state of subscriptions.
-    nonisolated(nonsending) func take(_ result: Result<[StoreResult<StoreTransaction>], any Error>?) async {
+    nonisolated(nonsending) func take(_ result: Result<[AppStoreResult<AppStoreTransaction>], any Error>?) async {
         switch result {
         case nil: device.snapshot.note(.purchases, .skipped(device.facts.distribution.whyNotAsked))
         case .failure(let error):
@@ -101,7 +101,7 @@ final class AppStoreReader {
 
     /// Adds transactions. Returns those of this account and of the app's environment, and ignores the others.
     @discardableResult
-    func take(_ transactions: [StoreTransaction]) -> [StoreTransaction] {
+    func take(_ transactions: [AppStoreTransaction]) -> [AppStoreTransaction] {
         if let first = transactions.first, transactions.allSatisfy({ device.stored.account.isAnother(than: $0) }) {
             setup.options.log.info("the purchases belong to another account; the previous account's data is discarded")
             let stale = device.stored.account.key?.appTransactionID
@@ -124,7 +124,7 @@ final class AppStoreReader {
     }
 
     /// Reads the state of the subscriptions among the transactions.
-    private nonisolated(nonsending) func readRenewals(of transactions: [StoreTransaction]) async {
+    private nonisolated(nonsending) func readRenewals(of transactions: [AppStoreTransaction]) async {
         let subscriptions = transactions.filter { $0.purchase.type == .autoRenewable }
         guard !subscriptions.isEmpty else {
             device.snapshot.renewals = []
@@ -150,7 +150,7 @@ final class AppStoreReader {
     }
 
     /// The environment of this copy of the app.
-    private func environment(of transactions: [StoreTransaction]) -> AppStoreEnvironment {
+    private func environment(of transactions: [AppStoreTransaction]) -> AppStoreEnvironment {
         if let known = device.stored.account.environment { return known }
         let signed = transactions.lazy.map(\.environment).first
         // A test authority may sign for any environment, so use the environment of the transactions.
@@ -181,7 +181,7 @@ extension Purchase.ProductType {
     }
 }
 
-extension StoreTransaction {
+extension AppStoreTransaction {
     fileprivate func isOfAnother(than id: String) -> Bool { appTransactionID.map { $0 != id } ?? false }
 }
 

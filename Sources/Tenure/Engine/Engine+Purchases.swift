@@ -33,7 +33,7 @@ extension Engine {
     }
 
     /// Records a purchase of this app, decides, and finishes the transaction as configured.
-    func process(_ transaction: StoreTransaction) async {
+    func process(_ transaction: AppStoreTransaction) async {
         load()
         record(transaction)
         if !device.stored.account.purchases.contains(where: { $0.transactionID == transaction.purchase.transactionID })
@@ -62,7 +62,7 @@ extension Engine {
     }
 
     /// Adds a transaction to the stored account, and publishes what it grants.
-    private func record(_ transaction: StoreTransaction) {
+    private func record(_ transaction: AppStoreTransaction) {
         device.observeClock()
         appStore.take([transaction])
         device.noteGrants()

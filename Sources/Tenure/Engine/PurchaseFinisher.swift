@@ -50,7 +50,7 @@ final class PurchaseFinisher {
 
     /// Whether the transaction is stored on the device and, with a service, acknowledged. One that the service has
     /// rejected counts only if the app has delivered it.
-    private func isRecorded(_ transaction: StoreTransaction) -> Bool {
+    private func isRecorded(_ transaction: AppStoreTransaction) -> Bool {
         let id = transaction.purchase.transactionID
         guard let stored = device.state.stored?.account, stored.purchases.contains(where: { $0.transactionID == id })
         else { return false }
@@ -60,7 +60,7 @@ final class PurchaseFinisher {
 
     /// Whether Tenure may finish the transaction. It doesn't finish products that other code in the app sells and
     /// delivers, and it doesn't finish consumables: one that is finished before its delivery is lost permanently.
-    private func mayFinish(_ transaction: StoreTransaction, _ ours: Set<String>) -> Bool {
+    private func mayFinish(_ transaction: AppStoreTransaction, _ ours: Set<String>) -> Bool {
         let purchase = transaction.purchase
         let isNamed = device.stored.account.delivered.contains(purchase.transactionID)
         switch purchase.type {

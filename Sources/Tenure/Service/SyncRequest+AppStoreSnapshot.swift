@@ -24,7 +24,7 @@ extension SyncRequest {
 
     /// Returns the transactions to send. The service accepts 2,000 transactions and 4 MiB in all. If there are more,
     /// old periods of subscriptions are left out.
-    static func mostRelevant(_ transactions: [StoreTransaction]) -> [StoreTransaction] {
+    static func mostRelevant(_ transactions: [AppStoreTransaction]) -> [AppStoreTransaction] {
         let total = transactions.reduce(0) { $0 + $1.jws.utf8.count }
         guard transactions.count > maximumTransactions || total > maximumTransactionsSize else { return transactions }
         let ordered = transactions.sorted { left, right in

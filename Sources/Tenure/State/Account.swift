@@ -48,7 +48,7 @@ package struct Account: Sendable, Hashable {
     package init() {}
 
     /// Whether these artifacts are another account's.
-    package func isAnother(than app: StoreAppTransaction) -> Bool {
+    package func isAnother(than app: AppStoreAppTransaction) -> Bool {
         isAnother(than: AcquisitionKey(of: app.proof), in: app.environment)
     }
 
@@ -68,7 +68,7 @@ package struct Account: Sendable, Hashable {
     }
 
     /// Whether a transaction belongs to another account. False if one of the two has no app transaction's ID.
-    package func isAnother(than transaction: StoreTransaction) -> Bool {
+    package func isAnother(than transaction: AppStoreTransaction) -> Bool {
         guard let mine = key?.appTransactionID, let theirs = transaction.appTransactionID else { return false }
         return mine != theirs
     }
@@ -109,7 +109,7 @@ package struct Account: Sendable, Hashable {
 
     /// Adds an app transaction. Returns whether it has new facts.
     @discardableResult
-    package mutating func add(_ app: StoreAppTransaction) -> Bool {
+    package mutating func add(_ app: AppStoreAppTransaction) -> Bool {
         let before = (environment, proofs.last?.withoutSigning)
         if key?.appTransactionID == nil { key = AcquisitionKey(of: app.proof) }
         environment = app.environment
@@ -119,13 +119,13 @@ package struct Account: Sendable, Hashable {
     }
 
     /// Takes the account's ID from a transaction, if no app transaction was read yet.
-    mutating func adopt(_ transaction: StoreTransaction) {
+    mutating func adopt(_ transaction: AppStoreTransaction) {
         if key == nil { key = transaction.appTransactionID.map { AcquisitionKey(ofAppTransaction: $0) } }
     }
 
     /// Adds transactions. Returns whether they have new facts.
     @discardableResult
-    package mutating func add(_ transactions: [StoreTransaction]) -> Bool {
+    package mutating func add(_ transactions: [AppStoreTransaction]) -> Bool {
         for transaction in transactions { adopt(transaction) }
         return insert(transactions.map(\.purchase))
     }

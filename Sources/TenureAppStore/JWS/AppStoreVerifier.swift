@@ -93,7 +93,7 @@ public struct AppStoreVerifier: Sendable {
     }
 
     /// Verifies one JWS without its nested artifacts.
-    func verify<Payload: StorePayload>(_ jws: [UInt8], now: Date?) throws(Rejection) -> Verified<Payload> {
+    func verify<Payload: AppStorePayload>(_ jws: [UInt8], now: Date?) throws(Rejection) -> Verified<Payload> {
         let signed = try signed(jws[...])
         try checkKind(of: signed.tape, is: Payload.kind)
         return try verified(signed, now: now)
@@ -133,7 +133,7 @@ public struct AppStoreVerifier: Sendable {
     }
 
     /// Reads the payload, and checks its signing date, app and environment.
-    private func verified<Payload: StorePayload>(
+    private func verified<Payload: AppStorePayload>(
         _ signed: Signed, now: Date?
     ) throws(Rejection) -> Verified<Payload> {
         let (tape, chain) = (signed.tape, signed.chain)

@@ -37,7 +37,7 @@ extension AppStoreVerifier {
     }
 
     /// Verifies the JWS in one field of the notification; nil if the field is missing.
-    private func nested<Payload: StorePayload>(
+    private func nested<Payload: AppStorePayload>(
         _ jws: String?,
         _ path: String,
         _ now: Date?
@@ -65,7 +65,8 @@ extension VerifiedNotification {
         }
     }
 
-    private func checkBelongs<Payload: StorePayload>(_ nested: Verified<Payload>?, as path: String) throws(Rejection) {
+    private func checkBelongs<Payload: AppStorePayload>(_ nested: Verified<Payload>?, as path: String) throws(Rejection)
+    {
         guard let nested else { return }
         guard nested.environment == notification.environment else {
             throw Rejection(

@@ -59,7 +59,7 @@ final class LocalStoreFolder: Sendable {
         let state = try journal.state()
         try write("the clock", to: clockPath) { try RehearsalClock.set(clockPath, to: state.now) }
         let store = try LocalAppStore(
-            journal, signer: StoreSigner(authority: try authority()),
+            journal, signer: AppStoreSigner(authority: try authority()),
             clock: { [clockPath] in try? RehearsalClock.set(clockPath, to: $0) }, sender: HTTPNotificationSender().send)
         let key = try ServerAPIKey(seed: state.seed)
         try write("the key", to: keyPath) {
@@ -75,7 +75,7 @@ final class LocalStoreFolder: Sendable {
         for file in [part, part + "-journal"] { try? FileManager.default.removeItem(atPath: file) }
         let journal = try Journal(path: part, header: scenario.header)
         let store = try LocalAppStore(
-            journal, signer: StoreSigner(authority: try authority()),
+            journal, signer: AppStoreSigner(authority: try authority()),
             sender: HTTPNotificationSender().send)
         try await scenario.perform(in: store)
         journal.close()

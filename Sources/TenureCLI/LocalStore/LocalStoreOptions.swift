@@ -7,11 +7,11 @@ import TenureJSON
 struct LocalStoreOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The running store. Default: TENURE_STORE_URL, or http://127.0.0.1:8090", valueName: "url"))
+            "The running store. Default: TENURE_LOCAL_STORE_URL, or http://127.0.0.1:8090", valueName: "url"))
     var store: String?
 
     private var url: String {
-        store ?? ProcessInfo.processInfo.environment["TENURE_STORE_URL"] ?? "http://127.0.0.1:8090"
+        store ?? ProcessInfo.processInfo.environment["TENURE_LOCAL_STORE_URL"] ?? "http://127.0.0.1:8090"
     }
 
     /// Returns the store's response. Throws the reason if the store rejects the request, or if no store answers.

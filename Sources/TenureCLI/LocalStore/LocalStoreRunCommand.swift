@@ -64,7 +64,7 @@ struct LocalStoreRunCommand: AsyncParsableCommand {
                 try await store.perform(AppStoreOperation(.notifyAt, [.app: app.bundleID, .url: notify]))
             }
         }
-        let server = StoreServer(store: store, key: key, port: port, speed: speed?.factor ?? 0)
+        let server = AppStoreServer(store: store, key: key, port: port, speed: speed?.factor ?? 0)
         let state = await store.state
         try await server.run { port in
             Terminal.standardOutput.write(

@@ -9,12 +9,12 @@ struct OutsideService: EntitlementService {
     let client: RehearsedService
     /// The key with which the service signs its tokens for the App Store Server API.
     let key: ServerAPIKey
-    let storePort: Int
+    let localStorePort: Int
     /// The path of the clock file. Nil if the service uses real time.
     let clock: String?
 
     func accompany(
-        _ header: JournalHeader, signer: StoreSigner,
+        _ header: JournalHeader, signer: AppStoreSigner,
         _ story: @escaping @Sendable (LocalAppStore) async throws -> [ScenarioRun.Outcome]
     ) async throws -> [ScenarioRun.Outcome] {
         var header = header
@@ -23,7 +23,9 @@ struct OutsideService: EntitlementService {
             header.state, signer: signer,
             clock: { [clock] now in if let clock { try? RehearsalClock.set(clock, to: now) } },
             sender: HTTPNotificationSender().send)
-        return try await StoreServer(store: store, key: key, port: storePort).serve { _ in try await story(store) }
+        return try await AppStoreServer(store: store, key: key, port: localStorePort).serve { _ in
+            try await story(store)
+        }
     }
 
     func open(_ device: DeviceArtifacts, at now: Date) async throws -> [String: Decision.Outcome] {

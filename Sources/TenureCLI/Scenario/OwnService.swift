@@ -17,7 +17,7 @@ actor OwnService: EntitlementService {
     private let change: @Sendable (inout ServiceConfiguration) -> Void
     private let (lives, births) = AsyncStream.makeStream(of: Life.self)
     private var life: Life?
-    private(set) var storePort = 0
+    private(set) var localStorePort = 0
     private var client = RehearsedService(url: "", adminKey: nil)
 
     /// One run of the service, from its start to its end.
@@ -40,13 +40,13 @@ actor OwnService: EntitlementService {
     }
 
     nonisolated func accompany(
-        _ header: JournalHeader, signer: StoreSigner,
+        _ header: JournalHeader, signer: AppStoreSigner,
         _ story: @escaping @Sendable (LocalAppStore) async throws -> [ScenarioRun.Outcome]
     ) async throws -> [ScenarioRun.Outcome] { try await run(header.state, signer: signer, story) }
 
     /// Runs the local App Store and the service until `body` returns.
     nonisolated func run<Result: Sendable>(
-        _ state: AppStoreState, signer: StoreSigner,
+        _ state: AppStoreState, signer: AppStoreSigner,
         _ body: @escaping @Sendable (LocalAppStore) async throws -> Result
     ) async throws -> Result {
         let folder = try RehearsalFolder.temporary(state, authority: authority)
@@ -55,10 +55,10 @@ actor OwnService: EntitlementService {
         let store = LocalAppStore(
             state, signer: signer, clock: { try? RehearsalClock.set(clock, to: $0) },
             sender: HTTPNotificationSender().send)
-        let server = StoreServer(store: store, key: folder.key, port: 0, rateLimitShare: rateLimitShare)
+        let server = AppStoreServer(store: store, key: folder.key, port: 0, rateLimitShare: rateLimitShare)
         return try await server.serve { port in
-            let configuration = try await self.configuration(folder, storePort: port)
-            await self.keep(storePort: port)
+            let configuration = try await self.configuration(folder, localStorePort: port)
+            await self.keep(localStorePort: port)
             return try await withThrowingTaskGroup(of: Result?.self) { tasks in
                 tasks.addTask {
                     try await self.live(configuration)
@@ -85,10 +85,10 @@ actor OwnService: EntitlementService {
         }
     }
 
-    private func configuration(_ folder: RehearsalFolder, storePort: Int) throws -> ServiceConfiguration {
+    private func configuration(_ folder: RehearsalFolder, localStorePort: Int) throws -> ServiceConfiguration {
         let settings = try ServiceSettings(
             arguments: ["--policy", policy, "--port", "0", "--database", folder.path + "/tenure.sqlite"]
-                + folder.settings(storePort: storePort).flatMap { [$0.option, $0.value] },
+                + folder.settings(localStorePort: localStorePort).flatMap { [$0.option, $0.value] },
             environment: [:])
         guard settings.mistakes.isEmpty, var configuration = settings.configuration else {
             throw CommandError(settings.mistakes.joined(separator: "\n"))
@@ -134,7 +134,7 @@ actor OwnService: EntitlementService {
 
     private func finish() { births.finish() }
 
-    private func keep(storePort: Int) { self.storePort = storePort }
+    private func keep(localStorePort: Int) { self.storePort = localStorePort }
 
     var running: RehearsedService { client }
 

@@ -51,8 +51,8 @@ struct RehearsalFolder {
     func remove() { try? FileManager.default.removeItem(atPath: path) }
 
     /// Options of `tenure serve`, besides the policy, the port and the database.
-    func settings(storePort: Int) -> [(option: String, value: String)] {
-        let store = "http://127.0.0.1:\(storePort)"
+    func settings(localStorePort: Int) -> [(option: String, value: String)] {
+        let store = "http://127.0.0.1:\(localStorePort)"
         let values: [(Setting, String)] = [
             (.trust, authorityPath), (.clock, clock), (.adminKeyFile, adminKeyFile), (.issuerID, key.issuerID),
             (.keyID, key.keyID), (.privateKeyFile, privateKeyFile), (.productionHost, store), (.sandboxHost, store),

@@ -27,7 +27,7 @@ struct ScenarioRunCommand: AsyncParsableCommand {
 
             --service names a running service, which has its own policy. It must trust the test authority in --folder or \
             --authority. If it was started with the settings that `tenure scenario settings` prints for the folder and \
-            --store-port, it fetches histories from the store and uses the store's clock. Otherwise it knows only what it \
+            --local-store-port, it fetches histories from the store and uses the store's clock. Otherwise it knows only what it \
             receives and uses real time, so the expectations must be true at the real time.
 
             Exit codes: 0 all as expected, 2 something differs, 1 error, 64 wrong usage.
@@ -35,7 +35,7 @@ struct ScenarioRunCommand: AsyncParsableCommand {
             Examples:
               tenure scenario run Examples/scenarios/calculator-disaster.yaml
               tenure scenario run --policy policy.yaml Examples/scenarios/calculator-disaster.yaml
-              tenure scenario run --service http://127.0.0.1:8080 --folder var/scenario --store-port 8090 story.yaml
+              tenure scenario run --service http://127.0.0.1:8080 --folder var/scenario --local-store-port 8090 story.yaml
             """
     )
 
@@ -52,7 +52,7 @@ struct ScenarioRunCommand: AsyncParsableCommand {
     var folder: String?
 
     @Option(help: "The port of the local App Store, which that service uses; 0 for any free one.")
-    var storePort = 0
+    var localStorePort = 0
 
     @Option(
         help: ArgumentHelp(
@@ -93,7 +93,7 @@ struct ScenarioRunCommand: AsyncParsableCommand {
     private func play(
         _ scenario: Scenario, of disk: ScenarioOnDisk, authority: TestAuthority
     ) async throws -> [ScenarioRun.Outcome] {
-        let signer = StoreSigner(authority: authority)
+        let signer = AppStoreSigner(authority: authority)
         if let service {
             let folder = try folder.map {
                 try RehearsalFolder(at: $0, seed: Self.seed, now: scenario.header.now, authority: authority)
@@ -103,7 +103,8 @@ struct ScenarioRunCommand: AsyncParsableCommand {
             }
             let outside = OutsideService(
                 client: RehearsedService(url: service, adminKey: adminKey),
-                key: try folder?.key ?? ServerAPIKey(seed: Self.seed), storePort: storePort, clock: folder?.clock)
+                key: try folder?.key ?? ServerAPIKey(seed: Self.seed), localStorePort: localStorePort,
+                clock: folder?.clock)
             return try await ScenarioRun(scenario, signer: signer, service: outside).play()
         }
         guard let path = policy ?? scenario.policy.map(disk.neighbor) else {

@@ -13,8 +13,8 @@ struct ScenarioSettingsCommand: AsyncParsableCommand {
             Exit codes: 0 written, 1 error, 64 wrong usage.
 
             Example:
-              tenure serve --policy policy.yaml $(tenure scenario settings --folder var/scenario --store-port 8090)
-              tenure scenario run --service http://127.0.0.1:8080 --folder var/scenario --store-port 8090 story.yaml
+              tenure serve --policy policy.yaml $(tenure scenario settings --folder var/scenario --local-store-port 8090)
+              tenure scenario run --service http://127.0.0.1:8080 --folder var/scenario --local-store-port 8090 story.yaml
             """
     )
 
@@ -22,11 +22,11 @@ struct ScenarioSettingsCommand: AsyncParsableCommand {
     var folder = "var/scenario"
 
     @Option(help: "The port of the local App Store of scenarios.")
-    var storePort = 8090
+    var localStorePort = 8090
 
     func run() async throws {
         let folder = try RehearsalFolder(at: folder, seed: ScenarioRunCommand.seed, now: Date())
-        for (option, value) in folder.settings(storePort: storePort) {
+        for (option, value) in folder.settings(localStorePort: localStorePort) {
             Terminal.standardOutput.write("\(option) \(value)")
         }
     }

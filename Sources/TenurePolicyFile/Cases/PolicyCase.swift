@@ -1,31 +1,31 @@
-public import Foundation
-public import TenureCore
+package import Foundation
+package import TenureCore
 
 /// One policy case: a customer's evidence, and the expected answer.
-public struct PolicyCase: Sendable {
+package struct PolicyCase: Sendable {
     /// The name of the case in results.
-    public let name: String
+    package let name: String
     /// The case's position: `cases.yaml:12:5`.
     let place: String
     /// The policy with the changes of the file and of the case.
-    public let policy: Policy
+    package let policy: Policy
     /// Rights that an earlier policy gave.
-    public let promises: [Promise]
+    package let promises: [Promise]
     /// When the case is decided.
-    public let now: Date
+    package let now: Date
     let expectations: [Expectation]
     let artifacts: Artifacts
 
     /// The evidence of the case's artifacts.
-    public var evidence: Evidence { artifacts.evidence }
+    package var evidence: Evidence { artifacts.evidence }
 
     /// The expected decision on one entitlement.
-    public struct Expectation: Sendable {
+    package struct Expectation: Sendable {
         /// The name of the entitlement in the policy.
-        public let entitlement: String
+        package let entitlement: String
         let outcome: Decision.Outcome
         /// When the right ends; nil if it is permanent.
-        public let until: Date?
+        package let until: Date?
         /// Codes that must all be among the reasons.
         let reasons: [String]
         /// Codes that must not be among the reasons.

@@ -1,11 +1,11 @@
 import Foundation
-public import TenureCore
+package import TenureCore
 import TenureJSON
 
 /// Policy cases: customers and the expected decisions, with which a policy is tested.
 ///
 /// `tenure policy test` and `swift test` run the same files.
-public struct PolicyCases: Sendable {
+package struct PolicyCases: Sendable {
     let cases: [PolicyCase]
 
     /// Reads cases, and the policy that they test.
@@ -17,7 +17,7 @@ public struct PolicyCases: Sendable {
     ///     the whole policy.
     ///   - releaseList: the bytes of a CSV file, by its path relative to the policy file.
     /// - Throws: every mistake of both files.
-    public static func read(
+    package static func read(
         _ bytes: some Collection<UInt8>, named fileName: String,
         policy: (bytes: [UInt8], fileName: String)?,
         releaseList: (String) throws -> [UInt8] = { _ throws in throw PolicyFile.NoReleaseList() }
@@ -38,24 +38,24 @@ public struct PolicyCases: Sendable {
     }
 
     /// Runs all cases.
-    public func run() -> [CaseResult] {
+    package func run() -> [CaseResult] {
         cases.map { CaseResult(of: $0) }
     }
 }
 
 /// The result of one case.
-public struct CaseResult: Sendable {
+package struct CaseResult: Sendable {
     /// The name of the case.
-    public let name: String
+    package let name: String
     /// The position of the case, such as `cases.yaml:12:5`.
-    public let place: String
+    package let place: String
     /// The differences between the expected and the actual decisions, one line each. Empty if the case passes.
-    public let differences: [String]
+    package let differences: [String]
     /// The decision about each entitlement.
-    public let decisions: [Decision]
+    package let decisions: [Decision]
 
     /// Whether every expectation is met, in every order of the artifacts.
-    public var passed: Bool { differences.isEmpty }
+    package var passed: Bool { differences.isEmpty }
 
     init(of policyCase: PolicyCase) {
         func decisions(on evidence: Evidence) -> [Decision] {

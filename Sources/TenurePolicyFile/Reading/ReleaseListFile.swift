@@ -1,11 +1,11 @@
 import Foundation
-public import TenureCore
+package import TenureCore
 
 /// A release list as CSV (RFC 4180): a row of column names, then one row for each release.
 ///
 /// The columns are `platform,version,build,releasedAt,model`, in any order. In their names, case, blanks, `_` and `-`
 /// are ignored.
-public enum ReleaseListFile {
+package enum ReleaseListFile {
     /// The maximum size of a release list in bytes.
     package static let maximumSize = 16 << 20
 
@@ -61,7 +61,7 @@ public enum ReleaseListFile {
     /// Reads a release list.
     ///
     /// - Throws: `PolicyFileError` with every mistake of the list.
-    public static func read(_ bytes: some Collection<UInt8>, named fileName: String) throws(PolicyFileError)
+    package static func read(_ bytes: some Collection<UInt8>, named fileName: String) throws(PolicyFileError)
         -> [Release]
     {
         try listed(bytes, named: fileName).map(\.release)

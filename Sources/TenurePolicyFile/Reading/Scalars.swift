@@ -30,7 +30,7 @@ extension Part {
         word(&reading, among: Array(Word.allCases)) { $0.rawValue }
     }
 
-    /// Reads one of the values, written as `spelt` says: by default, as the name of its case.
+    /// Reads one of the values. `spelled` returns how a value is written: by default, as the name of its case.
     package func word<Value>(
         _ reading: inout Reading, among values: [Value], spelled: (Value) -> String = { "\($0)" }
     ) -> Value? {

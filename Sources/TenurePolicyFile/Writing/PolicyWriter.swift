@@ -1,5 +1,5 @@
 import Foundation
-public import TenureCore
+package import TenureCore
 import TenureJSON
 
 extension PolicyFile {
@@ -8,7 +8,7 @@ extension PolicyFile {
     ///
     /// Keys and platforms have a fixed order, and every setting is written, so equal policies have equal bytes.
     /// Instants have milliseconds, lengths of time have seconds.
-    public static func compile(_ policy: Policy) -> [UInt8] { json(policy).bytes }
+    package static func compile(_ policy: Policy) -> [UInt8] { json(policy).bytes }
 
     /// Compiles a policy, and checks the result by reading it. Throws if it is too large, such as with a long release
     /// list.

@@ -68,11 +68,11 @@ struct Population: Sendable {
         random = SeededRandom(seed: seed.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 })
         moments = Array(repeating: [], count: Self.days)
         let start = Self.begins.addingTimeInterval(-Double(Self.pastDays) * 86_400)
-        func release(_ platform: Platform, _ build: String, _ version: String, _ date: Date) -> StoreRelease {
-            StoreRelease(platform: platform, build: build, version: version, releasedAt: date)
+        func release(_ platform: Platform, _ build: String, _ version: String, _ date: Date) -> AppStoreRelease {
+            AppStoreRelease(platform: platform, build: build, version: version, releasedAt: date)
         }
-        func plan(_ id: String, level: Int, price: Int64, _ period: CalendarPeriod) -> StoreProduct {
-            StoreProduct(
+        func plan(_ id: String, level: Int, price: Int64, _ period: CalendarPeriod) -> AppStoreProduct {
+            AppStoreProduct(
                 id: id, type: .autoRenewable, price: price, prices: ["DEU": price + 500], group: "plans", level: level,
                 period: period, isFamilyShareable: true,
                 offers: [
@@ -88,7 +88,7 @@ struct Population: Sendable {
         header = JournalHeader(
             seed: seed, now: start,
             apps: [
-                StoreApp(
+                AppStoreApp(
                     bundleID: Self.bundleID, appAppleID: 828_838_134,
                     releases: [
                         release(.iOS, "37", "1.4", start), release(.macOS, "40", "1.5", start),
@@ -97,8 +97,9 @@ struct Population: Sendable {
                     ],
                     prices: [AppPrice(from: start, price: 4990), AppPrice(from: Self.change, price: 0)],
                     products: [
-                        StoreProduct(id: Self.everything, type: .nonConsumable, price: 9990, isFamilyShareable: true),
-                        StoreProduct(id: Self.coins, type: .consumable, price: 990),
+                        AppStoreProduct(
+                            id: Self.everything, type: .nonConsumable, price: 9990, isFamilyShareable: true),
+                        AppStoreProduct(id: Self.coins, type: .consumable, price: 990),
                         plan(Self.monthly, level: 3, price: 1990, CalendarPeriod(months: 1)),
                         plan(Self.yearly, level: 2, price: 19_990, CalendarPeriod(months: 12)),
                         plan(Self.pro, level: 1, price: 4990, CalendarPeriod(months: 1)),

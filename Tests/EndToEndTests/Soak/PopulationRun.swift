@@ -81,7 +81,7 @@ struct PopulationRun {
         }
         // The closure is concurrent, so it changes a copy.
         let run = self
-        self = try await service.run(state, signer: StoreSigner(authority: authority)) { store in
+        self = try await service.run(state, signer: AppStoreSigner(authority: authority)) { store in
             var run = run
             try await run.live(in: store, with: service)
             try await run.end(in: store, with: service)

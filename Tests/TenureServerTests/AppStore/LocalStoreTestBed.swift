@@ -27,10 +27,10 @@ struct LocalStoreTestBed: Sendable {
     ) async throws {
         let clock = TestClock()
         let now: @Sendable () -> Date = { clock.now }
-        let product = StoreProduct(id: Calculator.everything, type: .nonConsumable, price: 9990)
-        let release = StoreRelease(
+        let product = AppStoreProduct(id: Calculator.everything, type: .nonConsumable, price: 9990)
+        let release = AppStoreRelease(
             platform: .iOS, build: "300", version: "3.0", releasedAt: Calculator.now.addingTimeInterval(-9 * 86_400))
-        let app = StoreApp(
+        let app = AppStoreApp(
             bundleID: "com.example.calculator", appAppleID: 828_838_134, releases: [release],
             prices: [AppPrice(from: release.releasedAt, price: 0)], products: [product],
             notificationURL: "https://example.com/hook")
@@ -40,7 +40,7 @@ struct LocalStoreTestBed: Sendable {
         try state.addCustomer("Ada")
         try state.acquire("Ada")
         state.advance(to: Calculator.now)
-        let appStore = LocalAppStore(state, signer: StoreSigner(authority: Calculator.authority)) { _, _, _ in
+        let appStore = LocalAppStore(state, signer: AppStoreSigner(authority: Calculator.authority)) { _, _, _ in
             .noResponse
         }
         let key = try ServerAPIKey(seed: "test")

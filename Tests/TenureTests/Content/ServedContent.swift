@@ -70,7 +70,7 @@ struct ServedContent: Sendable {
 
     static func purchase(
         _ product: String = InventedApp.everything, id: String = "410000000000001", revoked: Date? = nil
-    ) throws -> StoreTransaction {
+    ) throws -> AppStoreTransaction {
         let account = "704000000000000002"
         let minted = InventedApp.purchase(product, id: id, of: account, revoked: revoked)
         // Of two artifacts of one transaction, the later-signed one counts.

@@ -30,7 +30,7 @@ import Testing
     private static let refund = InventedApp.owner(
         signed: InventedApp.date("2015-05-11"), revoked: InventedApp.date("2015-05-10"))
 
-    private static func signed(_ dates: [String]) -> [StoreAppTransaction] {
+    private static func signed(_ dates: [String]) -> [AppStoreAppTransaction] {
         dates.map { InventedApp.owner(signed: InventedApp.date($0)) }
     }
 

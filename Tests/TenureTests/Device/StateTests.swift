@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct `The local state` {
     /// A device with the stored state of a customer.
-    private func kept(_ app: StoreAppTransaction = InventedApp.owner()) async -> Device {
+    private func kept(_ app: AppStoreAppTransaction = InventedApp.owner()) async -> Device {
         let device = Device(FakeStore { $0.app = app })
         _ = await device.start().settled()
         return device

@@ -71,7 +71,7 @@ private let moods: [FakeStore.Mood] = [.throwsAnError, .hangs, .answersUnverifie
         store.change {
             $0.renewalsMood = .answers
             $0.renewals = [
-                StoreRenewal(
+                AppStoreRenewal(
                     jws: "renewal",
                     renewal: Renewal(
                         originalTransactionID: "410000000000002", productID: InventedApp.yearly,

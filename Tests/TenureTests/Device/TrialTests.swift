@@ -54,7 +54,7 @@ import Testing
     }
 
     /// The facts that a device learns about one account over time: first the date, then the ID too.
-    private static let names: [StoreAppTransaction] = [InventedApp.newcomer(id: nil), InventedApp.newcomer()]
+    private static let names: [AppStoreAppTransaction] = [InventedApp.newcomer(id: nil), InventedApp.newcomer()]
 
     @Test(arguments: [Trial.sessions(1), .days(7)])
     func `an account keeps its used trial sessions when its ID becomes known later`(_ trial: Trial) async throws {

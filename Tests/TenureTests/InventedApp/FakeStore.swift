@@ -17,10 +17,10 @@ final class FakeStore: AppStoreAccess {
         var distribution = Tenure.Distribution.appStore
         var isRehearsal = true
         var device: UUID? = InventedApp.device
-        var app: StoreAppTransaction?
-        var transactions: [StoreTransaction] = []
-        var renewals: [StoreRenewal] = []
-        var unfinished: [StoreTransaction] = []
+        var app: AppStoreAppTransaction?
+        var transactions: [AppStoreTransaction] = []
+        var renewals: [AppStoreRenewal] = []
+        var unfinished: [AppStoreTransaction] = []
         var finished: [String] = []
         var receipt: Data?
         var deviceIdentifier: String?
@@ -45,8 +45,8 @@ final class FakeStore: AppStoreAccess {
     struct Failure: Error {}
 
     private let state: Locked<State>
-    private let news: AsyncStream<StoreResult<StoreTransaction>>
-    private let newsContinuation: AsyncStream<StoreResult<StoreTransaction>>.Continuation
+    private let news: AsyncStream<AppStoreResult<AppStoreTransaction>>
+    private let newsContinuation: AsyncStream<AppStoreResult<AppStoreTransaction>>.Continuation
 
     init(_ change: (inout State) -> Void = { _ in }) {
         var state = State()
@@ -61,7 +61,7 @@ final class FakeStore: AppStoreAccess {
 
     /// Delivers a transaction from another device, or one that a parent approved. According to Apple's documentation, the
     /// app's own purchases come from `Product.purchase` and never through `Transaction.updates`.
-    func deliverUpdate(_ transaction: StoreTransaction) {
+    func deliverUpdate(_ transaction: AppStoreTransaction) {
         change { state in
             state.transactions.append(transaction)
             state.unfinished.append(transaction)
@@ -91,7 +91,7 @@ final class FakeStore: AppStoreAccess {
     }
     var receipt: Data? { now.receipt }
 
-    func appTransaction() async throws -> StoreResult<StoreAppTransaction> {
+    func appTransaction() async throws -> AppStoreResult<AppStoreAppTransaction> {
         change { $0.appCalls += 1 }
         return try await answer(now.appMood) {
             guard let app = self.now.app else { throw Failure() }
@@ -99,18 +99,18 @@ final class FakeStore: AppStoreAccess {
         }
     }
 
-    func transactions(productIDs: [String]) async throws -> [StoreResult<StoreTransaction>] {
+    func transactions(productIDs: [String]) async throws -> [AppStoreResult<AppStoreTransaction>] {
         change { $0.listCalls += 1 }
         return try await list(now.transactionsMood, now.transactions)
     }
 
-    func renewals(of transactions: [StoreTransaction]) async throws -> [StoreResult<StoreRenewal>] {
+    func renewals(of transactions: [AppStoreTransaction]) async throws -> [AppStoreResult<AppStoreRenewal>] {
         try await list(now.renewalsMood, now.renewals)
     }
 
-    func unfinished() async throws -> [StoreTransaction] { now.unfinished }
+    func unfinished() async throws -> [AppStoreTransaction] { now.unfinished }
 
-    func updates() -> AsyncStream<StoreResult<StoreTransaction>> { news }
+    func updates() -> AsyncStream<AppStoreResult<AppStoreTransaction>> { news }
 
     func finish(_ transactionID: String) async throws {
         change { state in
@@ -132,7 +132,7 @@ final class FakeStore: AppStoreAccess {
         }
     }
 
-    func refreshAppTransaction() async throws -> StoreResult<StoreAppTransaction> {
+    func refreshAppTransaction() async throws -> AppStoreResult<AppStoreAppTransaction> {
         change { $0.prompts += 1 }
         guard let app = now.app else { throw Failure() }
         return .verified(app)
@@ -140,7 +140,7 @@ final class FakeStore: AppStoreAccess {
 
     // MARK: Moods
 
-    private func answer<Value>(_ mood: Mood, _ value: () throws -> Value) async throws -> StoreResult<Value> {
+    private func answer<Value>(_ mood: Mood, _ value: () throws -> Value) async throws -> AppStoreResult<Value> {
         switch mood {
         case .answers: return .verified(try value())
         case .answersUnverified: return .unverified(reason: "invalid signature")
@@ -152,7 +152,7 @@ final class FakeStore: AppStoreAccess {
         }
     }
 
-    private func list<Value>(_ mood: Mood, _ values: [Value]) async throws -> [StoreResult<Value>] {
+    private func list<Value>(_ mood: Mood, _ values: [Value]) async throws -> [AppStoreResult<Value>] {
         switch mood {
         case .answers: return values.map { .verified($0) }
         // The list has an entry that can't be verified.

@@ -49,7 +49,7 @@ enum InventedApp {
     static func owner(
         id: String? = "704000000000000001", environment: AppStoreEnvironment = .production,
         signed: Date = date("2015-01-05"), revoked: Date? = nil
-    ) -> StoreAppTransaction {
+    ) -> AppStoreAppTransaction {
         app(
             id: id, version: "37", bought: date("2014-05-01"), environment: environment, signed: signed,
             revoked: revoked)
@@ -59,17 +59,17 @@ enum InventedApp {
     static func newcomer(
         id: String? = "704000000000000002", environment: AppStoreEnvironment = .production,
         signed: Date = now.addingTimeInterval(-60)
-    ) -> StoreAppTransaction {
+    ) -> AppStoreAppTransaction {
         app(id: id, version: "300", bought: date("2026-09-13"), environment: environment, signed: signed)
     }
 
     private static func app(
         id: String?, version: String, bought: Date, environment: AppStoreEnvironment, signed: Date, revoked: Date? = nil
-    ) -> StoreAppTransaction {
+    ) -> AppStoreAppTransaction {
         let proof = AppProof(
             kind: .appTransaction, signedDate: signed, id: id.map { .appTransaction($0) }, originalPlatform: .iOS,
             originalAppVersion: version, originalPurchaseDate: bought, revocationDate: revoked)
-        return StoreAppTransaction(
+        return AppStoreAppTransaction(
             jws: "app.\(id ?? "").\(signed.timeIntervalSince1970)", bundleID: bundleID, environment: environment,
             proof: proof)
     }
@@ -79,8 +79,8 @@ enum InventedApp {
         type: Purchase.ProductType = .nonConsumable, bought: Date = now.addingTimeInterval(-3600),
         expires: Date? = nil, revoked: Date? = nil, environment: AppStoreEnvironment = .production,
         signed: Date? = nil
-    ) -> StoreTransaction {
-        StoreTransaction(
+    ) -> AppStoreTransaction {
+        AppStoreTransaction(
             jws: "transaction.\(id)", environment: environment, appTransactionID: account,
             purchase: Purchase(
                 transactionID: id, productID: product, type: type, purchaseDate: bought, expiresDate: expires,
@@ -89,7 +89,7 @@ enum InventedApp {
 
     static func subscription(
         until end: Date, id: String = "410000000000002", of account: String? = nil, bought: Date? = nil
-    ) -> StoreTransaction {
+    ) -> AppStoreTransaction {
         purchase(
             yearly, id: id, of: account, type: .autoRenewable, bought: bought ?? end.addingTimeInterval(-365 * day),
             expires: end)

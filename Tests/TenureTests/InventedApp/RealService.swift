@@ -126,8 +126,8 @@ struct EditingTransport: Transport {
 extension InventedApp {
     /// An app transaction that the test authority signed, for this device.
     static func signed(
-        _ app: StoreAppTransaction, device: UUID = device, at instant: Date = now.addingTimeInterval(-60)
-    ) throws -> StoreAppTransaction {
+        _ app: AppStoreAppTransaction, device: UUID = device, at instant: Date = now.addingTimeInterval(-60)
+    ) throws -> AppStoreAppTransaction {
         let minter = JWSMinter(
             authority: RealService.authority,
             app: MintedApp(environment: app.environment, deviceVerificationID: device), signedAt: instant)
@@ -138,15 +138,15 @@ extension InventedApp {
         ]
         if case .appTransaction(let id)? = app.proof.id { fields["appTransactionId"] = .string(id) }
         if let revoked = app.proof.revocationDate { fields["revocationDate"] = .instant(revoked) }
-        return StoreAppTransaction(
+        return AppStoreAppTransaction(
             jws: String(decoding: try minter.mint(.appTransaction, setting: fields), as: UTF8.self),
             bundleID: bundleID, environment: app.environment, proof: app.proof)
     }
 
     static func signed(
-        _ transaction: StoreTransaction, of account: String, device: UUID = device,
+        _ transaction: AppStoreTransaction, of account: String, device: UUID = device,
         at instant: Date = now.addingTimeInterval(-60)
-    ) throws -> StoreTransaction {
+    ) throws -> AppStoreTransaction {
         let minter = JWSMinter(
             authority: RealService.authority,
             app: MintedApp(environment: transaction.environment, deviceVerificationID: device), signedAt: instant)
@@ -160,7 +160,7 @@ extension InventedApp {
         ]
         if let expires = purchase.expiresDate { fields["expiresDate"] = .instant(expires) }
         if let revoked = purchase.revocationDate { fields["revocationDate"] = .instant(revoked) }
-        return StoreTransaction(
+        return AppStoreTransaction(
             jws: String(decoding: try minter.mint(.transaction, setting: fields), as: UTF8.self),
             environment: transaction.environment, appTransactionID: account, purchase: purchase)
     }

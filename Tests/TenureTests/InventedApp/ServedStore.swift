@@ -27,11 +27,11 @@ struct ServedStore: Sendable {
         defer { try? FileManager.default.removeItem(at: folder) }
         let scenario = try ScenarioReader.read(Array(story(environment).utf8), named: "story.yaml")
         let store = LocalAppStore(
-            scenario.header.state, signer: StoreSigner(authority: RealService.authority)
+            scenario.header.state, signer: AppStoreSigner(authority: RealService.authority)
         ) { _, _, _ in .success }
         try await scenario.perform(in: store)
         try await store.perform(AppStoreOperation(.advance, [.to: InventedApp.now.rfc3339]))
-        let server = StoreServer(store: store, key: try ServerAPIKey(seed: "client"), port: 0)
+        let server = AppStoreServer(store: store, key: try ServerAPIKey(seed: "client"), port: 0)
         try await server.serve { port in
             let url = try #require(URL(string: "http://127.0.0.1:\(port)"))
             try await body(ServedStore(store: store, url: url, folder: folder))

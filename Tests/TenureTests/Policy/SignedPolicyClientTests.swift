@@ -48,7 +48,7 @@ private final class FakeWeb: PolicyFetcher {
             buildNumbers: .increasing, entitlements: base.entitlements)
     }
 
-    private func device(_ web: FakeWeb, app: StoreAppTransaction? = InventedApp.owner()) throws -> Device {
+    private func device(_ web: FakeWeb, app: AppStoreAppTransaction? = InventedApp.owner()) throws -> Device {
         let bundled = Data(PolicyFile.compile(try policy(build: "30")))
         let url = try #require(URL(string: "https://www.example.com/tenure.jws"))
         let (folder, pin) = (folder, signer.pin.text)

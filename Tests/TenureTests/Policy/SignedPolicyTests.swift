@@ -158,7 +158,7 @@ struct PolicySigner {
         #expect(throws: SignedPolicyError.self) { try signer.sign(policy, counter: 1) }
     }
 
-    @Test func `a pinned policy key is read as text and as a JSON Web Key`() throws {
+    @Test func `a pinned policy signing key is read as text and as a JSON Web Key`() throws {
         let text = signer.pin.text
         #expect(text.utf8.count == 86)
         #expect(PinnedKey(text)?.text == text && PinnedKey(text + "\n")?.text == text)

@@ -16,18 +16,18 @@ private struct AccessWithoutUpdates: AppStoreAccess {
     var deviceIdentifier: String? { get async { await access.deviceIdentifier } }
     var receipt: Data? { access.receipt }
 
-    func appTransaction() async throws -> StoreResult<StoreAppTransaction> { try await access.appTransaction() }
-    func transactions(productIDs: [String]) async throws -> [StoreResult<StoreTransaction>] {
+    func appTransaction() async throws -> AppStoreResult<AppStoreAppTransaction> { try await access.appTransaction() }
+    func transactions(productIDs: [String]) async throws -> [AppStoreResult<AppStoreTransaction>] {
         try await access.transactions(productIDs: productIDs)
     }
-    func renewals(of transactions: [StoreTransaction]) async throws -> [StoreResult<StoreRenewal>] {
+    func renewals(of transactions: [AppStoreTransaction]) async throws -> [AppStoreResult<AppStoreRenewal>] {
         try await access.renewals(of: transactions)
     }
-    func unfinished() async throws -> [StoreTransaction] { try await access.unfinished() }
-    func updates() -> AsyncStream<StoreResult<StoreTransaction>> { AsyncStream { $0.finish() } }
+    func unfinished() async throws -> [AppStoreTransaction] { try await access.unfinished() }
+    func updates() -> AsyncStream<AppStoreResult<AppStoreTransaction>> { AsyncStream { $0.finish() } }
     func finish(_ transactionID: String) async throws { try await access.finish(transactionID) }
     func synchronize() async throws { try await access.synchronize() }
-    func refreshAppTransaction() async throws -> StoreResult<StoreAppTransaction> {
+    func refreshAppTransaction() async throws -> AppStoreResult<AppStoreAppTransaction> {
         try await access.refreshAppTransaction()
     }
 }

@@ -30,7 +30,7 @@ private let keptByApps: URL = {
         let file = root.appendingPathComponent("Examples/scenarios/calculator-disaster.yaml")
         let scenario = try ScenarioReader.read(Array(Data(contentsOf: file)), named: "calculator-disaster.yaml")
         let store = LocalAppStore(
-            scenario.header.state, signer: StoreSigner(authority: RealService.authority)
+            scenario.header.state, signer: AppStoreSigner(authority: RealService.authority)
         ) { _, _, _ in .success }
         try await scenario.perform(in: store)
         return store

@@ -9,7 +9,7 @@ import TenureJSON
 /// Plays a scenario of the local App Store with apps that use the client. Each expectation is a start of the customer's app.
 struct ScenarioPlayer {
     let scenario: Scenario
-    let signer: StoreSigner
+    let signer: AppStoreSigner
     /// The scenario's clock, for the device and for the service.
     let time: TestTime
     /// How StoreKit behaves whenever an app starts.

@@ -49,7 +49,7 @@ private func story(_ name: String) throws -> (Scenario, Policy) {
     )
 }
 
-private let signer = StoreSigner(authority: RealService.authority)
+private let signer = AppStoreSigner(authority: RealService.authority)
 
 /// Plays a scenario with decisions on the device.
 private func playOnDevice(

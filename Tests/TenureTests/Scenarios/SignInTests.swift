@@ -22,7 +22,7 @@ private let examples = URL(fileURLWithPath: #filePath)
             Array(Data(contentsOf: examples.appendingPathComponent("calculator.policy.yaml"))),
             named: "calculator.policy.yaml")
         let store = LocalAppStore(
-            scenario.header.state, signer: StoreSigner(authority: RealService.authority)
+            scenario.header.state, signer: AppStoreSigner(authority: RealService.authority)
         ) { _, _, _ in .success }
         try await scenario.perform(in: store)
         let now = await store.state.now

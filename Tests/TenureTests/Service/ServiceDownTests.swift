@@ -160,7 +160,7 @@ private struct HangingTransport: Transport {
             device.time.now = end.addingTimeInterval(60)
             store.change { state in
                 state.renewals = [
-                    StoreRenewal(
+                    AppStoreRenewal(
                         jws: "renewal",
                         renewal: Renewal(
                             originalTransactionID: "410000000000002", productID: InventedApp.yearly,

@@ -6,7 +6,7 @@ import Testing
 
 /// An app and its extension, in one process: each `Device` is a process with the shared storage.
 @Suite struct `A state that an app and its extension share` {
-    private func pair(_ app: StoreAppTransaction = InventedApp.newcomer(), trial: Trial = .sessions(3)) -> (
+    private func pair(_ app: AppStoreAppTransaction = InventedApp.newcomer(), trial: Trial = .sessions(3)) -> (
         Device, Device
     ) {
         let storage = MemoryStateStorage()
@@ -112,7 +112,7 @@ import Testing
 
 extension Engine {
     /// A purchase that is written without a search, which would read the stored state first.
-    fileprivate func receiveForTests(_ transaction: StoreTransaction) {
+    fileprivate func receiveForTests(_ transaction: AppStoreTransaction) {
         appStore.take([transaction])
         device.save()
     }

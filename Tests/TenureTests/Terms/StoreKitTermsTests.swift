@@ -39,7 +39,7 @@ import Testing
     /// The local App Store with Ada, who has the app, and her device.
     private func open() async throws -> (store: LocalAppStore, device: LocalStore) {
         let scenario = try ScenarioReader.read(Array(Self.shop.utf8), named: "shop.yaml")
-        let signer = StoreSigner(authority: try TestAuthority())
+        let signer = AppStoreSigner(authority: try TestAuthority())
         let store = LocalAppStore(scenario.header.state, signer: signer) { _, _, _ in .success }
         try await store.perform(AppStoreOperation(.customer, [.customer: "Ada"]))
         try await store.perform(AppStoreOperation(.acquire, [.customer: "Ada"]))

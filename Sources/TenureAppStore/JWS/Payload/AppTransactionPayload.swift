@@ -39,7 +39,7 @@ public struct AppTransactionPayload: Sendable, Hashable {
     let tape: JSONTape
 }
 
-extension AppTransactionPayload: StorePayload {
+extension AppTransactionPayload: AppStorePayload {
     static var kind: JWSKind { .appTransaction }
 
     /// Every field that Apple documents for this payload, for readers and minters.

@@ -28,7 +28,7 @@ public struct NotificationPayload: Sendable, Hashable {
     let tape: JSONTape
 }
 
-extension NotificationPayload: StorePayload {
+extension NotificationPayload: AppStorePayload {
     static var kind: JWSKind { .notification }
 
     /// Every field that Apple documents for this payload, for readers and minters.

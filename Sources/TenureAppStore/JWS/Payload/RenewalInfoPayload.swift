@@ -61,7 +61,7 @@ public struct RenewalInfoPayload: Sendable, Hashable {
     let tape: JSONTape
 }
 
-extension RenewalInfoPayload: StorePayload {
+extension RenewalInfoPayload: AppStorePayload {
     static var kind: JWSKind { .renewalInfo }
 
     /// Every field that Apple documents for this payload, for readers and minters.

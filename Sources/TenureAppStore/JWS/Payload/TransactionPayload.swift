@@ -79,7 +79,7 @@ public struct TransactionPayload: Sendable, Hashable {
     let tape: JSONTape
 }
 
-extension TransactionPayload: StorePayload {
+extension TransactionPayload: AppStorePayload {
     static var kind: JWSKind { .transaction }
 
     /// Every field that Apple documents for this payload, for readers and minters.

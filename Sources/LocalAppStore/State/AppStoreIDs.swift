@@ -3,7 +3,7 @@ import Foundation
 import TenureCore
 
 /// The IDs of the local App Store, all made from the seed and a count, so that they are the same in every run.
-struct StoreIDs: Sendable {
+struct AppStoreIDs: Sendable {
     private let seed: String
     /// IDs of transactions: 15 digits in production, 16 in the sandbox, where they begin with a 2.
     private let firstTransaction: Int

@@ -5,7 +5,7 @@ import TenureJSON
 package import TenureMint
 
 /// Signs artifacts as the App Store would at that moment, with the keys of a test authority.
-package struct StoreSigner: Sendable {
+package struct AppStoreSigner: Sendable {
     let authority: TestAuthority
 
     package init(authority: TestAuthority) {
@@ -19,13 +19,13 @@ package struct StoreSigner: Sendable {
     }
 
     package func appTransaction(
-        _ acquisition: StoreAcquisition, in state: AppStoreState, for reader: Reader
+        _ acquisition: AppStoreAcquisition, in state: AppStoreState, for reader: Reader
     ) throws -> String {
         try sign(state.appTransaction(acquisition, for: reader), in: state)
     }
 
     func transaction(
-        _ transaction: StoreTransaction, in state: AppStoreState, for reader: Reader = .server, at date: Date? = nil
+        _ transaction: AppStoreTransaction, in state: AppStoreState, for reader: Reader = .server, at date: Date? = nil
     ) throws -> String {
         try sign(state.payload(of: transaction, for: reader, signedAt: date ?? state.now), in: state)
     }
@@ -37,7 +37,7 @@ package struct StoreSigner: Sendable {
     }
 
     /// The `signedPayload` of a notification, with its content at the time of the event, in each attempt.
-    package func notification(_ notification: StoreNotification, in state: AppStoreState) throws -> String {
+    package func notification(_ notification: AppStoreNotification, in state: AppStoreState) throws -> String {
         var payload = JSONObject()
         payload["notificationType"] = .string(notification.type.rawValue)
         payload["subtype"] = (notification.subtype?.rawValue).map(JSONValue.string)

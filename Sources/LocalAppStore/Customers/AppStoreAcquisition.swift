@@ -2,7 +2,7 @@ import Foundation
 import TenureCore
 
 /// One account's acquisition of an app. There is one for each app, however often the app is downloaded or bought again.
-package struct StoreAcquisition: Sendable, Hashable {
+package struct AppStoreAcquisition: Sendable, Hashable {
     /// How the account got the app.
     package enum Way: String, CaseIterable, Sendable, Hashable {
         case purchase, promoCode, volumePurchase
@@ -14,7 +14,7 @@ package struct StoreAcquisition: Sendable, Hashable {
     let app: Int
     /// The platform and release when the account first got the app.
     let platform: Platform
-    let release: StoreRelease
+    let release: AppStoreRelease
     let date: Date
     var way: Way
     /// The price in milliunits. No artifact of the App Store contains it.
@@ -28,5 +28,5 @@ package struct StoreAcquisition: Sendable, Hashable {
     var gotAgainAt: Date?
     /// The platform and release that the device runs.
     var installedPlatform: Platform
-    var installedRelease: StoreRelease
+    var installedRelease: AppStoreRelease
 }

@@ -2,7 +2,7 @@ import Foundation
 public import TenureJSON
 
 /// The properties that the four kinds of signed payload share, so that `AppStoreVerifier` can verify all of them.
-protocol StorePayload: Sendable, Hashable {
+protocol AppStorePayload: Sendable, Hashable {
     static var kind: JWSKind { get }
     /// The fields that Apple documents for the payload.
     static var fields: [FieldDescription] { get }
@@ -17,7 +17,7 @@ protocol StorePayload: Sendable, Hashable {
     var signedDate: Date? { get }
 }
 
-extension StorePayload {
+extension AppStorePayload {
     /// The default: only app transactions and notifications have the app's Apple ID.
     var appAppleID: Int64? { nil }
 }

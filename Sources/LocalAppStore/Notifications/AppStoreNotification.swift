@@ -3,7 +3,7 @@ package import TenureAppStore
 
 /// One App Store Server Notification: its content at the time of the event, and the outcomes of its delivery.
 /// It is signed only when it is sent or listed.
-package struct StoreNotification: Sendable, Hashable {
+package struct AppStoreNotification: Sendable, Hashable {
     let index: Int
     let uuid: UUID
     package let type: NotificationType
@@ -17,7 +17,7 @@ package struct StoreNotification: Sendable, Hashable {
 
     /// What the notification is about.
     enum Subject: Sendable, Hashable {
-        case transaction(StoreTransaction, Subscription?, ConsumptionRequestReason?)
+        case transaction(AppStoreTransaction, Subscription?, ConsumptionRequestReason?)
         case extensionSummary(ExtensionSummary)
         /// The acquisition of the app with this index.
         case app(Int)
@@ -29,7 +29,7 @@ package struct StoreNotification: Sendable, Hashable {
     /// the one before, so that a receiver can order them.
     var signingDate: Date { date.addingTimeInterval(Double(rank) / 1000) }
 
-    var transaction: StoreTransaction? {
+    var transaction: AppStoreTransaction? {
         if case .transaction(let transaction, _, _) = subject { transaction } else { nil }
     }
 }

@@ -7,7 +7,7 @@ import TenureCore
 import TenureJSON
 
 /// The local App Store on a port of this machine: the App Store Server API, the control interface, and the local clock.
-package struct StoreServer: Sendable {
+package struct AppStoreServer: Sendable {
     private let store: LocalAppStore
     private let key: ServerAPIKey
     private let port: Int

@@ -1,7 +1,7 @@
 package import Foundation
 
 /// A customer of the local App Store: an Apple Account with its devices.
-package struct StoreAccount: Sendable, Hashable {
+package struct AppStoreAccount: Sendable, Hashable {
     let name: String
     var storefront: Storefront
     /// The name of the family, if any.

@@ -3,7 +3,7 @@ import TenureAppStore
 import TenureJSON
 
 /// The connection of a device to the local App Store.
-protocol StoreConnection: Sendable {
+protocol AppStoreConnection: Sendable {
     /// Sends a request to the store. Waits as long as the store does; ends early if the task is canceled.
     func send(_ kind: RequestKind, _ body: JSONObject) async throws(ConnectionFailure) -> JSONObject
 

@@ -2,21 +2,21 @@ package import Foundation
 package import TenureCore
 
 /// An app in the catalog, with all releases and prices.
-package struct StoreApp: Codable, Sendable, Hashable {
+package struct AppStoreApp: Codable, Sendable, Hashable {
     package var bundleID: String
     var appAppleID: Int64
     /// The releases, in the order in which they went on sale.
-    var releases: [StoreRelease]
+    var releases: [AppStoreRelease]
     var prices: [AppPrice]
-    var products: [StoreProduct]
+    var products: [AppStoreProduct]
     /// How many days a customer keeps a subscription that can't be charged; nil if the app has no Billing Grace Period.
     var gracePeriodDays: Int?
     /// The URL to which notifications are posted; nil if they aren't posted.
     package var notificationURL: String?
 
     package init(
-        bundleID: String, appAppleID: Int64, releases: [StoreRelease], prices: [AppPrice] = [],
-        products: [StoreProduct] = [], gracePeriodDays: Int? = nil, notificationURL: String? = nil
+        bundleID: String, appAppleID: Int64, releases: [AppStoreRelease], prices: [AppPrice] = [],
+        products: [AppStoreProduct] = [], gracePeriodDays: Int? = nil, notificationURL: String? = nil
     ) {
         self.bundleID = bundleID
         self.appAppleID = appAppleID
@@ -28,8 +28,8 @@ package struct StoreApp: Codable, Sendable, Hashable {
     }
 
     /// The release on sale for a platform. tvOS, watchOS and visionOS use iOS releases if they have none.
-    func release(for platform: Platform, at date: Date) -> StoreRelease? {
-        func latest(_ platform: Platform) -> StoreRelease? {
+    func release(for platform: Platform, at date: Date) -> AppStoreRelease? {
+        func latest(_ platform: Platform) -> AppStoreRelease? {
             releases.last { $0.platform == platform && $0.releasedAt <= date }
         }
         let hasOwn = releases.contains { $0.platform == platform }
@@ -41,7 +41,7 @@ package struct StoreApp: Codable, Sendable, Hashable {
 }
 
 /// One build that customers could get.
-package struct StoreRelease: Codable, Sendable, Hashable {
+package struct AppStoreRelease: Codable, Sendable, Hashable {
     var platform: Platform
     /// CFBundleVersion.
     var build: String

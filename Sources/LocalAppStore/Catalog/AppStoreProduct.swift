@@ -2,7 +2,7 @@ package import TenureAppStore
 package import TenureCore
 
 /// An in-app purchase in the catalog.
-package struct StoreProduct: Codable, Sendable, Hashable {
+package struct AppStoreProduct: Codable, Sendable, Hashable {
     package var id: String
     var type: ProductType
     /// The price in milliunits, for every storefront without a separate price.

@@ -3,7 +3,7 @@ import TenureAppStore
 import TenureCore
 import TenureMint
 
-extension StoreSigner {
+extension AppStoreSigner {
     /// Receipts signed before this day, 2013-06-20, have no `original_application_version`.
     private static let firstVersions = Date(timeIntervalSince1970: 1_371_686_400)
     /// Receipts signed before this day, 2025-01-24, have SHA-1 signatures.
@@ -11,7 +11,7 @@ extension StoreSigner {
 
     /// The app receipt on a device of the account, signed now, in DER.
     /// It lists purchases, but consumables only until they are finished, and nothing that the family shares.
-    func receipt(of it: StoreAcquisition, in state: AppStoreState, device: UUID) throws -> [UInt8] {
+    func receipt(of it: AppStoreAcquisition, in state: AppStoreState, device: UUID) throws -> [UInt8] {
         let app = state.apps[it.app]
         let minter = ReceiptMinter(
             authority: authority,
@@ -47,11 +47,11 @@ extension StoreSigner {
 }
 
 extension AppStoreState {
-    fileprivate func isConsumable(_ transaction: StoreTransaction) -> Bool {
+    fileprivate func isConsumable(_ transaction: AppStoreTransaction) -> Bool {
         products[transaction.product].type == .consumable
     }
 
-    fileprivate func receiptDraft(of it: StoreTransaction) -> ReceiptDraft {
+    fileprivate func receiptDraft(of it: AppStoreTransaction) -> ReceiptDraft {
         let product = products[it.product]
         var draft = ReceiptDraft()
         draft[.quantity] = .number(UInt64(clamping: it.quantity))

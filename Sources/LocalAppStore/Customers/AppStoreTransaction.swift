@@ -2,7 +2,7 @@ import Foundation
 import TenureAppStore
 
 /// One payment for an in-app purchase, or one family member's share in it.
-package struct StoreTransaction: Sendable, Hashable {
+package struct AppStoreTransaction: Sendable, Hashable {
     /// The index in `AppStoreState.transactions`.
     package let index: Int
     /// The index of the first transaction of the subscription; for other purchases the transaction itself.

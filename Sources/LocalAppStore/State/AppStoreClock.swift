@@ -2,7 +2,7 @@ package import Foundation
 
 /// The local time. It changes only when it is set, and never runs backwards.
 /// In whole milliseconds, like the App Store's dates.
-package struct StoreClock: Sendable, Hashable {
+package struct AppStoreClock: Sendable, Hashable {
     package private(set) var now: Date
 
     init(startingAt now: Date) { self.now = now.inMilliseconds }
