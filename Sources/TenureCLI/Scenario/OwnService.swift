@@ -134,7 +134,7 @@ actor OwnService: EntitlementService {
 
     private func finish() { births.finish() }
 
-    private func keep(localStorePort: Int) { self.storePort = localStorePort }
+    private func keep(localStorePort: Int) { self.localStorePort = localStorePort }
 
     var running: RehearsedService { client }
 
