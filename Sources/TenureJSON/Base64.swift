@@ -75,7 +75,7 @@ package enum Base64 {
     /// The value of a character outside the alphabet in the tables: the lowest bit above the 24 of four digits.
     private static let invalid: UInt32 = 1 << 24
 
-    /// Decodes text; returns nil in the same cases.
+    /// Decodes text; returns nil in the same cases as for bytes.
     package func decode(_ text: some StringProtocol) -> [UInt8]? { decode(Array(text.utf8)[...]) }
 
     /// Encodes bytes.

@@ -69,7 +69,7 @@ enum JSONEscapes {
         return String(decoding: units, as: UTF8.self)
     }
 
-    /// Reads four hexadecimal digits as a UTF-16 code unit; nil if they are incomplete.
+    /// Reads four hexadecimal digits as a UTF-16 code unit; nil if there are fewer.
     private static func unit<Bytes: RandomAccessCollection<UInt8>>(in bytes: Bytes, at index: Int) -> UInt16?
     where Bytes.Index == Int {
         guard index >= bytes.startIndex, bytes.endIndex - index >= 4 else { return nil }

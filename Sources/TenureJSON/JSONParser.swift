@@ -49,7 +49,7 @@ struct JSONParser {
         }
     }
 
-    /// Adds a node that ends at the current position.
+    /// Adds a node that ends at the current position. For an object or an array, `close` sets the end later.
     private mutating func append(_ kind: JSONTape.Kind, from start: Int) {
         let next = Int32(truncatingIfNeeded: nodes.count + 1)
         nodes.append(

@@ -1,7 +1,8 @@
 /// Tests eight bytes of text at a time for characters that JSON escapes.
 package enum JSONWord {
-    /// 1, and 0x80, in each of the eight bytes.
+    /// 1 in each of the eight bytes.
     @usableFromInline static let ones: UInt64 = 0x0101_0101_0101_0101
+    /// 0x80 in each of the eight bytes.
     @usableFromInline static let highBits: UInt64 = 0x8080_8080_8080_8080
 
     /// Returns a word with the highest bit set for each byte that is a control character, a quotation mark or a

@@ -1,6 +1,7 @@
 /// Paths that a policy names, relative to the policy's own path.
 enum RelativePath {
-    /// Returns the path of a file relative to the policy's folder; nil if it depends on the working directory.
+    /// Returns the path of a file relative to the policy's folder, or its absolute path if only the policy's path is
+    /// relative. Returns nil if the result would depend on the working directory, or for standard input.
     static func of(_ file: String, beside policy: String) -> String? {
         guard file.hasPrefix("/") == policy.hasPrefix("/") else { return file.hasPrefix("/") ? file : nil }
         guard file != "-", policy != "-" else { return nil }

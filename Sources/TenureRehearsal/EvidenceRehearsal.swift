@@ -50,7 +50,7 @@ package struct EvidenceRehearsal: Sendable {
         package let anonymousIDs: [AnonymousID]
         /// Whether the rehearsal was stopped, or the input couldn't be read to its end.
         package let isPartial: Bool
-        /// The problem with the input; nil if it was read to its end.
+        /// Why the input couldn't be read to its end; nil if it was, or if the rehearsal was stopped.
         package let problem: RehearsalError?
     }
 

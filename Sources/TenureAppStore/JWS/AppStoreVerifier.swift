@@ -132,7 +132,7 @@ public struct AppStoreVerifier: Sendable {
         return Signed(tape: try segments.object(segments.payload, as: "payload"), chain: chain, digest: digest)
     }
 
-    /// Reads the payload, and checks its signing date, app and environment.
+    /// Reads the payload, and checks its dates, app and environment.
     private func verified<Payload: AppStorePayload>(
         _ signed: Signed, now: Date?
     ) throws(Rejection) -> Verified<Payload> {
@@ -170,8 +170,8 @@ public struct AppStoreVerifier: Sendable {
         }
     }
 
-    /// Checks that the certificates were valid when the artifact was signed, and that the signing date isn't in the
-    /// future. `now` replaces a missing signing date; without both, the artifact is malformed.
+    /// Checks that the certificates were valid when the artifact was signed, and that the signing date isn't later than
+    /// `now` (with a tolerance). `now` replaces a missing signing date; without both, the artifact is malformed.
     func checkSigning(at signedDate: Date?, by chain: TrustedChain, now: Date?) throws(Rejection) {
         guard let instant = signedDate ?? now else {
             throw Rejection(.malformed, "it has no signing date")
@@ -203,7 +203,8 @@ public struct AppStoreVerifier: Sendable {
         }
     }
 
-    /// Checks that the payload names the app. Like Apple's libraries, the verifier checks the environment after this.
+    /// Checks that the payload names the app. Renewal info names none, and Apple IDs are checked only in Production.
+    /// Like Apple's libraries, the verifier checks the environment after this.
     private func check(
         _ bundleID: String?,
         appAppleID: Int64?,

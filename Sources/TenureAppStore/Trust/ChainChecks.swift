@@ -92,7 +92,7 @@ extension ParsedCertificate {
         try intermediate.checkHas(AppleMarker.developerRelations)
     }
 
-    /// Checks that the certificate has an extension with which Apple marks its purpose.
+    /// Checks that the certificate has an extension with which Apple marks its purpose, and that it isn't critical.
     private func checkHas(_ marker: ASN1ObjectIdentifier) throws(Rejection) {
         guard let found = x509.extensions[oid: marker] else {
             throw Rejection(.wrongPurpose, "`\(x509.subject)` lacks Apple's extension \(marker)")

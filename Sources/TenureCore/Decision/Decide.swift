@@ -217,7 +217,7 @@ private struct Evaluator {
         }
     }
 
-    /// Rule H: the best answer of the customer's promises; nil if no promise is about the entitlement or still runs.
+    /// Rule H: the best answer of the customer's promises about the entitlement; nil without one that still runs.
     private func promiseAnswer(on entitlement: Entitlement) -> SourceAnswer? {
         var best: SourceAnswer?
         for promise in promises where promise.entitlement == entitlement.name {

@@ -67,7 +67,7 @@ final class EraSource {
         guard !verdict.honored.isEmpty else {
             return verdict.unclear.map { .undetermined($0) } ?? .nothing(verdict.refused ?? .eraNotHonored(eras))
         }
-        // All eras honor it. If only some do, `inDoubt` decides, unless nothing could be compared.
+        // If all eras honor it, it is granted. If only some do, `inDoubt` decides, unless nothing could be compared.
         if verdict.others.isEmpty { return .gives(until: verdict.end ?? nil, .eraHonored(eras)) }
         guard possible.version.wasCompared || possible.date.wasCompared else {
             return .undetermined(.nothingToCompare)

@@ -80,7 +80,7 @@ enum Finding: Sendable, Hashable {
     /// The original version can't be compared with a boundary. For example, the policy has neither a release list nor
     /// `buildNumbers: increasing`.
     case versionNotComparable(AcquisitionIndex)
-    /// The policy has no boundary for the signed platform.
+    /// The policy has neither a boundary nor a release of the signed platform.
     case platformNotInPolicy(Platform)
     /// The purchase date, and the eras that contain it.
     case date(Date, eras: EraSet)

@@ -214,7 +214,8 @@ package func acquisitions(in proofs: [AppProof]) -> [Acquisition] {
         .sorted { ($0.originalPurchaseDate ?? .distantFuture) < ($1.originalPurchaseDate ?? .distantFuture) }
 }
 
-/// Returns the indexes of the two groups to join next; nil if no dates match within the tolerance.
+/// Returns the indexes of the two groups to join next; nil if no two groups have matching dates and IDs that don't
+/// contradict each other.
 private func closestPair(in groups: [[AppProof]]) -> (Int, Int)? {
     var best: (Int, Int, distance: TimeInterval)?
     for first in groups.indices {

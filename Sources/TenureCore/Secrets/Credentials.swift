@@ -15,7 +15,7 @@ extension String {
         }
     }
 
-    /// Hides the user and the password of a URL, and a `password=` in it.
+    /// Hides the user and the password of a URL, and the value of `password=` in it.
     private var hidingURLCredentials: String {
         replacing("://") { rest in
             let url = rest.prefix { !$0.isWhitespace && $0 != "`" }

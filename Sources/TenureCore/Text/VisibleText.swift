@@ -32,7 +32,8 @@ extension StringProtocol {
             .map { Substring($0).escapedForDisplay }.joined(separator: "\n")
     }
 
-    /// The JSON text with JSON's own escapes for such characters, so that its value doesn't change.
+    /// The JSON text with JSON's own escapes for characters that alter how text is shown, so that its value doesn't
+    /// change.
     ///
     /// Blanks and line breaks between values stay. JSON allows no other characters below U+0020, and none of them inside
     /// a string.

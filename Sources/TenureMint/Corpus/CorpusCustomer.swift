@@ -155,7 +155,7 @@ struct CorpusCustomer {
         return String(decoding: Base64.standard.encode(bytes), as: UTF8.self)
     }
 
-    /// Returns the nonce of a device verification: a UUID that depends only on the seed.
+    /// Returns the nonce of a device verification: a UUID that depends only on the seed, the customer and the device.
     private func nonce(_ number: UInt64) -> String {
         var random = SeededRandom(seed: device, index: number | 1 << 62)
         var text: [UInt8] = []

@@ -156,7 +156,7 @@ extension ReceiptDefect {
 }
 
 extension ReceiptAssembly {
-    /// Adds certificates to the receipt's own three. They are the root for JWS, each with another last byte.
+    /// Adds certificates to the receipt's own three. They are copies of the root for JWS that differ in the last byte.
     fileprivate mutating func addForeignCertificates(_ count: UInt8, by minter: ReceiptMinter) {
         for number in 0..<count {
             var certificate = minter.authority.jws.root.der

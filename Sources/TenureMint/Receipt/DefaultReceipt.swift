@@ -93,7 +93,7 @@ extension ReceiptMinter {
         return purchase
     }
 
-    /// Returns a purchase with all attributes that Apple's receipts have.
+    /// Returns a purchase with all attributes that Apple's receipts have, except the product type.
     private func purchase(_ productID: String, transactionID: String, at date: Date) -> ReceiptDraft {
         var purchase = ReceiptDraft()
         purchase[.quantity] = .number(1)

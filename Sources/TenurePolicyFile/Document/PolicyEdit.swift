@@ -30,7 +30,7 @@ package struct PolicyEdit: Sendable, Hashable {
         }
     }
 
-    /// Writes a value at a path, which may exist.
+    /// Writes a value at a path. An existing value is replaced.
     package static func write(_ value: Value, at path: [PolicyMistake.Step]) -> PolicyEdit {
         PolicyEdit(path: path, value: value, releases: nil)
     }

@@ -129,7 +129,7 @@ struct PolicyReader {
     /// Reads where an era begins on each platform.
     private mutating func beginnings(_ part: Part) -> [Platform: Beginning] {
         let platforms = Platform.allCases.map(\.rawValue)
-        // Messages for names of platforms that the App Store doesn't use, such as `iPadOS`.
+        // Messages about keys that aren't platforms of the App Store, such as `iPadOS`.
         var explained: [String: String] = [:]
         if case .mapping(let entries) = part.node.content {
             for entry in entries where Platform(rawValue: entry.key) == nil {
@@ -150,7 +150,7 @@ struct PolicyReader {
         return result
     }
 
-    /// Reads where an era begins on a platform: `new`, or a version and an instant. A build on macOS, or a marketing
+    /// Reads where an era begins on a platform: `new`, or a version, an instant or both. A build on macOS, or a marketing
     /// version elsewhere, is a mistake with its own explanation.
     private mutating func beginning(_ part: Part, on platform: Platform) -> Beginning? {
         let key = platform.versionKey

@@ -152,7 +152,8 @@ struct RightsComparison: Sendable {
             for product in entitlement.products {
                 guard let fate = kinds(of: product).lazy.compactMap({ fates(of: $0)[entitlement.name] }).first
                 else { continue }
-                // The evidence has no acquisition, so `undetermined` means that only an era could still give the right.
+                // Compare only what the purchase grants. The evidence has no acquisition, so an entitlement with
+                // `honors` is undetermined instead of denied.
                 result.append((entitlement.name, product.id, fate == .undetermined ? .denied : fate))
             }
         }

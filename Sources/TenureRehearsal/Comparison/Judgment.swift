@@ -41,6 +41,7 @@ extension Comparison {
             let verdicts = verdicts(on: evidence, promises: promises + restored)
             return (verdicts, verdicts)
         }
+        // The new policy decides without the promises that apply today.
         let withoutPromises = verdicts(on: evidence, promises: promises, keeping: restored)
         // A promise matters only if the customer would otherwise lose something. Nearly all customers don't, so return
         // early.

@@ -55,7 +55,7 @@ struct AccountJoins: Sendable {
     }
 
     /// Returns the strongest of these names if all belong to one customer; nil if they belong to several. Placeholders
-    /// are ignored.
+    /// are ignored, so the result is also nil if all names are placeholders.
     func target(of names: Set<CustomerName>) -> CustomerName? {
         let known = names.filter { anonymous[$0] == nil }
         guard let first = known.min(by: { $0.precedes($1) }) else { return nil }

@@ -80,7 +80,8 @@ package struct InputCounts: Sendable, Hashable {
     private(set) var usableLines = 0
     /// Lines with valid and rejected artifacts.
     private(set) var partlyRejectedLines = 0
-    /// Lines without a valid artifact, by the fault of the whole line, or without one by that of the first artifact.
+    /// Lines without a valid artifact, by the code of the line's fault. A line without one has the code of its first
+    /// rejected artifact.
     private(set) var rejectedLines: [String: Int] = [:]
     /// Rejected artifacts in lines with other valid artifacts, by reason.
     private(set) var rejectedArtifacts: [String: Int] = [:]

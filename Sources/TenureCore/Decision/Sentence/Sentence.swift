@@ -24,7 +24,7 @@ extension Decision {
     }
 }
 
-/// The words of a decision for the customer, in the API, the command and the web page alike.
+/// Writes a decision's reasons as text for the customer. No other code does this.
 ///
 /// Each outcome has a file with its sentences. Customers who got the app may not have paid for it, so no sentence says
 /// "you didn't buy". A reason without its own sentence uses a general one.
