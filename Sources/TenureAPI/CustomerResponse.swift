@@ -58,7 +58,7 @@ package struct CustomerResponse: Sendable, Hashable, Decodable {
 package struct AccessTokenResponse: Sendable, Hashable, Decodable {
     /// The token, an opaque string.
     package let value: String
-    /// The end of the token. The app gets a new one with its next sync.
+    /// The time at which the token expires. The app gets a new one with its next sync.
     package let expiresAt: Date
 
     /// Creates a token for a response.

@@ -42,7 +42,7 @@ package struct SigningKeyResponse: Sendable, Hashable, Codable {
         self.revocations = revocations
     }
 
-    /// Whether there are no statements, because apps must have pinned the key itself.
+    /// Whether there are no statements, so that apps must have pinned the key itself.
     package var isEmpty: Bool { chain == nil && root == nil && revocations == nil }
 }
 

@@ -3,7 +3,7 @@ import TenureAPI
 import TenureJSON
 import TenureStore
 
-/// The route that lists the audit trail: what admin keys did, and which of their requests were refused.
+/// The route that lists the audit trail: what admin keys changed or exported, and which of their requests were refused.
 struct AuditHandler: Sendable {
     let keys: AdminKeyCheck
     let store: Store

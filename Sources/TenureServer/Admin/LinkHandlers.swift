@@ -54,8 +54,8 @@ struct LinkHandlers: Sendable {
         return try response(to: outcome, user: user, isLinked: true)
     }
 
-    /// Returns the response to a link. Of the customer, it has only the public ID, because a key for links may not read
-    /// customers.
+    /// Returns the response to linking or unlinking. Of the customer, it has only the public ID, because a key for links may
+    /// not read customers.
     private func response(to outcome: ChangeOutcome, user: String, isLinked: Bool) throws -> Response {
         guard case .done(let customer, let isNew) = outcome else { throw Problem.noOutcome }
         return .jsonObject { json in

@@ -68,7 +68,7 @@ struct PersonaHandlers: Sendable {
                 personas: made, omitted: readyMade.omitted.map { PersonasAnswer.Omitted(name: $0.name, why: $0.why) }))
     }
 
-    /// `DELETE /v1/admin/personas/{name}`: the next request with its token is rejected.
+    /// `DELETE /v1/admin/personas/{name}`: its tokens are rejected from the next request on.
     @Sendable func revoke(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let holder = try await keys.holder(of: request, context, needing: .persona)
         let name = try context.pathID("name")
@@ -81,7 +81,8 @@ struct PersonaHandlers: Sendable {
         return respond(PersonasAnswer(personas: [answer(for: persona)]))
     }
 
-    /// Stores personas and signs their tokens. Throws a problem, and stores none, if one of the names is taken.
+    /// Stores personas and signs their tokens. If one of the names is taken and `replacing` is false, throws a problem and
+    /// stores none.
     private func create(
         _ personas: [(name: String, proof: AppProof, what: String?)], expiring: Date?, replacing: Bool,
         by holder: KeyHolder

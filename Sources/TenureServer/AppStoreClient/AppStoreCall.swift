@@ -9,10 +9,10 @@ struct AppStoreCall: Sendable, Hashable {
     let endpoint: AppStoreEndpoint
     /// The path and query, percent-encoded.
     let target: String
-    /// The JSON of the request's body; nil for a GET request.
+    /// The JSON of the request's body; nil for a request without one.
     let body: [UInt8]?
 
-    /// Asks for all transactions of a customer.
+    /// Asks for a page of a customer's transactions.
     ///
     /// Version 2 of the endpoint also lists finished consumables. Only in ascending order does the response contain a
     /// revision from which a later call continues.
@@ -31,7 +31,7 @@ struct AppStoreCall: Sendable, Hashable {
         try Self(.appTransactionInfo, "/inApps/v1/transactions/appTransactions/", id.text)
     }
 
-    /// Asks for the customer's refunded transactions.
+    /// Asks for a page of the customer's refunded transactions.
     static func refundHistory(of id: AppStoreCustomerID, after revision: String?) throws(AppStoreFailure) -> Self {
         try Self(.refundHistory, "/inApps/v2/refund/lookup/", id.text, query: [("revision", revision)])
     }
@@ -41,7 +41,7 @@ struct AppStoreCall: Sendable, Hashable {
         try Self(.orderLookup, "/inApps/v1/lookup/", orderID)
     }
 
-    /// Asks for the notifications that the App Store sent between two dates.
+    /// Asks for a page of the notifications that the App Store sent between two dates.
     static func notificationHistory(
         from start: Date, to end: Date, onlyFailures: Bool, after paginationToken: String?
     ) throws(AppStoreFailure) -> Self {
@@ -134,7 +134,7 @@ enum AppStoreCustomerID: Sendable, Hashable {
         self = strongest.kind == .appTransactionID ? .appTransaction(strongest.value) : .transaction(strongest.value)
     }
 
-    /// The ID as it is in the path of a request.
+    /// The ID, for the path of a request.
     var text: String {
         switch self {
         case .transaction(let id), .appTransaction(let id): id

@@ -33,7 +33,8 @@ struct AppStoreClient: Sendable {
         limiter = RateLimiter(time: time, share: share)
     }
 
-    /// Creates a client with the key that the settings name. Throws `appStore` or `keyFile` if it can't be read.
+    /// Creates a client with the key that the settings name. Throws `appStore` if the policy has no bundle ID or a setting
+    /// has a mistake, and `keyFile` if the key can't be read.
     init(
         _ settings: AppStoreSettings, verifier: AppStoreVerifier, transport: AppStoreTransport,
         time: AppStoreTime = .system, share: Double = 1, logger: Logger
@@ -73,8 +74,9 @@ struct AppStoreClient: Sendable {
             } catch {
                 log(error, of: call, in: environment)
                 if case .notAuthorized = error, !hasRenewedToken {
-                    // Tries again at once with a new token; a second rejection is final. A token may also expire while the
-                    // request is on its way. That isn't the key's fault, so it doesn't count as the first rejection.
+                    // Tries again at once with a new token; a second rejection is final. If someone changes the clock, a
+                    // token may expire while the request is on its way. That isn't the key's fault, so it doesn't count as
+                    // the first rejection.
                     let hasExpired = time.now().timeIntervalSince(asked) >= AppStoreCredentials.lifetime
                     renewals += 1
                     hasRenewedToken = !hasExpired || renewals >= retryPolicy.attempts

@@ -18,7 +18,8 @@ struct AppStoreCredentials: Sendable {
         self.key = Secret(key)
     }
 
-    /// Reads the key that the settings name. Throws `appStore` or `keyFile` if it can't be read.
+    /// Reads the key that the settings name. Throws `appStore` if a setting has a mistake, and `keyFile` if the key can't be
+    /// read.
     init(_ settings: AppStoreSettings, bundleID: String) throws(ServiceError) {
         if let mistake = settings.mistake { throw mistake }
         self.init(

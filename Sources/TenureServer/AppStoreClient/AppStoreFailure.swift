@@ -8,7 +8,7 @@ enum AppStoreFailure: Error, Sendable, Hashable {
     case refused(AppStoreRefusal)
     /// The App Store rejected the key twice, the second time with a new token.
     case notAuthorized(AppStoreEnvironment)
-    /// There is no connection, for this reason.
+    /// The connection can't be opened, or failed before the response was complete, for this reason.
     case unreachable(String)
     /// The App Store didn't answer within this many seconds.
     case timedOut(TimeInterval)
@@ -26,7 +26,7 @@ enum AppStoreFailure: Error, Sendable, Hashable {
     case notServed(AppStoreEnvironment)
     /// The token for the request can't be signed with the key.
     case cannotSign
-    /// The task of the request was canceled, because the service ends.
+    /// The task of the request was canceled, for example because the service ends.
     case canceled
 
     /// What may help after a failure.

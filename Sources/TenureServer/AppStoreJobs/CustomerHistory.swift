@@ -39,7 +39,7 @@ struct CustomerHistory: Sendable {
     ///   - list: The customer's transactions; nil if the App Store has none.
     ///   - statuses: The status of each subscription; nil if there are no subscriptions or the request failed.
     ///   - appTransaction: The app transaction; nil if the request for it failed.
-    ///   - refunds: The refunded transactions, if `list` isn't complete.
+    ///   - refunds: The refunded transactions, if not all pages of `list` were read.
     init(
         of id: AppStoreCustomerID, _ list: TransactionList?, _ statuses: SubscriptionStatuses?,
         _ appTransaction: SyncArtifact<AppTransactionPayload>?, refunds: TransactionList? = nil,

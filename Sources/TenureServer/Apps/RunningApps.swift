@@ -231,7 +231,7 @@ final class RunningApps: Sendable {
             if other == nil {
                 state.running[name] = app
                 state.failures[name] = nil
-                // The database exists now. If the app starts again, it must not be created.
+                // The database exists now. If this stayed true, that would be an error when the app starts again.
                 for index in state.configuration.apps.indices where state.configuration.apps[index].name == name {
                     state.configuration.apps[index].configuration.createsDatabase = false
                 }

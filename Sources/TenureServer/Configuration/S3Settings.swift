@@ -38,7 +38,8 @@ public struct S3Settings: Sendable, Hashable {
         self.secretAccessKeyFile = secretAccessKeyFile
     }
 
-    /// The scheme, host and port of the service; nil if `endpoint` or `region` makes no valid URL.
+    /// The scheme, host and port of the service; nil if `endpoint` or `region` makes no valid URL. Beyond loopback, only
+    /// `https` is valid.
     var endpointURL: URL? {
         let text = endpoint.isEmpty ? "https://s3.\(region).amazonaws.com" : endpoint
         guard let url = URL(string: text), let host = url.host, !host.isEmpty, url.user == nil, url.query == nil,

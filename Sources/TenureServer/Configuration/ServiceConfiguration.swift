@@ -210,7 +210,7 @@ public struct ServiceConfiguration: Sendable {
         return folder.isEmpty ? "." : folder
     }
 
-    /// The path of the SQLite file; nil if the database is on a server.
+    /// The path of the SQLite file; nil if the database isn't a file.
     package var databaseFile: String? {
         databasePath.contains("://") || ConnectionString.matches(databasePath) ? nil : databasePath
     }

@@ -1,8 +1,7 @@
 import TenureCore
 import TenureStore
 
-/// All settings. A setting that other code reads by itself is a constant here. The others are written into the
-/// configuration by their key path, so they appear only in `all`.
+/// All settings. A setting to which other code refers is a constant here. The others appear only in `all`.
 extension Setting {
     package static let config = Setting(
         "config", .path, isForCommandOnly: true, "a configuration file, in YAML or JSON")

@@ -33,8 +33,8 @@ final class ContentFolder: Sendable {
         return state.withLock { $0.problem }
     }
 
-    /// Reads the file again if the known catalog is too old. Only one caller reads it. The others use the known catalog, so
-    /// that a slow disk delays only one request.
+    /// Checks whether the file changed, unless that was done within `staleness`, and reads it again if it did. Only one
+    /// caller does so. The others use the known catalog, so that a slow disk delays only one request.
     private func refresh() {
         let isDue = state.withLock { $0.beginCheck(staleness: staleness) }
         guard isDue else { return }

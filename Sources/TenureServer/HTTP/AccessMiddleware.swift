@@ -6,7 +6,7 @@ import Logging
 /// The outermost middleware: it identifies the client, gives the request an ID, and reports the result to the log and
 /// metrics.
 ///
-/// Each request is one line in the log. The line has the route, such as `/v1/content/:digest`, but no path, header or
+/// Each request is one line in the log. The line has the route, such as `/v1/content/{digest}`, but no path, header or
 /// body from the client.
 struct AccessMiddleware: RouterMiddleware {
     typealias Context = ServiceContext

@@ -59,8 +59,8 @@ extension Problem {
         case .busy: (detail, reason, retryAfter) = ("is busy with other transactions", "databaseBusy", 1)
         case .full: (detail, reason, retryAfter) = ("has no room on its disk", "databaseFull", 5)
         case .readOnly: (detail, reason, retryAfter) = ("is read-only", "databaseReadOnly", 5)
-        case .unusable: (detail, reason, retryAfter) = ("rejects the service's connections", "databaseUnusable", 5)
-        case .policyChanged: (detail, reason, retryAfter) = ("has another policy since a moment ago", nil, 1)
+        case .unusable: (detail, reason, retryAfter) = ("doesn't let the service use it", "databaseUnusable", 5)
+        case .policyChanged: (detail, reason, retryAfter) = ("just got another policy", nil, 1)
         case .replaced, .newerDatabase, .olderDatabase, .otherApp, .otherDatabase, .moved, .unavailable, .damaged,
             .failed, .notEmpty, .copyDiffers:
             return nil

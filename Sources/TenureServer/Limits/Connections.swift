@@ -63,8 +63,8 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
 
     /// - Parameters:
     ///   - limit: The maximum number of connections of the service.
-    ///   - limitPerAddress: The maximum for one address. A quarter of `limit` counts if that is less, but at least 1. A /48
-    ///     of IPv6 may have four times as many, but at most half of `limit`.
+    ///   - limitPerAddress: The maximum for one address. It is reduced to a quarter of `limit` if it is more, but not below
+    ///     1. A /48 of IPv6 may have four times as many, but at most half of `limit`.
     ///   - proxies: Addresses without a limit, because they pass on the requests of many clients.
     ///   - bodyWindow: The seconds over which the rate of a body is measured.
     ///   - closed: Called with the phase of each connection that is closed to make room.

@@ -113,7 +113,7 @@ struct NotificationService: Sendable {
         }
     }
 
-    /// Whether another verifier accepts the notification, regardless of the time.
+    /// Whether a verifier accepts the notification, regardless of the time.
     private func isAccepted(_ jws: [UInt8], by verifier: AppStoreVerifier) -> Bool {
         (try? verifier.verifyNotification(jws, now: nil)) != nil
     }

@@ -19,7 +19,8 @@ struct PersonaMistake: Error, Hashable {
 }
 
 extension AppProof {
-    /// Creates a persona's proof: what the production app transaction of such a customer would prove if it was signed now.
+    /// Creates a persona's proof: what the production app transaction of such a customer would prove if it were signed
+    /// at the date `signed`.
     ///
     /// A date is an instant as in RFC 3339, or a day, which counts as its midnight in UTC. Only receipts have an
     /// expiration date (volume purchases), so with one the proof is a receipt's.

@@ -84,7 +84,7 @@ struct ActivePolicy: Sendable {
             publication: publication.id, version: version.version, sha256: version.sha256, policy: try version.read())
     }
 
-    /// Whether the database was asked for the policy in effect a moment ago, less than `staleness`.
+    /// Whether the database was last asked for the policy in effect less than `staleness` ago.
     var isFresh: Bool { ContinuousClock.now - versions.lastAsked < staleness }
 
     /// Asks the database for the policy in effect, unless that was done a moment ago.

@@ -117,7 +117,7 @@ package struct RehearsalAnswer: Sendable, Hashable, Codable {
     package let at: String
     /// The version of the policy that was current then.
     package let against: Int64
-    /// The number of all customers.
+    /// The number of evaluated customers: those in production, without unbound ones.
     package let customers: Int
     /// The number of customers who gain something.
     package let gaining: Int
@@ -148,7 +148,7 @@ package struct PublicationAnswer: Sendable, Hashable, Codable {
     package let reason: String?
     /// The ID of the rehearsal in the request; nil if it named none.
     let rehearsal: String?
-    /// The numbers of all customers, of those who gained something, and of those who lost something.
+    /// The numbers of evaluated customers, of those who gained something, and of those who lost something.
     package let customers: Int
     package let gaining: Int
     package let losing: Int

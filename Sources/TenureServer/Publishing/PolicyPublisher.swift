@@ -82,8 +82,8 @@ struct PolicyPublisher: Sendable {
 
     /// Publishes a policy, if the request allows what it takes and gives.
     ///
-    /// Throws a problem if it doesn't, if the policy has errors, or if another policy was published meanwhile. The first two
-    /// refusals are also written to the audit trail.
+    /// Throws a problem if it doesn't, if the policy has errors or is in effect already, or if another policy was published
+    /// meanwhile. The audit trail gets the refusals because of errors, and those after evaluating customers.
     func publish(
         _ candidate: Candidate, as request: PublishRequest, by actor: String, logger: Logger
     ) async throws -> StoredPublication {
@@ -136,8 +136,8 @@ struct PolicyPublisher: Sendable {
                 throw Problem(
                     .conflict, "another policy was published in the meantime; rehearse yours against it",
                     reason: PublicationCheck.Refusal.overtaken.rawValue)
-            // Customers who are new or changed since they were evaluated take or gain more than allowed. The next round
-            // counts them too, and refuses.
+            // With the customers who are new or changed since the evaluation, more lose or gain something than allowed. The
+            // next round counts them too, and refuses.
             case .takes, .gives: continue
             case .behind: throw Self.busy
             }

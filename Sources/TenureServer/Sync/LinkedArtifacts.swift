@@ -107,7 +107,11 @@ struct LinkedArtifacts: Sendable {
     /// Why a transaction isn't linked.
     private static func detail(of artifact: SyncArtifact<TransactionPayload>, _ links: ArtifactLinks) -> String {
         artifact.payload.appTransactionID != nil && links.appTransactionID != nil
-            ? otherAcquisition : "no signed field links it to the other artifacts; send their app transaction too"
+            ? otherAcquisition
+            : """
+            no signed field links it to the other artifacts; send `deviceVerificationID` of the device for which all of \
+            them were signed
+            """
     }
 
     private static let otherAcquisition = "it belongs to another Apple account's acquisition of the app; send it alone"

@@ -1,7 +1,7 @@
 import TenureAPI
 import TenureAppStore
 
-/// An artifact of a sync that doesn't count, and why. The response lists it.
+/// An artifact of a sync, or in a response of the App Store, that doesn't count, and why. The response to a sync lists it.
 struct RejectedArtifact: Sendable, Hashable {
     let path: ArtifactPath
     let code: String
@@ -17,7 +17,7 @@ struct RejectedArtifact: Sendable, Hashable {
         isRetryable = rejection.isRetryable
     }
 
-    /// Creates the rejection of an artifact that isn't linked to the others, or of a persona.
+    /// Creates the rejection of an artifact that doesn't count together with the others, or of a persona.
     init(_ path: ArtifactPath, _ relation: ArtifactProblem.Relation, _ detail: String) {
         self.path = path
         code = relation.rawValue

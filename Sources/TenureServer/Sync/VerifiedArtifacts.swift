@@ -102,8 +102,7 @@ struct VerifiedArtifacts: Sendable {
         return binding.matches(deviceVerificationID: deviceVerificationID)
     }
 
-    /// Rejects artifacts from another environment or authority than the first one. Artifacts of two realms never count
-    /// together.
+    /// Rejects artifacts from another environment or authority than `realm`. Artifacts of two realms never count together.
     private mutating func keepOneRealm() {
         guard let realm else { return }
         func rejection(of path: ArtifactPath, in other: Realm) -> RejectedArtifact? {

@@ -1,7 +1,7 @@
 import NIOCore
 
 /// Distinguishes public addresses from all others, such as those of a router, a database or a cloud's metadata service.
-/// A webhook's URL must not make the service send requests to these.
+/// Unless a webhook has `allowPrivate`, its URL must not make the service send requests to these.
 ///
 /// The ranges are those of IANA's registries of special-purpose addresses (RFC 6890 and its updates).
 enum PublicAddress {
