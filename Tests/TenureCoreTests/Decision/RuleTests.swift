@@ -124,7 +124,7 @@ import Testing
             Calculator.evidence([proof]), under: try Calculator.policy(honors: [honor]), at: date(now))
     }
 
-    @Test func `boughtSince includes its instant, boughtBefore doesn't, within two seconds`() throws {
+    @Test func `boughtSince includes its instant and boughtBefore doesn't, with a tolerance of two seconds`() throws {
         let honor = Honor(era: "paid", boughtSince: date("2014-06-10"), boughtBefore: date("2014-07-10"))
         for (bought, outcome) in [
             ("2014-06-09T23:59:57Z", Decision.Outcome.denied), ("2014-06-09T23:59:58Z", .granted),
