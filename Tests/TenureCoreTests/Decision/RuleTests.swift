@@ -13,7 +13,7 @@ import Testing
     private let freemium = EraSet(from: 1, to: 2)
     private let both = EraSet(from: 0, to: 2)
 
-    @Test func `without a signed platform, an era is possible if version and date allow it on any platform`() throws {
+    @Test func `without a signed platform, the version and the date may each allow an era on any platform`() throws {
         let policy = try Calculator.policy()
         #expect(try possible(Calculator.app("2.1", nil, platform: nil), under: policy).eras == both)
         #expect(try possible(Calculator.app("2.1", "2016-03-01", platform: nil), under: policy).eras == freemium)
