@@ -109,7 +109,7 @@ import Testing
         #expect(lines.count == 13, "\(result.errors)")
     }
 
-    @Test func `serve --check warns that the setting for an App Store host has no effect without a key`() async throws {
+    @Test func `serve --check reports that an App Store host has no effect without a key`() async throws {
         let file = try folder.write(
             "policy: policy.yaml\nappStore: { hosts: { sandbox: 'http://127.0.0.1:9' } }\n", to: "tenure.yaml")
         let result = try await check(["--config", file, "--database", folder.url("x.sqlite").path])

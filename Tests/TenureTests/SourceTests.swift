@@ -57,7 +57,7 @@ private let tooNew = [
         #expect(makers.map(\.name) == ["Tenure/AppStore/StoreKitAccess.swift"])
     }
 
-    @Test func `only Restore.swift in the client's sources calls what may show a sign-in`() throws {
+    @Test func `only StoreKitAccess.swift can show a sign-in, and only Restore.swift calls that`() throws {
         let callers = try files(of: ["Tenure"]).flatMap { name, lines in
             lines.filter { $0.contains("AppStore.sync()") || $0.contains("AppTransaction.refresh()") }.map { _ in name }
         }

@@ -13,7 +13,7 @@ extension AppStoreState {
         else { throw .wrongState(customer: customer, product: id, must: "be family-shareable and paid for") }
         if let subscription = subscription(of: transaction) {
             guard subscription.isRunning else {
-                throw .wrongState(customer: customer, product: id, must: "be active")
+                throw .wrongState(customer: customer, product: id, must: "not have ended")
             }
             subscriptions[subscription.index].isShared = true
             share(subscription.index)

@@ -4,8 +4,8 @@ package import TenureCore
 
 /// The state of a local App Store: its catalog, its customers, and its clock.
 ///
-/// It is a value that changes only by operations. Lists refer to each other by index. The same seed and operations give the same state, with the same IDs and the
-/// same fields to sign.
+/// It is a value that changes only by operations. Lists refer to each other by index. The same seed and operations give
+/// the same state, with the same IDs and the same fields to sign.
 package struct AppStoreState: Sendable {
     package let seed: String
     package let environment: AppStoreEnvironment

@@ -39,7 +39,8 @@ public struct AppTransaction: Sendable {
         get async throws { try await LocalStore.required().appTransaction() }
     }
 
-    /// A new copy of the app transaction from the App Store. The customer has to sign in, so request it only after a tap on a button.
+    /// A new copy of the app transaction from the App Store. The customer has to sign in, so request it only after a tap
+    /// on a button.
     /// Throws `StoreKitError.userCancelled` if the customer doesn't sign in, `networkError` while offline.
     public static func refresh() async throws -> VerificationResult<AppTransaction> {
         try await LocalStore.required().refreshAppTransaction()

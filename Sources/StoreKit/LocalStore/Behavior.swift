@@ -3,8 +3,8 @@ extension LocalStore {
     public struct Behavior: Sendable {
         /// How `AppTransaction.shared` and `refresh()` answer.
         public var appTransaction = Answer.genuine
-        /// How the App Store answers `Transaction.all`, `currentEntitlements`, `unfinished`, `latest(for:)`, `updates`, and the statuses of
-        /// subscriptions. Sequences can't throw: one that fails is empty, and `updates` waits.
+        /// How the App Store answers `Transaction.all`, `currentEntitlements`, `unfinished`, `latest(for:)`, `updates`,
+        /// and the statuses of subscriptions. Sequences can't throw: one that fails is empty, and `updates` waits.
         public var transactions = Answer.genuine
         /// How `Product.products(for:)` answers.
         public var products = Answer.genuine

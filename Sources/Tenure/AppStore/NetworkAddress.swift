@@ -24,13 +24,15 @@ import TenureJSON
         /// The default port: the same value as the newer constant `kIOMainPortDefault`.
         private static let mainPort = mach_port_t(MACH_PORT_NULL)
 
-        /// Returns `en0` if it is built in, otherwise `en1`, which is the built-in interface of some older Macs.
+        /// Returns `en0` if it is built in, otherwise a built-in `en1`, which some older Macs have. If neither is built
+        /// in, returns `en0` anyway.
         private static func primary() -> io_service_t? {
             service(named: "en0", builtIn: true) ?? service(named: "en1", builtIn: true)
                 ?? service(named: "en0", builtIn: false)
         }
 
-        /// Returns the network interface with a name like `en0`, if it is built in, or isn't, as `builtIn` says.
+        /// Returns the network interface with this name, such as `en0`. Nil if it doesn't exist, or if it is built in and
+        /// `builtIn` is false, or the other way round.
         private static func service(named name: String, builtIn: Bool) -> io_service_t? {
             guard let matching = IOBSDNameMatching(mainPort, 0, name) else { return nil }
             var iterator = io_iterator_t()

@@ -120,7 +120,7 @@ private struct BERReader {
         return content
     }
 
-    /// Reads the element that begins at `start`. Nil if it doesn't end before `limit`.
+    /// Reads the element that begins at `start`. Nil if it is invalid or ends after `limit`.
     func element(at start: Int, before limit: Int) -> Element? {
         guard let header = header(at: start, before: limit) else { return nil }
         if let length = header.length {
@@ -147,7 +147,7 @@ private struct BERReader {
     }
 
     /// Reads the tag and the length of an element. The length is nil if it is indefinite. An element with any other
-    /// length ends before `limit`.
+    /// length ends at `limit` or before.
     private func header(at start: Int, before limit: Int) -> (tag: UInt8, contents: Int, length: Int?)? {
         guard limit - start >= 2 else { return nil }
         let first = bytes[start + 1]

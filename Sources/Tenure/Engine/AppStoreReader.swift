@@ -78,7 +78,8 @@ final class AppStoreReader {
         device.updateTime(signedAt: app.proof.signedDate)
     }
 
-    /// Adds the list of transactions, and records the result of the step. Then reads the state of subscriptions.
+    /// Adds the list of transactions, and records the result of the step. If StoreKit verified all of them, also reads
+    /// the state of subscriptions.
     nonisolated(nonsending) func take(_ result: Result<[AppStoreResult<AppStoreTransaction>], any Error>?) async {
         switch result {
         case nil: device.snapshot.note(.purchases, .skipped(device.facts.distribution.whyNotAsked))

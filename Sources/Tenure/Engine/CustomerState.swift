@@ -138,7 +138,7 @@ final class CustomerState: Sendable {
         state.withLock { $0.knowsAllNames && $0.snapshot.customer.answers[entitlement] == nil }
     }
 
-    /// The time when the next right ends. Nil if all rights are permanent.
+    /// The time when the next right, trial session or grace period ends. Nil if none of them ends.
     var nextEnd: Date? {
         let clock = clock().timeIntervalSinceReferenceDate
         return state.withLock { state in

@@ -119,7 +119,7 @@ final class ServiceSync {
         return device.facts.persona?.token
     }
 
-    /// Applies a response. Ignores the whole response if its entitlement token is rejected.
+    /// Applies a response. If its entitlement token is rejected, uses only the response's list of revoked keys.
     private func take(_ response: CustomerResponse, to request: SyncRequest) {
         let clock = setup.clock()
         if !setup.isListening {

@@ -76,7 +76,8 @@ struct EntitlementTokenReader: Sendable {
         return claims
     }
 
-    /// Verifies the signature, and checks that the token is for this app, device, account and environment.
+    /// Verifies the signature, and checks that its key isn't revoked and that the token is for this app, device, account
+    /// and environment. Rejects a test's token outside of a rehearsal.
     private func read(
         _ token: Token, for holder: Holder
     ) throws(Refusal) -> (claims: EntitlementTokenClaims, trust: KeyRing.Trust) {

@@ -38,7 +38,8 @@ package struct ServiceConnection: Sendable {
         try await post("v1/sync", request, token: nil, languages: languages)
     }
 
-    /// Begins a trial session of the customer with this access token. A repeated request with the same ID isn't counted.
+    /// Begins a trial session of the customer with this access token. A repeated request with the same ID isn't counted
+    /// again.
     func beginTrial(of entitlement: String, session id: String, token: String) async throws(ServiceFailure)
         -> TrialResponse
     {

@@ -67,7 +67,7 @@ package struct Account: Sendable, Hashable {
         return !key.matches(other)
     }
 
-    /// Whether a transaction belongs to another account. False if one of the two has no app transaction's ID.
+    /// Whether a transaction belongs to another account. False if one of the two has no app transaction ID.
     package func isAnother(than transaction: AppStoreTransaction) -> Bool {
         guard let mine = key?.appTransactionID, let theirs = transaction.appTransactionID else { return false }
         return mine != theirs

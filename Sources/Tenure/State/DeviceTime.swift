@@ -123,7 +123,7 @@ package struct DeviceTime: Sendable, Hashable, Codable {
 
     /// Whether these values contradict each other, so that someone must have manipulated the state.
     var isImpossible: Bool {
-        // Only the signing date of an artifact can make `floor` earlier than the clock.
+        // Only the signing date of an artifact can set `floor` to a time before `lastClock`.
         lastClock > floor.addingTimeInterval(Self.tolerance) && newestSigning == nil || firstSeen > lastClock
             || ![floor, lastClock, firstSeen].allSatisfy { $0.timeIntervalSinceReferenceDate.isFinite }
     }

@@ -113,7 +113,7 @@ final class PostgresCluster: Sendable {
         guard connection.server.timeline >= timeline else { throw older(connection, than: timeline) }
     }
 
-    /// The error about an old primary: a server with an older timeline than this one.
+    /// The error about an old primary, which has a lower timeline than `timeline`.
     private func older(
         _ connection: PostgresConnection, than timeline: UInt32, _ remedy: String = ""
     ) -> PostgresFailure {

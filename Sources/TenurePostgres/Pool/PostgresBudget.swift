@@ -91,7 +91,7 @@ extension PostgresBudget {
         return reports
     }
 
-    /// Asks a server how many connections it allows to roles that aren't superusers.
+    /// Asks a server how many connections it allows to roles that may not use reserved connections.
     private static func allowedConnections(at address: PostgresAddress) async -> Result<Int, StoreError> {
         let pool = PostgresPool(to: PostgresCluster(address), for: .lookups, limit: 1, waitTimeout: .seconds(3))
         let result: Result<Int, StoreError>

@@ -117,7 +117,8 @@ final class PostgresWorkers: Sendable {
         }
     }
 
-    /// Runs a job. If its connection broke and its deadline is in the future, puts it back into the queue.
+    /// Runs a job. Puts it back into the queue if the worker has no connection, or if the connection breaks before the
+    /// job's deadline.
     private func run(
         _ job: PostgresJob, _ number: UInt64, _ lane: Int, _ address: PostgresAddress, _ worker: PostgresWorker
     ) {

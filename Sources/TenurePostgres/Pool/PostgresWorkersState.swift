@@ -107,7 +107,7 @@ extension PostgresWorkersState {
 // MARK: Jobs
 
 extension PostgresWorkersState {
-    /// Returns a number for a new job. It is the job's position in its lane.
+    /// Returns a number for a new job. In its lane, jobs with lower numbers come first.
     mutating func newNumber() -> UInt64 {
         defer { numbers += 1 }
         return numbers
@@ -172,7 +172,8 @@ extension PostgresWorkersState {
         case end
     }
 
-    /// Decides what a worker does next: a job for its own connection, a job of another database, or nothing.
+    /// Decides what a worker does next: run a job on its own connection, connect to another cluster, rest, or end
+    /// because no app needs its connection.
     mutating func next(for worker: PostgresWorker) -> Next {
         if let home = worker.home, !isNeeded(home) { return end(worker) }
         let own = worker.home.flatMap { home in best { $0.cluster === home } }

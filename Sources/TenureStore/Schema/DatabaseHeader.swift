@@ -40,7 +40,7 @@ package struct DatabaseHeader: Sendable, Hashable {
     /// Gives a database without an app to the app with this bundle ID (`$1`).
     package static let claim = "UPDATE \(DatabaseTable.identity) SET bundle_id = $1 WHERE bundle_id IS NULL"
 
-    /// Marks a database as moved, so that services don't write to it any more.
+    /// Marks a database as moved, so that services don't write to it anymore.
     ///
     /// - Parameter place: where the content is now, without a password; nil removes the mark.
     package static func markMoved(to place: String?, in session: any DatabaseSession) throws(StoreError) {

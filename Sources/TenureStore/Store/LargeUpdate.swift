@@ -210,7 +210,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
 
     // MARK: Pieces
 
-    /// How many of the identities by which no sync finds a customer one piece writes. They need no lock.
+    /// The number of identities in one piece, if no sync finds customers by them. Such identities need no lock.
     private static var otherIdentitiesPerPiece: Int { 2 * DatabaseTransaction.identitiesPerStatement }
     private static var artifactsPerPiece: Int { 64 }
     /// How many artifacts are left to the last transaction.

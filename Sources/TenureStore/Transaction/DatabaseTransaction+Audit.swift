@@ -17,7 +17,8 @@ extension DatabaseTransaction {
             ])
     }
 
-    /// Returns entries of the audit trail, the latest first. If given, only those before an entry and of one customer.
+    /// Returns entries of the audit trail, the latest first. If they aren't nil, `entry` selects only earlier entries, and
+    /// `publicID` only those about one customer.
     package func audit(before entry: Int64?, of publicID: String?, limit: Int) throws(StoreError) -> [AuditEntry] {
         var conditions: [String] = []
         var arguments: [SQLValue] = []

@@ -51,7 +51,7 @@ extension DatabaseTransaction {
     }
 
     /// Returns the rows of deliveries that are due. A delivery waits for an earlier one about the same customer until
-    /// that one was attempted `orderedAttempts` times.
+    /// that one has succeeded, was given up, or was attempted `orderedAttempts` times.
     private func dueDeliveries(
         to endpoint: String, isBulk: Bool, limit: Int
     ) throws(StoreError) -> [SQLRow] {

@@ -8,7 +8,7 @@ extension DatabaseTransaction {
         try users(among: try group(of: id))
     }
 
-    /// The user IDs of these members, in order.
+    /// The IDs of the app's users to which these members are linked.
     func users(among group: [Int64]) throws(StoreError) -> [String] {
         var users: [String] = []
         let found = try rows(

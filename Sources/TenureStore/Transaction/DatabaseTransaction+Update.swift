@@ -97,9 +97,9 @@ extension DatabaseTransaction {
     /// Returns all customers whom the identities name, the strongest first, and the identities that name no customer
     /// yet.
     ///
-    /// Identities are looked up in the order of their kinds. Two customers are skipped unless an app transaction's ID
-    /// names them: one with proofs that contradict `acquisition`, and one with another app transaction's ID if the
-    /// update has such an ID.
+    /// Identities are looked up in the order of their kinds. A customer whom no app transaction ID names is
+    /// skipped in two cases: if their proofs contradict `acquisition`, or if they and the update have different app
+    /// transaction IDs.
     ///
     /// - Parameters:
     ///   - forUpdate: Whether to lock the customers. A transaction that only reads can't.

@@ -76,8 +76,7 @@ package struct PlainFacts {
             download = text()
             guard download != nil else { return false }
         }
-        // The identifier itself is left out. Only whether there is one matters, because it decides which promises
-        // apply.
+        // The IDs are left out. They only decide which promises apply, and `writePromise` writes whether each one does.
         write(kind)
         write(flags.contains(.platform) ? byte() ?? 0xFF : 0)
         if flags.contains(.version) {

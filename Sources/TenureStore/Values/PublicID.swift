@@ -17,9 +17,9 @@ package enum PublicID: String {
     /// Returns an ID of 120 random bits.
     package func random() -> String { text(beginning: []) }
 
-    /// Returns an ID of 45 bits for the instant in milliseconds, then 75 random bits. An index of such IDs grows at its end, while one of
-    /// random IDs would be written in random places (ADR 30). Instants before 1970 count as 1970. After the year 3084,
-    /// the order begins again.
+    /// Returns an ID of 45 bits for the instant in milliseconds, then 75 random bits. An index of such IDs grows at its
+    /// end, while one of random IDs would be written in random places (ADR 30). Instants before 1970 count as 1970.
+    /// After the year 3084, the order begins again.
     func ordered(at instant: Date) -> String {
         let milliseconds = UInt64(max(0, instant.millisecondsSince1970))
         return text(

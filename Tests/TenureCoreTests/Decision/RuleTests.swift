@@ -13,7 +13,7 @@ import Testing
     private let freemium = EraSet(from: 1, to: 2)
     private let both = EraSet(from: 0, to: 2)
 
-    @Test func `without a signed platform, an era is possible if version and date allow it on any platform`() throws {
+    @Test func `without a signed platform, the version and the date may each allow an era on any platform`() throws {
         let policy = try Calculator.policy()
         #expect(try possible(Calculator.app("2.1", nil, platform: nil), under: policy).eras == both)
         #expect(try possible(Calculator.app("2.1", "2016-03-01", platform: nil), under: policy).eras == freemium)
@@ -124,7 +124,7 @@ import Testing
             Calculator.evidence([proof]), under: try Calculator.policy(honors: [honor]), at: date(now))
     }
 
-    @Test func `boughtSince includes its instant, boughtBefore doesn't, within two seconds`() throws {
+    @Test func `boughtSince includes its instant and boughtBefore doesn't, with a tolerance of two seconds`() throws {
         let honor = Honor(era: "paid", boughtSince: date("2014-06-10"), boughtBefore: date("2014-07-10"))
         for (bought, outcome) in [
             ("2014-06-09T23:59:57Z", Decision.Outcome.denied), ("2014-06-09T23:59:58Z", .granted),

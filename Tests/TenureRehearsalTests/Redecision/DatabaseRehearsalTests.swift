@@ -103,7 +103,7 @@ struct DatabaseRehearsalTests {
         try await store.close()
     }
 
-    @Test func `a database rehearsal decides customers on both sides of an honor's limit`() async throws {
+    @Test func `a database rehearsal tells customers on the two sides of an honor's limit apart`() async throws {
         let policy = try PolicyFile.read(
             Array(
                 """

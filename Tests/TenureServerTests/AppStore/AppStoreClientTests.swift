@@ -190,7 +190,8 @@ import Testing
         }
     }
 
-    @Test func `App Store requests try another environment only after an unknown ID`() async throws {
+    @Test func `App Store requests try a second environment only if none was given and the ID is unknown`() async throws
+    {
         try await withAppStore { asking in
             try await fill(asking.appStore, 1, .sandbox)
             let connection = try asking.connection

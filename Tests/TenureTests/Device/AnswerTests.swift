@@ -43,7 +43,7 @@ import Testing
         #expect(await Device(store).start().allows("everything"))
     }
 
-    @Test func `at an offline first launch after the update, a stored app transaction unlocks the app`() async {
+    @Test func `at an offline first launch after the update, an old app transaction unlocks the app`() async {
         // It was signed eleven years ago, and StoreKit answers no other call.
         let store = FakeStore {
             $0.app = InventedApp.owner(signed: InventedApp.date("2015-01-05"))

@@ -77,8 +77,8 @@ struct PackStore: Sendable {
     /// Returns the installed version of a pack. Nil if none is installed.
     func installed(_ pack: String) -> InstalledPack? { installed(inFolder: folder(of: pack)) }
 
-    /// Returns the version that is installed in a pack's folder. Nil if no version is installed, or `installed.json` or
-    /// the manifest is damaged.
+    /// Returns the version that is installed in a pack's folder. Nil if no version is installed, or if `installed.json`
+    /// is damaged, or the manifest is damaged or missing.
     func installed(inFolder folder: String) -> InstalledPack? {
         guard let data = Disk.contents(of: folder + "/" + Self.installedName, most: 4096),
             let record = try? JSONDecoder().decode(InstalledRecord.self, from: data), record.isSafe,

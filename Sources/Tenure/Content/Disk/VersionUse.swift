@@ -25,7 +25,7 @@ enum VersionUse {
         }
     }
 
-    /// Whether a running process uses a version. Removes the files of other processes.
+    /// Whether a running process uses a version. Removes the files of processes that no longer use it.
     static func isUsed(_ version: String, inFolder folder: String, at now: Date = Date()) -> Bool {
         let users = folder + "/users"
         var isUsed = false

@@ -82,7 +82,8 @@ struct Catalogs: Sendable {
         return entries[index].signed?.text == before?.text ? nil : entries[index].signed
     }
 
-    /// Applies a catalog, unless it is older than the known one.
+    /// Applies a catalog. Throws if it is older than the known one, or differs from it although the counter is the
+    /// same.
     private mutating func take(_ news: SignedCatalog, at index: Int) throws(ContentError) {
         if let known = entries[index].signed {
             guard news.counter >= known.counter else { throw .older(counter: news.counter, known: known.counter) }

@@ -24,7 +24,7 @@ extension ContentLibrary {
         return missingBytesByPack[request.pack] ?? version.archiveSize
     }
 
-    /// Whether all requested downloads together transfer more than `Options.expensiveNetworkLimit`.
+    /// Whether all requested downloads that aren't paused together transfer more than `Options.expensiveNetworkLimit`.
     var isAboveLimit: Bool {
         requests.lazy.filter { !$0.isPaused }.reduce(0) { $0 + missingBytes(of: $1) }
             > setup.options.expensiveNetworkLimit

@@ -5,7 +5,8 @@ struct TransferRate: Sendable {
     private var last: (instant: SuspendingClock.Instant, bytes: Int64)?
     private(set) var bytesPerSecond: Double?
 
-    /// Adds the number of bytes that have arrived so far.
+    /// Records the number of bytes that have arrived so far. Ignores a call less than half a second after the last
+    /// recorded number.
     mutating func note(_ bytes: Int64) {
         let now = SuspendingClock.now
         guard let last else {
@@ -16,7 +17,8 @@ struct TransferRate: Sendable {
         let seconds = Double(passed.components.seconds) + Double(passed.components.attoseconds) / 1e18
         guard seconds >= 0.5 else { return }
         let rate = Double(max(0, bytes - last.bytes)) / seconds
-        // The longer the last call was ago, the more the new rate counts. After five seconds, only the new one does.
+        // The more time has passed since the last recorded number, the more the new rate counts. After five seconds,
+        // only the new rate counts.
         let weight = min(1, seconds / 5)
         bytesPerSecond = bytesPerSecond.map { $0 * (1 - weight) + rate * weight } ?? rate
         self.last = (now, bytes)

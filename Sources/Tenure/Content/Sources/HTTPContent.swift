@@ -16,7 +16,7 @@ final class HTTPContent: Sendable {
         self.log = log
     }
 
-    /// Downloads a range of a file. Throws `ContentSourceError`, or an error of `receive`.
+    /// Downloads a range of a file. Throws `ContentSourceError`, `CancellationError`, or an error of `receive`.
     func fetch(
         _ url: URL, _ wanted: Tenure.ContentRequest, receive: (Tenure.ContentDelivery) throws -> Void
     ) async throws {

@@ -47,7 +47,8 @@ struct PackTransfer: Sendable {
     /// After this number of new bytes, the progress is reported again.
     private static let reportingStep: Int64 = 256 << 10
 
-    /// Throws `TransferStop` if the download stops before its end.
+    /// Downloads and installs the version. Throws `TransferStop` if the download stops before its end,
+    /// `CancellationError` if it is canceled, and `TransferLease.Lost` if another process has taken over.
     func run() async throws {
         do {
             try await transferAndInstall()
