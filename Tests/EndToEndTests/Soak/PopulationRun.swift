@@ -105,7 +105,7 @@ struct PopulationRun {
                 await service.end()
                 isUp = false
             case .serviceUp:
-                try await injectFaults(at: await service.storePort)
+                try await injectFaults(at: await service.localStorePort)
                 try await begin(service, in: store)
                 isUp = true
             case nil: break
