@@ -344,7 +344,7 @@ private struct LargePerson {
             try expect(try await !base.read { try $0.artifacts(of: customer.id) }.isEmpty, "artifacts")
         }
         for unbound in unboundCustomers {
-            try expect(try await !base.read { try $0.customers(namedBy: unbound.id) }.isEmpty, "unbound")
+            try expect(try await !base.read { try $0.customers(namedBy: unbound) }.isEmpty, "unbound")
         }
         for name in [id, "\(id) other"] {
             let found = try await base.read { try $0.customers(withAnyID: name, in: [Sample.production]) }
