@@ -65,25 +65,41 @@ package enum PolicyFile {
 
     /// Parses a file. Returns the document, and the mistakes that didn't prevent parsing.
     ///
-    /// - Parameter beginning: what to write, for the message about an empty file.
+    /// - Throws: also if the document is of another kind. That file may be secret, so the message doesn't quote it.
     package static func document(
-        _ bytes: some Collection<UInt8>, named fileName: String,
-        beginning: String = "a policy, beginning with `app: { bundleID: com.example.calculator }`"
+        _ bytes: some Collection<UInt8>, named fileName: String, as kind: DocumentKind = .policy
     ) throws(PolicyFileError) -> (root: DocumentNode, mistakes: [PolicyFileMistake]) {
-        let source = try SourceText(bytes, named: fileName)
+        do throws(PolicyFileError) {
+            let source = try SourceText(bytes, named: fileName)
+            let (root, mistakes) = try parse(source, as: kind)
+            guard kind.matches(root) else { throw failure(kind.objection(to: root), in: fileName) }
+            return (root, mistakes)
+        } catch {
+            throw kind.isNamed(in: bytes) ? error : error.withoutExcerpts
+        }
+    }
+
+    private static func parse(
+        _ source: SourceText, as kind: DocumentKind
+    ) throws(PolicyFileError) -> (root: DocumentNode, mistakes: [PolicyFileMistake]) {
         if source.isJSON {
             return try JSONDocument.parse(source)
         }
-        func failure(_ message: String) -> PolicyFileError {
-            PolicyFileError(mistakes: [PolicyFileMistake(file: fileName, line: 1, column: 1, message: message)])
-        }
         #if Service
             let (root, mistakes) = try YAMLDocument.parse(source)
-            guard let root else { throw failure("the file is empty; write \(beginning)") }
+            guard let root else {
+                throw failure(
+                    "the file is empty; write \(kind.name), beginning with \(kind.beginning)", in: source.fileName)
+            }
             return (root, mistakes)
         #else
-            throw failure("an app reads only JSON; compile the policy with `tenure policy compile`")
+            throw failure(
+                "an app reads only JSON; compile the policy with `tenure policy compile`", in: source.fileName)
         #endif
+    }
+
+    private static func failure(_ message: String, in fileName: String) -> PolicyFileError {
+        PolicyFileError(mistakes: [PolicyFileMistake(file: fileName, line: 1, column: 1, message: message)])
     }
 }
 

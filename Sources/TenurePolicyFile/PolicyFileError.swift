@@ -1,3 +1,5 @@
+import TenureCore
+
 /// All mistakes in a policy file, its release list or its cases, in the order of the text.
 package struct PolicyFileError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The mistakes, at least one.
@@ -6,6 +8,16 @@ package struct PolicyFileError: Error, Sendable, Hashable, CustomStringConvertib
     /// The mistakes, one per line.
     package var description: String {
         mistakes.map(\.description).joined(separator: "\n")
+    }
+
+    /// The same mistakes, without excerpts of the file's lines.
+    var withoutExcerpts: PolicyFileError {
+        PolicyFileError(
+            mistakes: mistakes.map {
+                var mistake = $0
+                mistake.showsExcerpt = false
+                return mistake
+            })
     }
 }
 
@@ -21,13 +33,16 @@ package struct PolicyFileMistake: Sendable, Hashable, CustomStringConvertible {
     package let message: String
     /// The linter's code for this mistake, or `mistake` if there is no specific one.
     package let code: String
+    /// Whether a command may show the line. False if the file may be something else, such as a file with a key.
+    package fileprivate(set) var showsExcerpt = true
 
     /// Creates a mistake at a position of a file.
     package init(file: String, line: Int, column: Int, message: String, code: String = "mistake") {
         self.file = file
         self.line = line
         self.column = column
-        self.message = message
+        // The file may have a password or a key by mistake.
+        self.message = message.hidingCredentials
         self.code = code
     }
 

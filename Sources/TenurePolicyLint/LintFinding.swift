@@ -42,6 +42,8 @@ package struct LintFinding: Sendable, Hashable, CustomStringConvertible {
     package internal(set) var acknowledgment: String?
     /// Whether it is a mistake in the file, which can't be acknowledged.
     package let isMistake: Bool
+    /// Whether a command may show the line in the file.
+    package var showsExcerpt = true
 
     package var isAcknowledged: Bool { acknowledgment != nil }
 
@@ -61,7 +63,7 @@ extension LintFinding {
         self.init(
             code: mistake.code, severity: .error, place: "",
             position: SourcePosition(file: mistake.file, line: mistake.line, column: mistake.column),
-            message: mistake.message, fix: nil, isMistake: true)
+            message: mistake.message, fix: nil, isMistake: true, showsExcerpt: mistake.showsExcerpt)
     }
 }
 

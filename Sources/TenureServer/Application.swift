@@ -130,8 +130,11 @@ extension TenureService {
         if let router { routes = router } else { routes = try self.router() }
         let certificate = try configuration.serverCertificate()
         var services = databaseServices(logger: logger) + (try configuredServices(logger: logger))
-        if let links = content?.s3 { services.append(S3SecretReloading(links: links, logger: logger)) }
-        services.append(CertificateReloading(certificate: certificate, metrics: metrics, logger: logger))
+        let links = content?.s3
+        if let links { services.append(S3SecretReloading(links: links, logger: logger)) }
+        services.append(
+            CertificateReloading(
+                certificate: certificate, metrics: metrics, logger: logger, isOneOfSeveral: links != nil))
         return try configuration.application(
             routes.responder(), metrics, certificate, services: services, logger: logger,
             onServerRunning: onServerRunning)

@@ -169,6 +169,7 @@ import Testing
         #expect(try await sessionInLink() == "new-session")
         #expect(await service.end(by: SIGTERM) == 0)
         let log = service.output + service.errors
+        #expect(!log.contains("SIGHUP has no effect"), "\(log)")
         for secret in ["first-secret", "second-secret", "old-session", "new-session", "X-Amz"] {
             #expect(!log.contains(secret))
         }

@@ -55,4 +55,76 @@ import Testing
             #expect(!(result.output + result.errors).contains("canary"), "\(arguments): \(result)")
         }
     }
+
+    /// Files with a secret, as Tenure or OpenSSL writes them, also damaged.
+    private static let secretFiles = [
+        "tenure_key_canary4711\n", "canary4711/canary4711+canary\n", "- canary\n", #"{ "kid": "a", "key": "canary" }"#,
+        "-----BEGIN PRIVATE KEY-----\ncanaryMIGHAgEAMBMGByq\nGSMcanary\n-----END PRIVATE KEY-----\n",
+        "-----BEGIN EC PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\ncanaryMHcCAQ\n-----END EC PRIVATE KEY-----\n",
+        """
+        policy: policy.yaml
+        database: postgresql://ada:canary@db.example.com/tenure
+        webhooks: [{ name: shop, url: "https://example.com", secret: whsec_canary }]
+        password: 'canary'
+
+        """,
+        "policy: policy.yaml\n\tsecret: canary\n", #"{ "policy": "policy.yaml", "secret": "canary }"#,
+        "password: canary\npassword: \"canary\nsecret: canary\n",
+    ]
+
+    @Test(arguments: secretFiles)
+    func `a file with a secret in place of a policy, cases, asset packs or a release list isn't quoted`(text: String)
+        async throws
+    {
+        let folder = try Folder()
+        let file = try folder.writeSecret(text, to: "secret")
+        let policy = try folder.write(Self.policy, to: "policy.yaml")
+        let listing = try folder.write(Self.policy + "releases: secret\n", to: "listing.yaml")
+        let packs = try folder.write("packs: {}\n", to: "content.yaml")
+        for arguments in [
+            ["policy", "check", file], ["policy", "check", file, "--json"],
+            ["policy", "check", file, "--format", "sarif"], ["policy", "check", policy, "--releases", file],
+            ["policy", "check", policy, "--against", file], ["policy", "check", listing], ["policy", "compile", file],
+            ["policy", "test", file], ["policy", "test", file, policy], ["policy", "test", file, file],
+            ["policy", "publish", file, "--rehearse", "--key-file", file],
+            ["rehearse", "--policy", file, "--evidence", "/dev/null"],
+            ["serve", "--policy", file, "--check"], ["serve", "--config", file, "--check"],
+            ["content", "check", file], ["content", "check", packs, "--policy", file],
+            ["content", "publish", file, "--policy", policy, "--key", file, "--to", "\(folder.path)/out"],
+            ["scenario", "run", file],
+        ] {
+            let result = try await Command.run(arguments)
+            #expect(result.status != 0, "\(arguments)")
+            #expect(!(result.output + result.errors).contains("canary"), "\(arguments): \(result)")
+        }
+    }
+
+    @Test func `the message about a file of another kind says what it looks like`() async throws {
+        let folder = try Folder()
+        for (text, look) in [
+            (Self.secretFiles[0], "a plain text"), (Self.secretFiles[2], "a list"),
+            (Self.secretFiles[4], "a key or certificate (PEM)"), (Self.secretFiles[6], "a file of another kind"),
+        ] {
+            let file = try folder.writeSecret(text, to: "secret")
+            let result = try await Command.run("policy", "check", file)
+            #expect(
+                result.output == """
+                    \(file):1:1: error: this looks like \(look), not like a policy; check the path, or begin the file with `app: { bundleID: com.example.calculator }` [mistake]
+                    \(file): 1 error
+
+                    """)
+        }
+    }
+
+    @Test func `a secret inside a policy isn't quoted, and other lines of a damaged policy are`() async throws {
+        let folder = try Folder()
+        let secret = try folder.write(
+            "app: whsec_canary\neras: [{ name: postgres://ada:canary@db, model: tenure_key_canary }]\n", to: "a.yaml")
+        let result = try await Command.run("policy", "check", secret)
+        #expect(result.status == 2 && !result.output.contains("canary"), "\(result.output)")
+        #expect(result.output.contains("`whsec_<redacted>` isn't possible here"), "\(result.output)")
+        let damaged = try folder.write("eras: [{ name: paid\napp: ]\n", to: "b.yaml")
+        let damage = try await Command.run("policy", "check", damaged)
+        #expect(damage.output.contains(" | app: ]"), "\(damage.output)")
+    }
 }

@@ -39,13 +39,21 @@ import Testing
             #expect(try await testBed.sync(build, persona: token, to: port).outcome == expected)
         }
         #expect(personas.compactMap { $0["name"] as? String }.contains("last-paid-build"))
-        #expect(try await Command.run(["persona", "ready-made"] + options).status == 1)
+        let again = try await Command.run(["persona", "ready-made"] + options)
+        #expect(again.status == 1 && again.errors.hasSuffix("; revoke them, or pass --replace\n"), "\(again.errors)")
+        let past = try await Command.run(["persona", "ready-made", "--expires", "2020-01-01"] + options)
+        #expect(past.errors == "error: --expires must be in the future and within 366 days\n")
         #expect(try await Command.run(["persona", "ready-made", "--replace"] + options).status == 0)
 
         #expect(try await Command.run(["persona", "list"] + options).output.contains("early-buyer  valid until"))
         let revoked = try await Command.run(["persona", "revoke", "early-buyer"] + options)
         #expect(revoked.status == 0 && revoked.output == "revoked `early-buyer`\n")
-        #expect(try await Command.run(["persona", "revoke", "early-buyer"] + options).status == 1)
+        let gone = try await Command.run(["persona", "revoke", "early-buyer"] + options)
+        #expect(
+            gone.status == 1
+                && gone.errors
+                    == "error: there is no active persona `early-buyer`; list them with `tenure persona list`\n"
+        )
         #expect(try await testBed.send("GET", "/v1/customer", to: port, token: access).status == 401)
         #expect(try await testBed.sync(build, persona: token, to: port).outcome == "denied")
         #expect(await service.end(by: SIGTERM) == 0)

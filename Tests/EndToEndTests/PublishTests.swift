@@ -80,6 +80,11 @@ import Testing
 
         let versions = try await Command.run(["policy", "versions"] + options)
         #expect(versions.status == 0 && versions.output.contains("version 2 is in effect"))
+        // Messages of the service name routes; the command names commands.
+        for unknown in [["show", "99"], ["rollback", "--to", "99", "--reason", "r"]] {
+            let result = try await Command.run(["policy"] + unknown + options)
+            #expect(result.status == 1 && result.errors.contains("`tenure policy versions`"), "\(result.errors)")
+        }
         #expect(versions.output.contains("by ada, key publisher") && versions.output.contains("“they keep it”"))
         let shown = try await Command.run(["policy", "show", "2"] + options)
         let compiled = try await Command.run("policy", "compile", file)

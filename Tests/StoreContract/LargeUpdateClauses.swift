@@ -148,14 +148,14 @@ extension StoreClause {
                 "an unbound customer")
             try expect(shown.unbound.facts.isUnbound && shown.unbound.id != owner.id, "a separate customer")
             try expect(shown.customers.map(\.id) == [owner.id, other.id], "both")
-            let named = try await store.read { try $0.customers(namedBy: shown.unbound.id) }
+            let named = try await store.read { try $0.customers(namedBy: shown.unbound) }
             try expect(named.map(\.id) == [owner.id, other.id], "also in a later read")
             try expect(try await store.lookUp(shown.unbound.id) == shown.unbound, "as it was returned")
             let again = try await store.recordUnbound(
                 unbound, naming: names, in: Sample.production, at: Sample.now, Sample.shown("c"))
             try expect(again?.unbound.id == shown.unbound.id, "once")
             try expect(
-                try await store.read { try $0.customers(namedBy: owner.id) }.isEmpty,
+                try await store.read { try $0.customers(namedBy: owner) }.isEmpty,
                 "the customer itself names no other"
             )
             let rows = try unwrap(try await store.read { try $0.rows(of: shown.unbound.id) }, "the rows")

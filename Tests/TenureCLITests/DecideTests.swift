@@ -62,6 +62,21 @@ import Testing
         #expect(try await outcome(testBed.decide("--at", "2017-05-01T00:00:00Z", app, yearly)) == "denied")
     }
 
+    @Test func `tenure decide accepts an app transaction from the App Store Server API, except for a device`()
+        async throws
+    {
+        let testBed = try await TestBed()
+        let server = try await testBed.mint(
+            "app-transaction", "originalApplicationVersion=37", "originalPurchaseDate=2014-05-01",
+            "deviceVerification=", "deviceVerificationNonce=")
+        let granted = try await testBed.decide(server)
+        #expect(granted.status == 0 && granted.errors.isEmpty, "\(granted.errors)")
+        #expect(try outcome(granted) == "granted")
+        let device = try await testBed.decide("--device-id", "00000000-aaaa-4bbb-8ccc-000000000001", server)
+        #expect(device.status == 3)
+        #expect((try device.json()["rejected"] as? [[String: Any]])?.first?["code"] as? String == "otherDevice")
+    }
+
     @Test func `tenure decide names rejected artifacts, which don't count`() async throws {
         let testBed = try await TestBed()
         let foreign = try await testBed.mint(

@@ -113,7 +113,7 @@ import Testing
             misspelled.last?.message == "there is no rule `changeover-wild`; did you mean `changeover-wide`?")
     }
 
-    @Test(arguments: ["mistake", "malformed-version", "eras-backwards", "acknowledgment-without-finding"])
+    @Test(arguments: ["mistake", "malformed-version", "build-numbers-unsaid", "acknowledgment-without-finding"])
     func `mistakes of a policy can't be acknowledged`(_ code: String) throws {
         let found = try findings(acknowledging(code, "eras/freemium/changeover"))
         #expect(found.last?.code == "acknowledgment-without-finding")

@@ -102,21 +102,41 @@ import Testing
 
     @Test func `owners of a paid era without any honor are reported as an error with their dates`() throws {
         let since = [("[paid]", "[{ era: paid, boughtSince: 2014-06-10 }]")]
-        for list in [nil, "iOS,1.0,37,2013-01-01,paid\niOS,2.0,120,2015-06-10,free\n"] {
+        // Without a list, the app may have come out on that day.
+        for (list, severity) in [
+            (nil, LintFinding.Severity.warning),
+            ("iOS,1.0,37,2013-01-01,paid\niOS,2.0,120,2015-06-10,free\n", .error),
+        ] {
             let found = try findings(since, list: list)
             #expect(found.map(\.code) == ["paid-era-unhonored"])
-            #expect(found.first?.severity == .error)
+            #expect(found.first?.severity == severity)
             #expect(found.first?.place == "eras/paid/before 2014-06-09T10:00:00Z")
             #expect(found.first?.fix == "add `paid` to the `honors` of `premium`")
+            #expect(found.first?.message.contains("if the app was out then") == (list == nil))
         }
         // No customer bought the app before it was out.
         #expect(try found(since, list: "iOS,1.0,37,2014-06-10,paid\niOS,2.0,120,2015-06-10,free\n") == [])
         let before = [("[paid]", "[{ era: paid, boughtBefore: 2014-06-10 }]")]
         #expect(try findings(before).map(\.place) == ["eras/paid/from 2014-06-10T12:00:00Z"])
+        #expect(try found(before) == ["paid-era-unhonored error"])
+        let late = [("[paid]", "[{ era: paid, boughtSince: 2014-06-10, boughtBefore: 2015-01-01 }]")]
+        #expect(try found(late) == ["paid-era-unhonored error"])
         let both = "{ era: paid, boughtBefore: 2013-06-10 }, { era: paid, boughtSince: 2014-06-10 }"
         #expect(
             try findings([("[paid]", "[\(both)]")]).map(\.place)
                 == ["eras/paid/from 2013-06-10T12:00:00Z to before 2014-06-09T10:00:00Z"])
+    }
+
+    @Test func `an honor that has ended includes no owner anymore`() throws {
+        let partial = "{ era: paid, boughtBefore: 2014-06-10 }"
+        for ended in ["{ era: paid, until: 2016-06-10 }", "{ era: paid, boughtSince: 2014-06-10, for: P1Y }"] {
+            let edits = [("[paid]", "[\(partial), \(ended)]")]
+            // During the honor's time, every owner has it.
+            #expect(try found(edits, at: Date(timeIntervalSince1970: 1.44e9)) == [])
+            let found = try findings(edits)
+            #expect(found.map(\.place) == ["eras/paid/from 2014-06-10T12:00:00Z"], "\(ended)")
+            #expect(found.first?.fix == "add `paid` to the `honors` of `premium`")
+        }
     }
 
     @Test(arguments: [
@@ -151,6 +171,30 @@ import Testing
         }
         let kept = "[{ era: paid, until: 2016-06-10 }]\n  core: { products: [b], honors: [paid] }"
         #expect(try found([("[paid]", kept)], at: during) == [])
+    }
+
+    // MARK: A beginning without effect
+
+    /// Rule A8: an iOS boundary before tvOS's App Store opened counts as `new` on tvOS.
+    @Test(arguments: ["{ build: \"10\" }", "{ build: \"10\", at: 2016-01-01T00:00:00Z }", "new"])
+    func `a tvOS beginning in an era before the first one on tvOS has no effect`(_ own: String) throws {
+        func findings(sale platforms: String, freemium more: String = "") throws -> [LintFinding] {
+            let sale =
+                "  - { name: sale, model: paid, begins: { \(platforms) }, changeover: none }\n  - name: freemium\n"
+            return try self.findings([
+                ("  - name: freemium\n", sale), ("      iOS: {", "      \(more)iOS: {"), ("[paid]", "[paid, sale]"),
+            ]).filter { $0.code == "eras-backwards" }
+        }
+        let iOS = "iOS: { build: \"90\", at: 2014-06-10T18:00:00Z }"
+        let found = try findings(sale: "\(iOS), tvOS: \(own)")
+        #expect(found.map(\.place) == ["eras/sale/begins/tvOS"])
+        #expect(found.first?.severity == .error && found.first?.isMistake == false)
+        #expect(found.first?.fix == "remove it, or write where `freemium` begins on tvOS")
+        // Without a beginning, `sale` wouldn't be an era.
+        #expect(try findings(sale: "tvOS: \(own)").map(\.fix) == ["write where `freemium` begins on tvOS"])
+        let tvOS = "tvOS: { build: \"20\", at: 2017-01-01T00:00:00Z }\n      "
+        #expect(try findings(sale: "\(iOS), tvOS: \(own)", freemium: tvOS) == [])
+        #expect(try findings(sale: iOS) == [])
     }
 
     // MARK: A major version for a build

@@ -30,6 +30,15 @@ enum Population {
             buildNumbers: .increasing, entitlements: entitlements, inDoubt: .undetermined)
     }
 
+    /// The app transaction of the customer with this ID.
+    static func appTransaction(
+        _ id: String = "1", on platform: Platform = .iOS, version: String? = "37", bought: String? = "2014-05-01"
+    ) -> AppProof {
+        AppProof(
+            kind: .appTransaction, signedDate: now, id: .appTransaction(id), originalPlatform: platform,
+            originalAppVersion: version, originalPurchaseDate: bought.map(date))
+    }
+
     static func customers(_ count: Int, seed: UInt64) -> [(id: String, evidence: Evidence)] {
         var random = SeededRandom(seed: seed)
         let platforms: [Platform?] = [.iOS, .iOS, .macOS, .tvOS, nil]

@@ -120,6 +120,70 @@ import Testing
         }
     }
 
+    /// Notifies the service of a purchase, or of its refund, as one of the account.
+    private static func notify(
+        _ client: Client, _ id: String, of account: String, refunded: Bool = false
+    ) async throws {
+        let purchase = SimulatedPurchase(
+            id: id, original: id, product: Calculator.everything, type: .nonConsumable,
+            purchased: Calculator.now.addingTimeInterval(-20 * day), revoked: refunded ? Calculator.now : nil,
+            acquisition: account)
+        let response = try await client.notify(
+            try Calculator.minter().notification(
+                refunded ? "REFUND" : "ONE_TIME_CHARGE", uuid: "\(id) \(account)", of: purchase))
+        #expect(response.status == .ok)
+    }
+
+    /// Checks that a refund which arrives under another account than the purchase applies to the artifacts that list
+    /// the purchase, to the token from before the refund too.
+    private static func expectRefund(
+        of artifacts: SyncRequest, in client: Client, after earlier: (id: String, account: String), of id: String
+    ) async throws {
+        let before = try await client.sync(artifacts, from: nil)
+        #expect(before.entitlements["everything"]?.outcome == .granted)
+        try await notify(client, earlier.id, of: earlier.account)
+        #expect(try await client.sync(artifacts, from: nil).entitlements["everything"]?.outcome == .granted)
+        try await notify(client, id, of: "704000000000000009", refunded: true)
+        for answer in [try await client.customer(try before.token), try await client.sync(artifacts, from: nil)] {
+            #expect(answer.entitlements["everything"]?.outcome != .granted)
+            #expect(answer.entitlements["everything"]?.reasons.contains { $0.code == "refunded" } == true)
+        }
+    }
+
+    @Test func `a refund under another account than the purchase applies to unbound artifacts that list it`()
+        async throws
+    {
+        try await withService { client in
+            try await Self.expectRefund(
+                of: SyncRequest(transactions: [try Self.minter(daysAgo: 10).looseTransaction("31")]), in: client,
+                after: ("31", Self.newcomer), of: "31")
+        }
+        try await withService { client in
+            let receipts = Calculator.receipts(signed: Calculator.now.addingTimeInterval(-10 * Self.day))
+            func receipt(_ ids: [String]) throws -> SyncRequest {
+                SyncRequest(
+                    receipt: try receipts.text { draft in
+                        draft[.downloadID] = .number(604_000_000_000_002)
+                        draft[.originalAppVersion] = .text("300")
+                        draft[.originalPurchaseDate] = .date(Date(timeIntervalSince1970: 1_600_000_000))
+                        guard let first = draft.purchases.first else { return }
+                        draft.purchases = ids.map { id in
+                            var purchase = first
+                            purchase[.transactionID] = .text(id)
+                            purchase[.originalTransactionID] = .text(id)
+                            return purchase
+                        }
+                    })
+            }
+            // The receipt's customer belongs to one account, and another account refunds what the receipt lists.
+            _ = try await client.sync(try receipt(["41"]), from: nil)
+            try await Self.expectRefund(
+                of: try receipt(["42"]), in: client, after: ("41", Self.newcomer), of: "42")
+            #expect(
+                try await client.sync(try receipt(["41"]), from: nil).entitlements["everything"]?.outcome == .granted)
+        }
+    }
+
     @Test func `an unbound old receipt doesn't restore a purchase that was refunded since`() async throws {
         try await withService { client in
             func receipt(daysAgo: Double, refunded: Bool) throws -> SyncRequest {

@@ -12,7 +12,8 @@ package struct ScenarioReader {
         _ bytes: some Collection<UInt8>, named fileName: String
     ) throws(PolicyFileError) -> Scenario {
         let (root, mistakes) = try PolicyFile.document(
-            bytes, named: fileName, beginning: "a scenario, beginning with `scenario: ` and its name")
+            bytes, named: fileName,
+            as: DocumentKind("a scenario", beginning: "`scenario: ` and its name", keys: ["scenario", "timeline"]))
         var reader = ScenarioReader(reading: Reading(mistakes: mistakes))
         let scenario = reader.scenario(Part(root: root))
         guard let scenario, reader.reading.mistakes.isEmpty else { throw reader.reading.error(mainFile: fileName) }

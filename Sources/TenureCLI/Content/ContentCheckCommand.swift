@@ -37,6 +37,7 @@ struct ContentCheckCommand: AsyncParsableCommand {
                 terminal.write(
                     "\(terminal.styled(place, .bold)): \(terminal.styled("error", .red)): \(Terminal.clean(mistake.message))"
                 )
+                guard mistake.showsExcerpt else { continue }
                 let position = SourcePosition(file: mistake.file, line: mistake.line, column: mistake.column)
                 for line in excerpts.lines(of: mistake.file, at: position) {
                     terminal.write(terminal.styled(line, .faint))

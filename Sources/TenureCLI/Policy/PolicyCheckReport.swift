@@ -39,8 +39,10 @@ struct PolicyCheckReport {
             terminal.write(
                 "\(terminal.styled(place, .bold)): \(severity): \(Terminal.clean(finding.message)) \(terminal.styled("[\(finding.code)]", .faint))"
             )
-            for line in excerpts.lines(of: path(of: position.file), at: position) {
-                terminal.write(terminal.styled(line, .faint))
+            if finding.showsExcerpt {
+                for line in excerpts.lines(of: path(of: position.file), at: position) {
+                    terminal.write(terminal.styled(line, .faint))
+                }
             }
             if let reason = finding.acknowledgment {
                 terminal.write("  acknowledged: \(Terminal.clean(reason))")

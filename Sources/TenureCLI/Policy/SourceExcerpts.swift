@@ -1,4 +1,5 @@
 import Foundation
+import TenureCore
 import TenurePolicyFile
 
 /// Excerpts of the files that findings are about: a line, and a mark below the position.
@@ -8,7 +9,8 @@ struct SourceExcerpts {
     /// The maximum number of characters to show of a line.
     private static let width = 120
 
-    /// Returns the line and the mark. Empty if the file can't be read again, such as standard input.
+    /// Returns the line and the mark. Empty if the file can't be read again, such as standard input, or has
+    /// credentials.
     mutating func lines(of path: String, at position: SourcePosition) -> [String] {
         if linesOfFile[path] == nil { linesOfFile[path] = Self.read(path) }
         guard let lines = linesOfFile[path], lines.indices.contains(position.line - 1) else { return [] }
@@ -31,7 +33,10 @@ struct SourceExcerpts {
         guard path != "-", let bytes = try? InputFile(path: path).bytes(limit: ReleaseListFile.maximumSize) else {
             return []
         }
-        let text = String(decoding: bytes, as: UTF8.self).replacingOccurrences(of: "\r\n", with: "\n")
+        // A key in PEM has many lines, so no line of a file with credentials is shown.
+        let whole = String(decoding: bytes, as: UTF8.self)
+        guard whole.hidingCredentials == whole else { return [] }
+        let text = whole.replacingOccurrences(of: "\r\n", with: "\n")
         return text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     }
 }

@@ -67,7 +67,15 @@ struct ServiceClient {
     struct Refusal: Error, CustomStringConvertible {
         let problem: Problem
 
-        var description: String { problem.detail }
+        /// The detail, with commands and options in place of the routes and fields that it names.
+        var description: String {
+            Self.commands.reduce(problem.detail) { $0.replacingOccurrences(of: $1.key, with: $1.value) }
+        }
+
+        private static let commands: KeyValuePairs = [
+            #"send `"replace": true`"#: "pass --replace", "`GET /v1/admin/personas`": "`tenure persona list`",
+            "`GET /v1/admin/policies`": "`tenure policy versions`", "`expires`": "--expires",
+        ]
     }
 
     func get<Answer: Decodable>(_ path: String) async throws -> Answer { try decoded(await send("GET", path)) }

@@ -27,7 +27,8 @@ package struct ContentFile: Sendable {
         _ bytes: some Collection<UInt8>, named fileName: String, policy: Policy?
     ) throws(PolicyFileError) -> ContentFile {
         let (root, mistakes) = try PolicyFile.document(
-            bytes, named: fileName, beginning: "asset packs, beginning with `packs:`")
+            bytes, named: fileName,
+            as: DocumentKind("asset packs", beginning: "`packs:`", keys: ["app", "packs"]))
         var reader = ContentFileReader(fileName: fileName, policy: policy, mistakes: mistakes)
         return try reader.read(Part(root: root))
     }

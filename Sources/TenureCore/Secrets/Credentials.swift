@@ -7,11 +7,23 @@ extension String {
         hidingPrivateKeys.hidingAdminKeys.hidingWebhookSecrets.hidingURLCredentials.hidingPasswords
     }
 
-    /// Hides `password=…` up to the next white space, `&` or backtick.
+    /// Hides the value after `password =`, also in quotes, as libpq reads it. An unquoted one ends at white space, `&` or
+    /// a backtick.
     private var hidingPasswords: String {
-        replacing("password=") { rest in
-            let value = rest.prefix { !$0.isWhitespace && $0 != "&" && $0 != "`" }
-            return (value.isEmpty ? "" : "<redacted>", rest[value.endIndex...])
+        replacing("password", ignoringCase: true) { rest in
+            let sign = rest.drop(while: \.isWhitespace)
+            guard sign.first == "=" else { return ("", rest) }
+            let value = sign.dropFirst().drop(while: \.isWhitespace)
+            let quote = value.first.flatMap { "'\"".contains($0) ? $0 : nil }
+            var isEscaped = false
+            let end = value.dropFirst(quote == nil ? 0 : 1).firstIndex { character in
+                defer { isEscaped = character == "\\" && !isEscaped }
+                if isEscaped { return false }
+                return quote.map { $0 == character } ?? (character.isWhitespace || "&`".contains(character))
+            }
+            let next = value[(end ?? value.endIndex)...].dropFirst(quote == nil ? 0 : 1)
+            let isEmpty = value.startIndex == next.startIndex
+            return (String(rest[..<value.startIndex]) + (isEmpty ? "" : "<redacted>"), next)
         }
     }
 
@@ -20,12 +32,8 @@ extension String {
         replacing("://") { rest in
             let url = rest.prefix { !$0.isWhitespace && $0 != "`" }
             // A password may contain characters that should have been escaped, so hide everything up to the last `@`.
-            let user = url.lastIndex(of: "@")
-            let query = url[(user ?? url.startIndex)...]
-            let shown = query.replacing("password=") { value in
-                ("<redacted>", value.drop { $0 != "&" })
-            }
-            return ((user == nil ? "" : "<redacted>") + shown, rest[url.endIndex...])
+            guard let user = url.lastIndex(of: "@") else { return ("", rest) }
+            return ("<redacted>", rest[user...])
         }
     }
 
@@ -50,29 +58,37 @@ extension String {
 }
 
 extension StringProtocol where SubSequence == Substring {
-    /// Returns the text with replacements after each occurrence of `mark`.
+    /// Returns the text with replacements after each occurrence of `mark`, which is ASCII.
     ///
     /// - Parameter hide: gets the text after `mark`. Returns the text to show instead, and the rest, in which the
     ///   search continues.
-    fileprivate func replacing(_ mark: String, _ hide: (Substring) -> (shown: String, rest: Substring)) -> String {
+    fileprivate func replacing(
+        _ mark: String, ignoringCase: Bool = false, _ hide: (Substring) -> (shown: String, rest: Substring)
+    ) -> String {
         var result = ""
         var rest = self[startIndex...]
-        while let found = rest.firstPosition(of: mark) {
+        while let found = rest.firstPosition(of: mark, ignoringCase: ignoringCase) {
             let (shown, next) = hide(rest[found.upperBound...])
-            result += rest[..<found.upperBound] + shown
+            // The text may have been hidden before.
+            result += rest[..<found.upperBound] + (next.hasPrefix(shown) ? "" : shown)
             rest = next
         }
         return result + rest
     }
 
-    /// Returns the range of the first occurrence of `text`; nil without one.
-    fileprivate func firstPosition(of text: String) -> Range<Index>? {
-        var start = startIndex
-        while start < endIndex {
-            if self[start...].hasPrefix(text), let end = index(start, offsetBy: text.count, limitedBy: endIndex) {
-                return start..<end
+    /// Returns the range of the first occurrence of `mark`; nil without one. Compares bytes, because the text may be a
+    /// large file.
+    fileprivate func firstPosition(of mark: String, ignoringCase: Bool = false) -> Range<Index>? {
+        let lowercase: UInt8 = ignoringCase ? 0x20 : 0
+        func matches(_ byte: UInt8, _ other: UInt8) -> Bool { byte | lowercase == other | lowercase }
+        let bytes = utf8
+        guard let first = mark.utf8.first else { return nil }
+        var start = bytes.startIndex
+        while let found = bytes[start...].firstIndex(where: { matches($0, first) }) {
+            if bytes[found...].starts(with: mark.utf8, by: matches) {
+                return found..<bytes.index(found, offsetBy: mark.utf8.count)
             }
-            start = index(after: start)
+            start = bytes.index(after: found)
         }
         return nil
     }

@@ -29,7 +29,8 @@ package struct PolicyCases: Sendable {
             _ = try PolicyReader.read(document.root, mistakes: document.mistakes, releaseList: releaseList)
             base = document.root
         }
-        let document = try PolicyFile.document(bytes, named: fileName)
+        let document = try PolicyFile.document(
+            bytes, named: fileName, as: DocumentKind("cases", beginning: "`cases:`", keys: ["cases"]))
         return try withoutActuallyEscaping(releaseList) { releaseList throws(PolicyFileError) in
             var reader = CaseReader(
                 reading: Reading(mistakes: document.mistakes), basePolicy: base, releaseList: releaseList)

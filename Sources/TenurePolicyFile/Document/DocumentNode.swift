@@ -1,3 +1,5 @@
+import TenureCore
+
 /// A position in a file. Lines and columns are counted from 1, columns in Unicode scalars.
 package struct SourcePosition: Sendable, Hashable {
     package let file: String
@@ -127,9 +129,9 @@ extension PolicyFileMistake {
 }
 
 extension String {
-    /// The text for a message: on one line, and shortened.
+    /// The text for a message: on one line, without credentials, and shortened.
     package var shortened: String {
-        let line = String(prefix(61)).map { $0.isNewline || $0 == "\t" ? " " : $0 }
+        let line = String(hidingCredentials.prefix(61)).map { $0.isNewline || $0 == "\t" ? " " : $0 }
         return line.count > 60 ? String(line.prefix(59)) + "…" : String(line)
     }
 }

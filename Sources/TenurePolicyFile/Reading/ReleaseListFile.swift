@@ -72,7 +72,12 @@ package enum ReleaseListFile {
         _ bytes: some Collection<UInt8>, named fileName: String, mapping: Mapping = Mapping()
     ) throws(PolicyFileError) -> [ListedRelease] {
         var mistakes: [PolicyFileMistake] = []
-        let rows = try rows(of: SourceText(bytes, named: fileName), &mistakes)
+        let rows: [[Cell]]
+        do throws(PolicyFileError) {
+            rows = try Self.rows(of: SourceText(bytes, named: fileName), &mistakes)
+        } catch {
+            throw error.withoutExcerpts
+        }
         let start = SourcePosition(file: fileName, line: 1, column: 1)
         guard let header = rows.first else {
             throw PolicyFileError(mistakes: [
@@ -88,6 +93,14 @@ package enum ReleaseListFile {
                 PolicyFileMistake(
                     "there is no column `\(name.shortened)` for `\(column.rawValue)`; name one of the first row",
                     at: start))
+        }
+        // It may be another file, and secret. Don't quote it.
+        guard header.contains(where: { mapping[$0.text] != nil || Column(header: $0.text) != nil }) else {
+            let columns = mapping.isEmpty ? "`platform,version,build,releasedAt,model`" : "the columns of the mapping"
+            throw PolicyFileError(mistakes: [
+                PolicyFileMistake(
+                    "this doesn't look like a release list; check the path, or begin it with \(columns)", at: start)
+            ]).withoutExcerpts
         }
         let mapped = Set(mapping.columns.values)
         for (index, cell) in header.enumerated() {

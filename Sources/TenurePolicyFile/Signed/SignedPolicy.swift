@@ -60,9 +60,11 @@ package struct SignedPolicy: Sendable, Hashable {
 
     /// Reads a payload with a verified signature.
     private init(payload: Data, text: String) throws {
-        let (root, mistakes) = try PolicyFile.document(payload, named: "policy.json")
-        var reading = Reading(mistakes: mistakes)
         let keys = Claim.allCases.map(\.rawValue)
+        let (root, mistakes) = try PolicyFile.document(
+            payload, named: "policy.json",
+            as: DocumentKind("a signed policy", beginning: "`{\"counter\":1`", keys: keys))
+        var reading = Reading(mistakes: mistakes)
         let fields = Fields(
             Part(root: root), keys: keys, required: keys.map { ($0, "\($0): …") }, &reading)
         let counter = fields?[Claim.counter.rawValue].flatMap {

@@ -1,3 +1,4 @@
+import TenureCore
 import TenurePolicyFile
 
 /// The rules for mistakes that the reader of a policy file reports. A file with mistakes isn't a policy.
@@ -22,12 +23,30 @@ extension LintRule {
             "Versions compared as texts put 13 before 2: an app that did so locked its owners out on the day of the change.",
         fix: "Write numbers separated by periods, as the App Store reports them.")
 
-    /// Reports eras that aren't listed oldest first.
+    /// The reader reports eras that aren't listed oldest first. The check reports the beginning of an era before the one
+    /// that is the first on its platform by rule A8: such a policy is valid, but nothing uses that beginning.
     static let erasBackwards = LintRule(
         "eras-backwards", .error, "an era that begins before the one that it follows",
         story:
             "An app that was free, then sold, then free again has three eras; one date, or a wrong order, misjudges one.",
-        fix: "Write the eras oldest first, and check instants and builds.")
+        fix: "Write the eras oldest first, and check instants and builds."
+    ) { subject, report in
+        for platform in subject.platforms {
+            let first = platform.timeline.firstEra
+            let place = platform.platform.rawValue
+            guard subject.eras[first].begins[platform.platform] == nil, platform.timeline.beginnings[first] == .new,
+                subject.eras[first].begins[.iOS] != .new
+            else { continue }
+            for (index, era) in subject.eras[..<first].enumerated() where era.begins[platform.platform] != nil {
+                let path: [PolicyMistake.Step] = ["eras", .index(index), "begins", .key(place)]
+                let missing = "write where \(subject.name(first)) begins on \(place)"
+                report.add(
+                    at: path,
+                    "this beginning has no effect: \(subject.name(first)) began on iOS before \(place)'s App Store opened, so no customer on \(place) counts as one of \(subject.name(index))",
+                    fix: .suggestion("remove it, or \(missing)", .remove(path)), .init(stringLiteral: missing))
+            }
+        }
+    }
 
     /// Reports a missing `buildNumbers`. iOS reports only the build, and some tools restart builds with each version.
     /// So Tenure can't guess whether builds can be compared.

@@ -24,9 +24,10 @@ extension LintRule {
                 // A platform that inherits iOS's boundary has no position in the file.
                 let isInherited = subject.eras[subject.misplacedEra(group)].begins[platform.platform] == nil
                 let details = isInherited && platform.platform.inheritsFromIOS ? [place, builds] : [builds]
+                let lost = inWords(group.lost.sorted())
                 report.add(
                     at: subject.place(of: subject.misplacedEra(group), on: platform), as: details,
-                    "customers who bought \(builds) on \(place) lose \(inWords(group.lost.sorted()))\(group.datesHelp ? " wherever the purchase date isn't known" : ""): the release list says that the app was sold then, but by \(group.isByDate ? "date" : key) \(numbers.count == 1 ? "it counts" : "they count") as \(era), which doesn't give that",
+                    "customers who bought \(builds) on \(place) lose \(lost)\(group.datesHelp ? " wherever the purchase date isn't known" : ""): the release list says that the app was sold then, but by \(group.isByDate ? "date" : key) \(numbers.count == 1 ? "it counts" : "they count") as \(era), which \(lost) \(group.lost.count == 1 ? "doesn't" : "don't") honor",
                     fix: subject.movedBoundary(group, on: platform), subject.advice(on: group, on: platform)
                 )
             }

@@ -19,12 +19,12 @@ extension LintSubject {
         let buyers = "customers who paid for the app in \(name(era))"
         let names = inWords(honoring.map(\.name))
         let haveEnded = honors.allSatisfy(hasEnded)
-        let missed = haveEnded ? [] : unhonoredDates(of: era, among: honors)
-        if !missed.isEmpty {
+        let (missed, haveBuyers) = unhonoredDates(of: era, among: honors.filter { !hasEnded($0) })
+        if !haveEnded, !missed.isEmpty {
             let isFree = eras[(era + 1)...].contains { $0.model == .free }
             report.add(
-                at: ["eras", .index(era)], as: missed, severity: isFree ? .error : .warning,
-                "\(buyers) \(missed.joined(separator: ", or ")) don't keep \(names): no honor includes their purchase date",
+                at: ["eras", .index(era)], as: missed, severity: isFree && haveBuyers ? .error : .warning,
+                "\(buyers) \(missed.joined(separator: ", or ")) don't keep \(names)\(haveBuyers ? "" : " if the app was out then"): no honor includes their purchase date",
                 fix: self.honoring(era, by: first),
                 "extend the dates of an honor of \(name(era)); if you intend them, add this finding to `acknowledge`")
         }
@@ -42,12 +42,14 @@ extension LintSubject {
             "honor \(name(era)) without an end; if you intend the end, add this finding to `acknowledge`")
     }
 
-    /// Returns the purchase dates of an era that none of its honors includes, as text for the message.
-    private func unhonoredDates(of era: Int, among honors: [Honor]) -> [String] {
+    /// Returns the purchase dates of an era that none of its honors includes, as text for the message, and whether
+    /// customers certainly bought then. Without a release list, the app may not have been out before the first honored date.
+    private func unhonoredDates(of era: Int, among honors: [Honor]) -> (dates: [String], haveBuyers: Bool) {
         let included = honors.map { honor in
             (since: honor.boughtSince ?? Date.distantPast, before: honor.boughtBefore ?? Date.distantFuture)
         }.sorted { $0.since < $1.since }
         var missed: [String] = []
+        var haveBuyers = false
         for platform in platforms where platform.timeline.eras.contains(era) {
             let sale = platform.timeline.sale(of: era)
             let isFirst = era == platform.timeline.firstEra
@@ -70,10 +72,11 @@ extension LintSubject {
                             : end == sale.end
                                 ? "from \(next.rfc3339)" : "from \(next.rfc3339) to before \(end.rfc3339)"
                     if !missed.contains(words) { missed.append(words) }
+                    haveBuyers = haveBuyers || next != .distantPast || end == sale.end
                 }
                 next = max(next, dates.before)
             }
         }
-        return missed
+        return (missed, haveBuyers)
     }
 }

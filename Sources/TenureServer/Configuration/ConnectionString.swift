@@ -5,22 +5,40 @@ package enum ConnectionString {
     package static let objection =
         "the database is a list of options; write a URL such as `postgresql://…`"
 
-    /// Options of libpq with which a list usually begins.
+    /// Options of libpq of which a list usually has one.
     private static let options: Set<String> = [
-        "host", "hostaddr", "port", "dbname", "user", "password", "passfile", "service", "sslmode", "connect_timeout",
+        "host", "hostaddr", "port", "dbname", "user", "passfile", "service", "sslmode", "connect_timeout",
         "application_name", "options", "target_session_attrs",
     ]
 
     /// Whether a text is such a list. A configuration file may have put its folder before it.
     package static func matches(_ text: String) -> Bool {
         guard !["postgres://", "postgresql://"].contains(where: text.hasPrefix) else { return false }
-        let parts = text.lowercased().split(separator: "=", omittingEmptySubsequences: false)
-        let names = parts.dropLast().map { part in
-            part.split { $0.isWhitespace || $0 == "/" }.last.map(String.init) ?? ""
+        let options = parsed(text.lowercased())
+        if options.contains(where: { $0.name.hasSuffix("password") }) { return true }
+        guard options.contains(where: { Self.options.contains($0.name) }) else { return false }
+        // A folder may be named `user=1`.
+        return options.count > 1 || options.allSatisfy { !$0.value.contains("/") || $0.value.hasPrefix("/") }
+    }
+
+    /// The names and values up to the first part that isn't one: `name = value`, where the value may be in single quotes,
+    /// and a backslash escapes a character.
+    private static func parsed(_ text: String) -> [(name: String, value: String)] {
+        var options: [(name: String, value: String)] = []
+        var rest = text[...]
+        while let sign = rest.firstIndex(of: "=") {
+            var name = rest[..<sign].split(whereSeparator: \.isWhitespace)
+            if options.isEmpty { name = name.suffix(1).flatMap { $0.split(separator: "/").suffix(1) } }
+            guard name.count == 1 else { break }
+            rest = rest[sign...].dropFirst().drop(while: \.isWhitespace)
+            let isQuoted = rest.first == "'"
+            if isQuoted { rest = rest.dropFirst() }
+            var value = ""
+            while let character = rest.popFirst(), isQuoted ? character != "'" : !character.isWhitespace {
+                value.append(character == "\\" ? rest.popFirst() ?? character : character)
+            }
+            options.append((String(name[0]), value))
         }
-        if names.contains("password") { return true }
-        // The path of a file may begin like that too, because a folder may be named `user=1`.
-        guard let first = names.first, options.contains(first) else { return false }
-        return !parts[1].contains("/") || parts[1].contains(where: \.isWhitespace)
+        return options
     }
 }

@@ -14,14 +14,8 @@ extension Router<ServiceContext> {
             guard let path = routes.first?.path else { continue }
             let methods = Set(routes.map(\.method))
             let taken = methods.contains(.get) ? methods.union([.head]) : methods
-            let allowed = taken.map(\.rawValue).sorted().joined(separator: ", ")
             for method in HTTPRequest.Method.common.subtracting(taken) {
-                on(path, method: method) { _, _ in
-                    var response = Response.problem(
-                        Problem(.methodNotAllowed, "this path doesn't support this method; use \(allowed)"))
-                    response.headers[.allow] = allowed
-                    return response
-                }
+                on(path, method: method) { _, _ in Response.methodNotAllowed(use: taken) }
             }
         }
         return buildResponder()
@@ -33,4 +27,16 @@ extension HTTPRequest.Method {
     static let common: Set<HTTPRequest.Method> = [
         .get, .head, .post, .put, .delete, .patch, .options, .connect, .trace,
     ]
+    /// The methods that the service's routes have.
+    static let ofRoutes: Set<HTTPRequest.Method> = [.get, .head, .post, .delete]
+}
+
+extension Response {
+    static func methodNotAllowed(use methods: Set<HTTPRequest.Method>) -> Response {
+        let allowed = methods.map(\.rawValue).sorted().joined(separator: ", ")
+        var response = Response.problem(
+            Problem(.methodNotAllowed, "this path doesn't support this method; use \(allowed)"))
+        response.headers[.allow] = allowed
+        return response
+    }
 }

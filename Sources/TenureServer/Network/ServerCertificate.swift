@@ -52,6 +52,8 @@ struct CertificateReloading: Service {
     let certificate: ServerCertificate?
     let metrics: ServiceMetrics
     let logger: Logger
+    /// Whether SIGHUP reloads something besides the certificate.
+    var isOneOfSeveral = false
 
     /// Ignores SIGHUP until this service runs, because by default the signal ends the process. At a terminal it isn't
     /// ignored.
@@ -67,7 +69,9 @@ struct CertificateReloading: Service {
         if certificate == nil, Self.hasTerminal { return try await gracefulShutdown() }
         for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
             guard let certificate else {
-                logger.info("SIGHUP has no effect, because no TLS certificate is configured")
+                if !isOneOfSeveral {
+                    logger.info("SIGHUP has no effect, because no TLS certificate and no bucket is configured")
+                }
                 continue
             }
             do throws(ServiceError) {

@@ -8,7 +8,7 @@ extension Store {
     /// Returns nil if these customers aren't in the database anymore.
     func customerForResponse(_ customer: Customer) async throws(StoreError) -> Customer? {
         guard customer.facts.isUnbound else { return customer }
-        let named = try await read { try $0.customers(namedBy: customer.id) }
+        let named = try await read { try $0.customers(namedBy: customer) }
         return named.isEmpty ? nil : UnboundCustomer(unbound: customer, customers: named).limited
     }
 }

@@ -34,7 +34,7 @@ extension Store {
             return (former.facts == kept.facts ? CustomerUpdate(of: former) : kept, ())
         }
         guard let customer = saved?.customer else { return nil }
-        let customers = try await read { try $0.customers(namedBy: customer.id) }
+        let customers = try await read { try $0.customers(namedBy: customer) }
         return customers.isEmpty ? nil : UnboundCustomer(unbound: customer, customers: customers)
     }
 

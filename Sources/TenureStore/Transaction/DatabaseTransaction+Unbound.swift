@@ -67,11 +67,16 @@ extension DatabaseTransaction {
             "SELECT customer FROM unbound_links WHERE unbound = $1 ORDER BY customer", [.integer(unbound)])
     }
 
-    /// The customers that the artifacts of an unbound customer name.
-    package func customers(namedBy unbound: Int64) throws(StoreError) -> [Customer] {
+    /// The customers that the artifacts of an unbound customer name, also those who were found by another identity than
+    /// a purchase that it lists. Empty if it is linked to none.
+    package func customers(namedBy unbound: Customer) throws(StoreError) -> [Customer] {
+        let links = try links(of: unbound.id)
+        guard !links.isEmpty else { return [] }
+        let purchases = Set(unbound.facts.purchases.flatMap { [$0.originalTransactionID, $0.transactionID] })
+        let holders = try members(by: purchases.map { Identity(.transactionID, $0) }, in: unbound.realm).values
         // Several members may be one customer, which is read once.
         var customers: [Customer] = []
-        for id in Set(try roots(of: Set(try links(of: unbound))).values).sorted() {
+        for id in Set(try roots(of: Set(links).union(holders)).values).sorted() {
             if let customer = try customer(id) { customers.append(customer) }
         }
         return customers

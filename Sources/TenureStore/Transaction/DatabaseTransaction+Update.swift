@@ -8,6 +8,8 @@ package struct FoundCustomer {
     let named: NamedMembers
     /// Identities that name no customer yet.
     let unknown: [Identity]
+    /// Purchases that the update names and by which another customer is found, with whom this one isn't joined.
+    let purchasesOfOthers: [Identity]
 }
 
 extension DatabaseTransaction {
@@ -24,7 +26,9 @@ extension DatabaseTransaction {
         _ named: NamedMembers, proving acquisition: ProvenAcquisition?
     ) throws(StoreError) -> FoundCustomer {
         let (known, unknown) = try find(named, proving: acquisition)
-        return FoundCustomer(customer: try addingCompleteness(try joined(known)), named: named, unknown: unknown)
+        return FoundCustomer(
+            customer: try addingCompleteness(try joined(known)), named: named, unknown: unknown,
+            purchasesOfOthers: named.purchases(ofOthersThan: known.map(\.id)))
     }
 
     /// Saves what an update adds to the customer, or creates the customer.
@@ -40,7 +44,8 @@ extension DatabaseTransaction {
         // The artifacts of an unbound customer name the customers that it's linked to.
         if !identities.contains(where: { $0.kind == .unbound }) {
             try insert(
-                update.facts.renewals(beyond: former?.facts), ofMember: customer.member, in: customer.realm)
+                update.facts.renewals(beyond: former?.facts)
+                    + found.purchasesOfOthers, ofMember: customer.member, in: customer.realm)
         }
         try record(update, of: customer, former: former)
         return customer

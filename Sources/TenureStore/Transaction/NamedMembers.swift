@@ -34,6 +34,12 @@ struct NamedMembers: Sendable {
     /// The identities that name no member.
     var unknown: [Identity] { identities.filter { members[$0] == nil } }
 
+    /// The purchases by which other customers than these are found, as identities by which a sync finds no customer.
+    func purchases(ofOthersThan customers: [Int64]) -> [Identity] {
+        known.filter { $0.identity.kind == .originalTransactionID && !customers.contains($0.root) }
+            .map { Identity(.transactionID, $0.identity.value) }
+    }
+
     /// The strongest identity of each customer that they name, except this one.
     func strongestIdentityOfEach(except customer: Int64) -> [Identity] {
         var met: Set<Int64> = [customer]

@@ -29,7 +29,8 @@ package struct Identity: Sendable, Hashable {
         /// The UUID that the app gave to a purchase, then a space and the purchase's original transaction ID: an app
         /// may give one UUID to several accounts.
         case appAccountToken = 9
-        /// A renewal: a transaction that isn't the first one of its subscription.
+        /// A renewal: a transaction that isn't the first one of its subscription. Or a purchase by which another
+        /// customer is found, so that a refund applies to unbound artifacts that list it.
         case transactionID = 10
         /// An event of a subscription, its first purchase or a renewal, by the ID of its order line.
         case webOrderLineItemID = 11

@@ -7,12 +7,8 @@ import Testing
 struct ComparisonTests {
     private func buyer(build: String?, date: String? = "2014-05-01") -> Evidence {
         Evidence(
-            environment: .production,
-            app: [
-                AppProof(
-                    kind: .appTransaction, signedDate: Population.now, id: .appTransaction("1"), originalPlatform: .iOS,
-                    originalAppVersion: build, originalPurchaseDate: date.map(Population.date))
-            ], purchasesAreComplete: true)
+            environment: .production, app: [Population.appTransaction(version: build, bought: date)],
+            purchasesAreComplete: true)
     }
 
     private func changes(of evidence: Evidence, promises: [Promise] = [], keeping: [Promise]? = nil) throws
@@ -101,9 +97,7 @@ struct ComparisonTests {
             buildNumbers: .increasing,
             entitlements: [Entitlement(name: "everything", honors: [Honor(era: "paid")])])
         let comparison = Comparison(of: policy, at: Population.now)
-        let late = AppProof(
-            kind: .appTransaction, signedDate: Population.now, id: .appTransaction("1"), originalPlatform: .iOS,
-            originalAppVersion: "37", originalPurchaseDate: Population.date("2015-12-01"))
+        let late = Population.appTransaction(bought: "2015-12-01")
         for (environment, count) in [(AppStoreEnvironment.production, 1), (.sandbox, 0), (.xcode, 0)] {
             var tally = Tally(for: comparison)
             comparison.count(Evidence(environment: environment, app: [late]), id: "1", in: &tally)

@@ -31,9 +31,7 @@ struct HeadlineTests {
     ) throws -> RehearsalReport {
         let comparison = Comparison(of: policy, at: Population.now)
         var tally = Tally(for: comparison)
-        let proof = AppProof(
-            kind: .appTransaction, signedDate: Population.now, id: .appTransaction("1"), originalPlatform: .iOS,
-            originalAppVersion: "37", originalPurchaseDate: Population.date("2014-05-01"))
+        let proof = Population.appTransaction()
         let purchases = products.map { product in
             Purchase(
                 transactionID: product, productID: product, type: .nonConsumable, purchaseDate: Population.now,

@@ -49,10 +49,7 @@ struct PageCauseTests {
         for group in customers {
             for _ in 0..<group.count {
                 number += 1
-                let proof = AppProof(
-                    kind: .appTransaction, signedDate: Population.now, id: .appTransaction("\(number)"),
-                    originalPlatform: group.platform, originalAppVersion: "37",
-                    originalPurchaseDate: Population.date(group.bought))
+                let proof = Population.appTransaction("\(number)", on: group.platform, bought: group.bought)
                 let purchase = group.product.map {
                     Purchase(
                         transactionID: "\(number)", productID: $0, type: .nonConsumable,

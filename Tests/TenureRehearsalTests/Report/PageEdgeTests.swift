@@ -36,10 +36,7 @@ struct PageEdgeTests {
         for (version, bought, count) in customers {
             for _ in 0..<count {
                 number += 1
-                let proof = AppProof(
-                    kind: .appTransaction, signedDate: Population.now, id: .appTransaction("\(number)"),
-                    originalPlatform: .iOS, originalAppVersion: version,
-                    originalPurchaseDate: bought.map(Population.date))
+                let proof = Population.appTransaction("\(number)", version: version, bought: bought)
                 comparison.count(
                     Evidence(environment: .production, app: [proof], transactions: [], purchasesAreComplete: true),
                     id: "appTransactionID \(number)", exportedID: nil, in: &tally)
@@ -145,9 +142,7 @@ struct PageEdgeTests {
         let comparison = Comparison(of: try Self.policy(build: "120"), against: nil, at: Population.now)
         func part(_ id: String, _ type: Purchase.ProductType) -> Tally {
             var tally = Tally(for: comparison)
-            let proof = AppProof(
-                kind: .appTransaction, signedDate: Population.now, id: .appTransaction(id), originalPlatform: .iOS,
-                originalAppVersion: "37", originalPurchaseDate: Population.date("2015-12-01"))
+            let proof = Population.appTransaction(id, bought: "2015-12-01")
             let purchase = Purchase(
                 transactionID: id, productID: "com.example.calculator.\(type)", type: type,
                 purchaseDate: Population.now, signedDate: Population.now)

@@ -40,10 +40,7 @@ struct PageTests {
         for (platform, version, bought, count) in Self.customers {
             for _ in 0..<count {
                 number += 1
-                let proof = AppProof(
-                    kind: .appTransaction, signedDate: Population.now, id: .appTransaction("\(number)"),
-                    originalPlatform: platform, originalAppVersion: version,
-                    originalPurchaseDate: Population.date(bought))
+                let proof = Population.appTransaction("\(number)", on: platform, version: version, bought: bought)
                 let evidence = Evidence(
                     environment: .production, app: [proof], transactions: [], purchasesAreComplete: true)
                 comparison.count(evidence, id: "appTransactionID \(number)", exportedID: nil, in: &tally)

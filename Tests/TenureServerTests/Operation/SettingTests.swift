@@ -107,10 +107,14 @@ import Testing
     @Test func `a database setting with PostgreSQL options isn't taken for a path or a URL`() {
         for options in [
             "host=db user=ada password=x", "password = 'x'", "/etc/tenure/user=ada password=x", "dbname=shop",
-            "host=/run/postgresql user=ada", "HOST=db",
+            "host=/run/postgresql user=ada", "HOST=db", "host=/run/postgresql", "/etc/tenure/host=/run/postgresql",
+            "sslrootcert=/etc/ca.pem host=db", "sslrootcert = '/etc/my ca.pem' host=db", "user = ada dbname = shop",
+            #"application_name='it\'s' dbname=shop"#, "host=db user", "host='/run/my sockets'",
+            "password=a/b",
         ] { #expect(ConnectionString.matches(options), "\(options)") }
         for other in [
-            "tenure.sqlite", "/data/user=1/tenure.sqlite", "a=b.sqlite", "", "=", "postgres://ada@db/shop?password=x",
+            "tenure.sqlite", "/data/user=1/tenure.sqlite", "/data/user=1/my database.sqlite", "a=b.sqlite", "", "=",
+            "postgres://ada@db/shop?password=x",
             "postgresql://db/shop?sslmode=require",
         ] { #expect(!ConnectionString.matches(other), "\(other)") }
     }

@@ -95,6 +95,21 @@ import Testing
         }
     }
 
+    // RFC 9112, section 3.2.4.
+    @Test func `OPTIONS for the whole service gets 405 with the methods of its routes, as OPTIONS for a route does`()
+        async throws
+    {
+        try await withLiveService { _, port in
+            for (target, allowed) in [("*", "DELETE, GET, HEAD, POST"), ("/v1/products", "GET, HEAD")] {
+                let answer = try await answer(
+                    "OPTIONS \(target) HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", port: port)
+                #expect(answer.hasPrefix("HTTP/1.1 405 "), "\(answer)")
+                #expect(answer.contains("\r\nAllow: \(allowed)\r\n"), "\(answer)")
+                #expect(answer.contains(#""code":"methodNotAllowed""#), "\(answer)")
+            }
+        }
+    }
+
     // MARK: Paths
 
     private static let spellings = [

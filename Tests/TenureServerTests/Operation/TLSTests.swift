@@ -55,6 +55,21 @@ import Testing
         return try result.get()
     }
 
+    /// Starts `tenure serve` in a folder.
+    private func start(in folder: Folder, _ files: CertificateFiles, _ options: String...) throws -> RunningCommand {
+        let policy = try folder.write(
+            """
+            app: { bundleID: com.example.calculator, appleID: 828838134 }
+            eras: [{ name: free, model: free }]
+            entitlements: { everything: { products: [com.example.calculator.everything] } }
+            """, to: "policy.yaml")
+        return try RunningCommand(
+            [
+                "serve", "--policy", policy, "--database", folder.url("tenure.sqlite").path, "--port", "0",
+                "--tls-certificate", files.certificate, "--tls-key", files.key,
+            ] + options)
+    }
+
     @Test func `a service with TLS files accepts TLS 1.2 and later, and no plain HTTP`() async throws {
         try await withFolder { folder in
             let files = try files(folder)
@@ -102,16 +117,7 @@ import Testing
         func put(_ source: String, at target: String) throws {
             try Data(contentsOf: URL(fileURLWithPath: source)).write(to: URL(fileURLWithPath: target))
         }
-        let policy = try folder.write(
-            """
-            app: { bundleID: com.example.calculator, appleID: 828838134 }
-            eras: [{ name: free, model: free }]
-            entitlements: { everything: { products: [com.example.calculator.everything] } }
-            """, to: "policy.yaml")
-        let service = try RunningCommand([
-            "serve", "--policy", policy, "--database", folder.url("tenure.sqlite").path, "--port", "0",
-            "--tls-certificate", files.certificate, "--tls-key", files.key, "--log-format", "json",
-        ])
+        let service = try start(in: folder, files, "--log-format", "json")
         let port = try #require(try await service.port(), "\(service.errors)")
         #expect(try await status(port: port, trusting: Self.root(of: files)).hasPrefix("200"))
 
@@ -203,16 +209,7 @@ import Testing
         {
             let folder = try Folder()
             let files = try files(folder.path)
-            let policy = try folder.write(
-                """
-                app: { bundleID: com.example.calculator, appleID: 828838134 }
-                eras: [{ name: free, model: free }]
-                entitlements: { everything: { products: [com.example.calculator.everything] } }
-                """, to: "policy.yaml")
-            let service = try RunningCommand([
-                "serve", "--policy", policy, "--database", folder.url("tenure.sqlite").path, "--port", "0",
-                "--tls-certificate", files.certificate, "--tls-key", files.key, "--limits-connections", "8",
-            ])
+            let service = try start(in: folder, files, "--limits-connections", "8")
             let port = try #require(try await service.port(), "\(service.errors)")
             let opened = "/proc/\(service.identifier)/fd"
             func sockets() throws -> Int {

@@ -59,7 +59,7 @@ enum RepositoryFolder {
         #expect(refusal(text) == nil)
         #expect(refusal("") != nil)
         #expect(refusal("app: { bundleID: com.example.calculator }")?.hasPrefix("policy.json:1:1: ") == true)
-        #expect(refusal("[]")?.contains("a list isn't possible here") == true)
+        #expect(refusal("[]")?.contains("this looks like a list, not like a policy") == true)
         let unknown = text.replacingOccurrences(of: "\"inDoubt\"", with: "\"inDebt\"")
         #expect(refusal(unknown)?.contains("`inDebt` is unknown here") == true)
         let twice = text.replacingOccurrences(of: "{\"app\"", with: "{\"inDoubt\":\"favorCustomer\",\"app\"")

@@ -1,0 +1,43 @@
+/// What a YAML or JSON file should be: a policy, cases, or another kind of document.
+package struct DocumentKind: Sendable {
+    /// `a policy`
+    let name: String
+    /// The first line of such a file, for messages.
+    let beginning: String
+    /// The keys by which a file of this kind is recognized. No file with secrets has one of them.
+    private let keys: [String]
+
+    package init(_ name: String, beginning: String, keys: [String]) {
+        self.name = name
+        self.beginning = beginning
+        self.keys = keys
+    }
+
+    package static let policy = DocumentKind(
+        "a policy", beginning: "`app: { bundleID: com.example.calculator }`",
+        keys: PolicyShape.policy.keys.map(\.rawValue))
+
+    func matches(_ root: DocumentNode) -> Bool {
+        if case .mapping(let entries) = root.content, entries.isEmpty { return true }
+        return keys.contains { root[$0] != nil }
+    }
+
+    /// Whether a line of a text that can't be parsed begins with one of the keys.
+    func isNamed(in bytes: some Collection<UInt8>) -> Bool {
+        bytes.split(separator: UInt8(ascii: "\n")).contains { line in
+            keys.contains { line.starts(with: "\($0):".utf8) }
+        }
+    }
+
+    /// The message about a document of another kind.
+    func objection(to root: DocumentNode) -> String {
+        let look =
+            switch root.content {
+            case .plain(let text), .quoted(let text):
+                text.hasPrefix("-----BEGIN ") ? "a key or certificate (PEM)" : "a plain text"
+            case .sequence: "a list"
+            case .null, .mapping: "a file of another kind"
+            }
+        return "this looks like \(look), not like \(name); check the path, or begin the file with \(beginning)"
+    }
+}
