@@ -29,7 +29,7 @@ extension UnverifiedReceipt {
     /// Returns the bytes that the receipt's signature covers. Nil if the receipt can't be parsed.
     public static func content(of receipt: [UInt8]) -> [UInt8]? {
         guard let signedData = try? SignedData(receipt) else { return nil }
-        return Array(signedData.reader.bytes[signedData.content])
+        return Array(signedData.contentOctets)
     }
 }
 
