@@ -85,13 +85,6 @@ private func run(
     }
 }
 
-func buildApplication(
-    apps: [AppConfiguration], logger: Logger = Logger(label: "tenure"),
-    onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
-) async throws(ServiceError) -> some ApplicationProtocol {
-    try await buildApplication(AppsConfiguration(apps), logger: logger, onServerRunning: onServerRunning)
-}
-
 /// Creates the service with several apps. Each is wired as if it were the only one; one responder passes requests to
 /// them. Apps that can't start yet are started later.
 func buildApplication(

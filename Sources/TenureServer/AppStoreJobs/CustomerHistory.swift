@@ -22,8 +22,6 @@ struct CustomerHistory: Sendable {
     private(set) var isComplete: Bool
     /// Why the last page was the last; nil if there is no history.
     let ending: PageTrail.Ending?
-    /// The revision with which to ask for later changes.
-    let revision: String?
 
     private var appTransactionID: String?
     private var subscriptionIDs: Set<String> = []
@@ -35,7 +33,6 @@ struct CustomerHistory: Sendable {
     ) {
         self.environment = environment
         ending = list?.ending
-        revision = list?.revision
         isComplete = list?.isComplete == true
         rejected = (list?.rejected ?? []) + (statuses?.rejected ?? [])
         let transactions = list?.transactions ?? []
