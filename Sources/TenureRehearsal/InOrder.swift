@@ -3,7 +3,7 @@ import Foundation
 /// Runs tasks on all cores, and passes their results to `take` in the order of the tasks. It limits the number of tasks
 /// that run at the same time.
 package func inOrder<Work: Sendable, Done: Sendable>(
-    makeNext: () async throws -> Work?, _ work: @escaping @Sendable (Work, Int) async -> Done,
+    makeNext: () async throws -> Work?, _ work: @escaping @Sendable (Work) async -> Done,
     _ take: (Done) throws -> Void
 ) async throws {
     let most = ProcessInfo.processInfo.activeProcessorCount * 2
@@ -16,7 +16,7 @@ package func inOrder<Work: Sendable, Done: Sendable>(
             // slow.
             while started - taken < most, let next = try await makeNext() {
                 let index = started
-                group.addTask { (index, await work(next, index)) }
+                group.addTask { (index, await work(next)) }
                 started += 1
             }
             guard taken < started, let (index, done) = try await group.next() else { break }

@@ -2,15 +2,13 @@ import TenureStore
 
 /// The result of a batch of lines: records for the buckets, and bad lines.
 struct BatchReading: Sendable {
-    let index: Int
     private(set) var counts = InputCounts()
     private(set) var records: [UInt8] = []
     /// The end of each record in `records`, and its bucket.
     private(set) var places: [(bucket: Int, end: Int)] = []
     private(set) var badLines: [BadLine] = []
 
-    init(_ batch: LineBatch, index: Int, by reader: LineReader) {
-        self.index = index
+    init(_ batch: LineBatch, by reader: LineReader) {
         if let line = batch.skippedLine {
             let fault = LineFault(
                 .lineTooLong,

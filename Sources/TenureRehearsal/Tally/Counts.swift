@@ -15,8 +15,6 @@ package struct Counts: Sendable, Hashable {
     /// Customers who lose because the outcome is now undetermined.
     private(set) var doubted = 0
 
-    package init() {}
-
     var total: Int { granted + denied + undetermined }
 
     subscript(outcome: Decision.Outcome) -> Int {

@@ -44,7 +44,8 @@ struct NotificationHistoryReader: Sendable {
             // Also checks the length of the window, because the difference of two dates is rounded.
             let isShortest = length <= Self.minimumWindow || end.timeIntervalSince(position) <= Self.minimumWindow
             var pages = Pages(
-                from: position, to: end, onlyFailures, most: isShortest ? maximumPagesOfASecond : maximumPages)
+                start: position, end: end, onlyFailures: onlyFailures,
+                trail: PageTrail(most: isShortest ? maximumPagesOfASecond : maximumPages))
             var isWhole = true
             repeat {
                 guard let payloads = try await payloads(of: &pages, inPieces: isShortest) else {
@@ -84,13 +85,6 @@ struct NotificationHistoryReader: Sendable {
         var token: String?
         var trail: PageTrail
         var areOver = false
-
-        init(from start: Date, to end: Date, _ onlyFailures: Bool, most: Int) {
-            self.start = start
-            self.end = end
-            self.onlyFailures = onlyFailures
-            trail = PageTrail(most: most)
-        }
     }
 
     /// Returns the next piece of a window, or the whole window, in the order of signing. Nil if the window has too many
