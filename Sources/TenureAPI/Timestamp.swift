@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 import TenureCore
 import TenureJSON
 
@@ -13,7 +13,7 @@ extension KeyedDecodingContainer {
         return date
     }
 
-    package func instantIfPresent(_ key: Key) throws -> Date? {
+    func instantIfPresent(_ key: Key) throws -> Date? {
         guard contains(key), try !decodeNil(forKey: key) else { return nil }
         return try instant(key)
     }

@@ -108,7 +108,7 @@ extension ServiceConfiguration {
     }
 
     /// The mistakes of one of several apps. Its folder of keys is created if it doesn't exist.
-    package var findingsOfApp: [ServiceError] {
+    var findingsOfApp: [ServiceError] {
         guard let keysFolder, !FileManager.default.fileExists(atPath: keysFolder) else { return findings }
         var alone = self
         alone.keysFolder = nil

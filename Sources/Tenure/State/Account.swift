@@ -42,10 +42,8 @@ package struct Account: Sendable, Hashable {
     /// An app transaction of the device's previous account, which StoreKit still returns.
     var stale: String?
 
-    package init() {}
-
     /// Whether these artifacts are another account's.
-    package func isAnother(than app: StoreAppTransaction) -> Bool {
+    func isAnother(than app: StoreAppTransaction) -> Bool {
         isAnother(than: AcquisitionKey(of: app.proof), in: app.environment)
     }
 
@@ -63,7 +61,7 @@ package struct Account: Sendable, Hashable {
         return !key.matches(other)
     }
 
-    package func isAnother(than transaction: StoreTransaction) -> Bool {
+    func isAnother(than transaction: StoreTransaction) -> Bool {
         guard let mine = key?.appTransactionID, let theirs = transaction.appTransactionID else { return false }
         return mine != theirs
     }

@@ -1,4 +1,4 @@
 /// The use of one trial on this device.
-package struct TrialUse: Sendable, Hashable, Codable {
-    package var sessions = 0
+struct TrialUse: Sendable, Hashable, Codable {
+    var sessions = 0
 }

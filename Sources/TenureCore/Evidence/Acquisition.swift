@@ -122,7 +122,7 @@ public struct AcquisitionKey: Sendable, Hashable {
     }
 
     /// Whether they have different IDs of one kind.
-    package func contradicts(_ other: AcquisitionKey) -> Bool {
+    func contradicts(_ other: AcquisitionKey) -> Bool {
         if let mine = appTransactionID, let others = other.appTransactionID, mine != others { return true }
         if let mine = downloadID, let others = other.downloadID, mine != others { return true }
         return false

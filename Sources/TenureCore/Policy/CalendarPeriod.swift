@@ -103,7 +103,7 @@ public struct CivilDay: Sendable, Hashable, Comparable {
     }
 
     /// - Parameter number: days since 1970-01-01.
-    package init(number: Int) {
+    init(number: Int) {
         (year, month, day) = GregorianCalendar.date(dayNumber: number)
     }
 

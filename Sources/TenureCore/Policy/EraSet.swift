@@ -39,7 +39,7 @@ package struct EraSet: Sendable, Hashable {
     package func isDisjoint(with other: EraSet) -> Bool { bits & other.bits == 0 }
 
     /// Whether every era of this set is earlier than every era of the other set. Neither is empty.
-    package func isWhollyEarlier(than other: EraSet) -> Bool {
+    func isWhollyEarlier(than other: EraSet) -> Bool {
         guard let last, let first = other.first else { return false }
         return last < first
     }

@@ -1,13 +1,13 @@
 import Foundation
 import TenureAppStore
 import TenureCore
-package import TenureStore
+import TenureStore
 
 /// Derives a customer's facts from their rows alone. It verifies each artifact and notification again, as of the day it
 /// was received.
 ///
 /// The database stores the facts with the customer. Checks and rebuilds compute them again this way.
-package struct Derivation: Sendable {
+struct Derivation: Sendable {
     let verifier: AppStoreVerifier
 
     /// Throws `damaged`, naming the artifact, if one can't be verified: its bytes were changed, or its trust anchor
@@ -75,7 +75,7 @@ package struct Derivation: Sendable {
 
     /// Verifies the entries of all members of a customer, page by page. Call it before the transaction that splits
     /// merged customers, because other requests have to wait for that transaction.
-    package func rederivation(of customer: CustomerName, in store: Store) async throws(StoreError) -> Rederivation {
+    func rederivation(of customer: CustomerName, in store: Store) async throws(StoreError) -> Rederivation {
         var rederivation = rederivation
         for member in try await store.read({ try $0.members(of: customer) }) {
             var pages: [CustomerFacts] = []

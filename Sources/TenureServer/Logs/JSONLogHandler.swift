@@ -13,7 +13,7 @@ package struct JSONLogHandler: LogHandler {
     private let write: @Sendable ([UInt8]) -> Void
 
     /// `write` gets one line with its newline.
-    package init(write: @escaping @Sendable ([UInt8]) -> Void) {
+    init(write: @escaping @Sendable ([UInt8]) -> Void) {
         self.write = write
     }
 
