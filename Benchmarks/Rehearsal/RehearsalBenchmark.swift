@@ -18,13 +18,28 @@ struct RehearsalBenchmark: Sendable {
         self.now = now
     }
 
-    /// Reads and verifies lines on all cores; returns how many count.
+    /// Reads and verifies lines on all cores, without deciding; returns how many count.
     func verify(_ lines: [UInt8]) async throws -> Int {
-        let rehearsal = EvidenceRehearsal(
-            Comparison(of: policy, at: now),
-            app: AppIdentity(bundleID: policy.app.bundleID, appAppleID: policy.app.appleID),
-            trust: try TrustConfiguration(anchors: [.production: anchors]), now: now, purchasesAreComplete: true)
-        return try await rehearsal.verify(lines).usableLines
+        let cache = ChainCache(
+            trust: try TrustConfiguration(anchors: [.production: anchors]),
+            budget: .init(burst: .greatestFiniteMagnitude, perSecond: 0))
+        let app = AppIdentity(bundleID: policy.app.bundleID, appAppleID: policy.app.appleID)
+        let reader = LineReader(
+            verifier: AppStoreVerifier(app: app, cache: cache), now: now, purchasesAreComplete: true)
+        var splitter = LineSplitter()
+        var position = 0
+        var waiting: [LineBatch] = []
+        var counts = InputCounts()
+        func nextBatch() -> LineBatch? {
+            while waiting.isEmpty, position < lines.count {
+                let end = min(position + (256 << 10), lines.count)
+                waiting = splitter.batches(adding: Array(lines[position..<end]))
+                position = end
+            }
+            return waiting.isEmpty ? splitter.end() : waiting.removeFirst()
+        }
+        try await inOrder(makeNext: nextBatch, { BatchReading($0, by: reader) }, { counts.add($0.counts) })
+        return counts.usableLines
     }
 
     /// Decides every customer of a database again; returns their number.

@@ -52,18 +52,10 @@ package struct ReasonResponse: Sendable, Hashable, Decodable {
 
     static let codeKey = "code"
 
-    private struct Name: CodingKey {
-        let stringValue: String
-        var intValue: Int? { nil }
-        init?(intValue: Int) { nil }
-
-        init(stringValue: String) { self.stringValue = stringValue }
-    }
-
     /// Reads the code, and each other member as a fact.
     package init(from decoder: any Decoder) throws {
-        let fields = try decoder.container(keyedBy: Name.self)
-        code = try fields.decode(String.self, forKey: Name(stringValue: Self.codeKey))
+        let fields = try decoder.container(keyedBy: AnyCodingKey.self)
+        code = try fields.decode(String.self, forKey: AnyCodingKey(stringValue: Self.codeKey))
         var facts: [String: Fact] = [:]
         for name in fields.allKeys where name.stringValue != Self.codeKey {
             if let text = try? fields.decode(String.self, forKey: name) {

@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 import TenureCore
 import TenureJSON
 
@@ -15,7 +15,7 @@ extension KeyedDecodingContainer {
     }
 
     /// Reads a date; nil if the field is missing or null.
-    package func instantIfPresent(_ key: Key) throws -> Date? {
+    func instantIfPresent(_ key: Key) throws -> Date? {
         guard contains(key), try !decodeNil(forKey: key) else { return nil }
         return try instant(key)
     }

@@ -48,7 +48,7 @@ package enum AssetPath {
 
     /// Returns a form of the path, composed and without case. Two paths have the same form if some file systems treat
     /// them as the same path.
-    package static func folded(_ path: String) -> String {
+    static func folded(_ path: String) -> String {
         // Convert to upper case first: `ß` and `ss`, and `ſ` and `s`, are equal on file systems that ignore case.
         path.precomposedStringWithCanonicalMapping.uppercased().lowercased().precomposedStringWithCanonicalMapping
     }

@@ -25,7 +25,7 @@ package struct SignedCatalog: Sendable, Hashable {
 
     static let type = "tenure-content+jwt"
     /// The maximum size of the payload in bytes. 100 packs with 20 versions each need less.
-    package static let maximumPayloadSize = 1 << 20
+    static let maximumPayloadSize = 1 << 20
     package static let maximumTextSize = maximumPayloadSize / 3 * 4 + 1024
     /// The name of the catalog's file, which is in the same folder as the manifests and archives.
     package static let fileName = "catalog.jws"

@@ -1,13 +1,5 @@
 package import Foundation
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
-
 /// A small file that only its owner may read and write. It is always read and written as a whole.
 package struct WholeFile: Sendable {
     package let path: String

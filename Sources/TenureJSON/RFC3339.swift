@@ -12,7 +12,7 @@ extension Date {
         self.init(rfc3339: Array(text.utf8))
     }
 
-    package init?(rfc3339 bytes: [UInt8]) {
+    init?(rfc3339 bytes: [UInt8]) {
         self.init(rfc3339: bytes, in: bytes.indices, .written)
     }
 
@@ -76,7 +76,7 @@ extension Date {
     }
 
     /// Appends `rfc3339`.
-    package func appendRFC3339(to text: inout UTF8Builder) {
+    func appendRFC3339(to text: inout UTF8Builder) {
         // Replace infinities and dates beyond about ±95,000 years with the nearest date in that range.
         let seconds = timeIntervalSince1970
         let bounded = seconds.isNaN ? 0 : min(max(seconds, -3e12), 3e12)

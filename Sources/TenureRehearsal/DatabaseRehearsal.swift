@@ -47,13 +47,13 @@ package struct DatabaseRehearsal: Sendable {
         over store: Store, isStopped: @Sendable () -> Bool = { false },
         progress: (EvidenceRehearsal.Progress) -> Void = { _ in }
     ) async throws -> Outcome {
-        let lastRow: Int64
+        let (lastRow, versions): (Int64, [StoredPolicy])
         do throws(StoreError) {
-            lastRow = try await store.read { try $0.newestCustomer() }
+            (lastRow, versions) = try await store.read { (try $0.newestCustomer(), try $0.policies()) }
         } catch {
             throw RehearsalError.database(error)
         }
-        let policies = try await policies(in: store)
+        let policies = try policies(of: versions)
         let evaluator = PageEvaluator(
             comparison: comparison, realms: realms, policies: policies,
             instants: CriticalInstants(of: [comparison.new] + [comparison.old].compactMap(\.self) + policies.values))
@@ -73,7 +73,7 @@ package struct DatabaseRehearsal: Sendable {
         }
 
         let evaluatePage = {
-            @Sendable (page: Page, _: Int) async -> Result<(PageEvaluator.Outcome, Page), RehearsalError> in
+            @Sendable (page: Page) async -> Result<(PageEvaluator.Outcome, Page), RehearsalError> in
             do throws(RehearsalError) {
                 let outcome = try await evaluator.evaluate(knowing: page.known, ranks: page.ranks) {
                     body throws(StoreError) in
@@ -98,18 +98,12 @@ package struct DatabaseRehearsal: Sendable {
         return Outcome(tally: tally, skipped: skipped, isPartial: isStopped() && decidedThrough < lastRow)
     }
 
-    /// Reads all versions of the policy, by number. Promises refer to them.
-    private func policies(in store: Store) async throws -> [Int64: Policy] {
-        let recorded: [StoredPolicy]
-        do throws(StoreError) {
-            recorded = try await store.read { try $0.policies() }
-        } catch {
-            throw RehearsalError.database(error)
-        }
+    /// Returns all versions of the policy, by number. Promises refer to them.
+    private func policies(of versions: [StoredPolicy]) throws(RehearsalError) -> [Int64: Policy] {
         var policies: [Int64: Policy] = [:]
-        for version in recorded {
+        for version in versions {
             guard let policy = try? PolicyFile.read(version.compiled, named: "policy \(version.version)") else {
-                throw RehearsalError.brokenPolicy(version.version)
+                throw .brokenPolicy(version.version)
             }
             policies[version.version] = policy
         }

@@ -103,7 +103,7 @@ package struct EvidenceRehearsal: Sendable {
         }
 
         let reader = reader
-        try await inOrder(makeNext: nextBatch, { batch, index in BatchReading(batch, index: index, by: reader) }, take)
+        try await inOrder(makeNext: nextBatch, { BatchReading($0, by: reader) }, take)
 
         state.isDeciding = true
         let (tally, anonymousIDs) = try await decide(folder) { share in
@@ -113,28 +113,6 @@ package struct EvidenceRehearsal: Sendable {
         return Outcome(
             tally: tally, counts: counts, anonymousIDs: anonymousIDs, isPartial: isStopped() || problem != nil,
             problem: problem)
-    }
-
-    /// Reads and verifies lines on all cores without keeping the results, to measure this step, which takes most of the
-    /// time.
-    func verify(_ lines: [UInt8]) async throws -> InputCounts {
-        var splitter = LineSplitter()
-        var position = 0
-        var waiting: [LineBatch] = []
-        var counts = InputCounts()
-        func nextBatch() -> LineBatch? {
-            while waiting.isEmpty, position < lines.count {
-                let end = min(position + Self.chunkSize, lines.count)
-                waiting = splitter.batches(adding: Array(lines[position..<end]))
-                position = end
-            }
-            return waiting.isEmpty ? splitter.end() : waiting.removeFirst()
-        }
-        let reader = reader
-        try await inOrder(
-            makeNext: nextBatch, { batch, index in BatchReading(batch, index: index, by: reader) },
-            { counts.add($0.counts) })
-        return counts
     }
 
     /// Decides for the customers in all buckets, stage by stage.
@@ -158,7 +136,7 @@ package struct EvidenceRehearsal: Sendable {
             }
             try await inOrder(
                 makeNext: next,
-                { contents, _ in
+                { contents in
                     Result { () throws(RehearsalError) in
                         try Bucket(contents, of: stage).decide(by: comparison, joins: known)
                     }

@@ -8,7 +8,7 @@ import Foundation
 ///   - makeNext: returns the input of the next task; nil if there is no more. Like `take`, it runs on the caller's task.
 ///   - work: does one task, with its input and its number.
 package func inOrder<Work: Sendable, Done: Sendable>(
-    makeNext: () async throws -> Work?, _ work: @escaping @Sendable (Work, Int) async -> Done,
+    makeNext: () async throws -> Work?, _ work: @escaping @Sendable (Work) async -> Done,
     _ take: (Done) throws -> Void
 ) async throws {
     let limit = ProcessInfo.processInfo.activeProcessorCount * 2
@@ -22,7 +22,7 @@ package func inOrder<Work: Sendable, Done: Sendable>(
             // slow.
             while started - taken < limit, let next = try await makeNext() {
                 let index = started
-                group.addTask { (index, await work(next, index)) }
+                group.addTask { (index, await work(next)) }
                 started += 1
             }
             guard taken < started, let (index, done) = try await group.next() else { break }

@@ -86,14 +86,6 @@ private func run(
     }
 }
 
-/// Creates the service with several apps, where the first app's configuration is also the shared one.
-func buildApplication(
-    apps: [AppConfiguration], logger: Logger = Logger(label: "tenure"),
-    onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
-) async throws(ServiceError) -> some ApplicationProtocol {
-    try await buildApplication(AppsConfiguration(apps), logger: logger, onServerRunning: onServerRunning)
-}
-
 /// Creates the service with several apps. Each is wired as if it were the only one, and `AppsResponder` passes it the
 /// requests below its path. Apps that can't start yet are started later, but at least one must start now.
 func buildApplication(

@@ -151,15 +151,7 @@ struct TenureService: Sendable {
         let metricsRoute = metricsRoute(of: [metricsSource(of: nil)])
         let description = try OpenAPIDocument.json()
 
-        // The middleware, from the outermost to the innermost.
-        let router = Router<ServiceContext>.empty
-        router.add(
-            middleware: AccessMiddleware(proxies: configuration.proxies, metrics: metrics, bodies: configuration.bodies)
-        )
-        router.add(middleware: ProblemMiddleware())
-        router.add(middleware: RateLimitMiddleware(configuration))
-        router.add(middleware: PathSpelling())
-
+        let router = configuration.emptyRouter(metrics)
         router.post("v1/sync", use: syncRoute.respond)
         router.get("v1/customer", use: customerRoute.respond)
         router.get("v1/products", use: products.respond)
@@ -179,6 +171,20 @@ struct TenureService: Sendable {
         router.post(AppsHandlers.reloadPath, use: AppsHandlers.refuse)
         router.get(HealthRoutes.livePath, use: health.live)
         router.get(HealthRoutes.readyPath, use: health.ready)
+        return router
+    }
+}
+
+extension ServiceConfiguration {
+    /// Returns a router without routes, with the middlewares that every request passes.
+    func emptyRouter(
+        _ metrics: ServiceMetrics, _ problems: ProblemMiddleware = ProblemMiddleware()
+    ) -> Router<ServiceContext> {
+        let router = Router<ServiceContext>.empty
+        router.add(middleware: AccessMiddleware(proxies: proxies, metrics: metrics, bodies: bodies))
+        router.add(middleware: problems)
+        router.add(middleware: RateLimitMiddleware(self))
+        router.add(middleware: PathSpelling())
         return router
     }
 }

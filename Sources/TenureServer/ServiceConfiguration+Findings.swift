@@ -110,7 +110,7 @@ extension ServiceConfiguration {
     }
 
     /// The mistakes of one of several apps. A missing folder of keys isn't a mistake here, because it will be created.
-    package var findingsOfApp: [ServiceError] {
+    var findingsOfApp: [ServiceError] {
         guard let keysFolder, !FileManager.default.fileExists(atPath: keysFolder) else { return findings }
         var alone = self
         alone.keysFolder = nil

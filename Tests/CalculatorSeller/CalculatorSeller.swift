@@ -1,8 +1,9 @@
 package import Foundation
-package import LocalAppStore
 package import TenureAppStore
 import TenureCore
 package import TenureMint
+
+@testable package import LocalAppStore
 
 /// Sells an invented app in a local store. Tests of the store and of StoreKit use it.
 package protocol CalculatorSeller {}

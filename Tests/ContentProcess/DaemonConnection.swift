@@ -1,5 +1,6 @@
 import Foundation
-import Tenure
+
+@testable import Tenure
 
 /// The app's end of the download daemon, in place of a background `URLSession`.
 struct DaemonConnection: BackgroundDownloads {

@@ -1,12 +1,13 @@
 import Foundation
 import Hummingbird
-import LocalAppStore
 import NIOCore
 import TenureAppStore
 import TenureCore
 import TenureJSON
 import TenureMint
 import Testing
+
+@testable import LocalAppStore
 
 /// Apple's own client calls the App Store Server API of a local store.
 @Suite(.enabled(if: AppleLibrary.python != nil, "TENURE_INTEROP_PYTHON names no Python with Apple's library"))

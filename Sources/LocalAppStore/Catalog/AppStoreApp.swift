@@ -49,13 +49,6 @@ package struct AppStoreRelease: Codable, Sendable, Hashable {
     var version: String
     package var releasedAt: Date
 
-    package init(platform: Platform, build: String, version: String, releasedAt: Date) {
-        self.platform = platform
-        self.build = build
-        self.version = version
-        self.releasedAt = releasedAt
-    }
-
     /// The version that the App Store reports: the build; on macOS, the marketing version.
     func name(on platform: Platform) -> String {
         platform.versionKey == .shortVersionString ? version : build
@@ -67,11 +60,6 @@ package struct AppPrice: Codable, Sendable, Hashable {
     var from: Date
     /// The price in milliunits of the storefront's currency; 0 is free.
     var price: Int64
-
-    package init(from: Date, price: Int64) {
-        self.from = from
-        self.price = price
-    }
 }
 
 extension Platform: Codable {}

@@ -48,21 +48,9 @@ package struct SubscriptionOffer: Codable, Sendable, Hashable {
     /// The whole length of a free trial or of an offer that is paid up front.
     var period: CalendarPeriod
     /// The number of periods of an offer that is paid as you go.
-    var count: Int
+    var count = 1
     /// The price of each payment, in milliunits.
-    var price: Int64
-
-    package init(
-        id: String? = nil, type: OfferType, discount: OfferDiscountType, period: CalendarPeriod, count: Int = 1,
-        price: Int64 = 0
-    ) {
-        self.id = id
-        self.type = type
-        self.discount = discount
-        self.period = period
-        self.count = count
-        self.price = price
-    }
+    var price: Int64 = 0
 }
 
 extension ProductType: Codable {}

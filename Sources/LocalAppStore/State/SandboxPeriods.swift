@@ -20,6 +20,4 @@ package struct SandboxPeriods: Codable, Sendable, Hashable {
     /// The shortest allowed period. It must be longer than `AppStoreState.renewalLead`, because a renewal is charged that
     /// long before the period ends.
     static let minimumPeriod: TimeInterval = 60
-
-    package init() {}
 }

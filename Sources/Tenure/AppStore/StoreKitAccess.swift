@@ -5,14 +5,14 @@ import TenureCore
 /// The App Store through StoreKit: Apple's framework, or on Linux this package's module.
 ///
 /// No other type of the client reads purchases from StoreKit or turns its verified results into evidence.
-package struct StoreKitAccess: AppStoreAccess {
+struct StoreKitAccess: AppStoreAccess {
     init() {}
 
     /// Read from the app's files once, at first use.
-    package var distribution: Tenure.Distribution { Self.distributionOfThisApp }
+    var distribution: Tenure.Distribution { Self.distributionOfThisApp }
     private static let distributionOfThisApp = Tenure.Distribution.ofThisApp
 
-    package var isRehearsal: Bool {
+    var isRehearsal: Bool {
         #if os(Linux)
             // A local App Store, which signs with a test authority.
             true
@@ -21,7 +21,7 @@ package struct StoreKitAccess: AppStoreAccess {
         #endif
     }
 
-    package var bundleID: String? {
+    var bundleID: String? {
         #if os(Linux)
             // A process without a bundle uses the bundle ID of the local App Store.
             Bundle.main.bundleIdentifier ?? LocalStore.current?.bundleID
@@ -30,13 +30,13 @@ package struct StoreKitAccess: AppStoreAccess {
         #endif
     }
 
-    package var deviceVerificationID: UUID? { AppStore.deviceVerificationID }
+    var deviceVerificationID: UUID? { AppStore.deviceVerificationID }
 
-    package var deviceIdentifier: String? {
+    var deviceIdentifier: String? {
         get async { await DeviceIdentifier.ofReceipts }
     }
 
-    package var receipt: Data? {
+    var receipt: Data? {
         #if os(Linux)
             (LocalStore.current?.receiptURL).flatMap { try? Data(contentsOf: $0) }
         #else
@@ -47,11 +47,11 @@ package struct StoreKitAccess: AppStoreAccess {
 
     // MARK: Without a prompt
 
-    package func appTransaction() async throws -> AppStoreResult<AppStoreAppTransaction> {
+    func appTransaction() async throws -> AppStoreResult<AppStoreAppTransaction> {
         Self.result(try await AppTransaction.shared)
     }
 
-    package func transactions(productIDs: [String]) async throws -> [AppStoreResult<AppStoreTransaction>] {
+    func transactions(productIDs: [String]) async throws -> [AppStoreResult<AppStoreTransaction>] {
         var results: [AppStoreResult<AppStoreTransaction>] = []
         for await result in Transaction.all { results.append(Self.result(result)) }
         if results.isEmpty {
@@ -71,7 +71,7 @@ package struct StoreKitAccess: AppStoreAccess {
         }
     }
 
-    package func renewals(of transactions: [AppStoreTransaction]) async throws -> [AppStoreResult<AppStoreRenewal>] {
+    func renewals(of transactions: [AppStoreTransaction]) async throws -> [AppStoreResult<AppStoreRenewal>] {
         var results: [AppStoreResult<AppStoreRenewal>] = []
         for group in Set(transactions.compactMap(\.subscriptionGroupID)).sorted() {
             for status in try await Product.SubscriptionInfo.status(for: group) {
@@ -90,7 +90,7 @@ package struct StoreKitAccess: AppStoreAccess {
         return results
     }
 
-    package func unfinished() async throws -> [AppStoreTransaction] {
+    func unfinished() async throws -> [AppStoreTransaction] {
         var transactions: [AppStoreTransaction] = []
         for await result in Transaction.unfinished {
             if let transaction = Self.result(result).value { transactions.append(transaction) }
@@ -98,7 +98,7 @@ package struct StoreKitAccess: AppStoreAccess {
         return transactions
     }
 
-    package func updates() -> AsyncStream<AppStoreResult<AppStoreTransaction>> {
+    func updates() -> AsyncStream<AppStoreResult<AppStoreTransaction>> {
         let (stream, continuation) = AsyncStream.makeStream(of: AppStoreResult<AppStoreTransaction>.self)
         // The task ends when the consumer of the stream stops.
         let listening = Task {
@@ -109,7 +109,7 @@ package struct StoreKitAccess: AppStoreAccess {
         return stream
     }
 
-    package func finish(_ transactionID: String) async throws {
+    func finish(_ transactionID: String) async throws {
         for await result in Transaction.unfinished {
             guard case .verified(let transaction) = result, String(transaction.id) == transactionID else { continue }
             return await transaction.finish()
@@ -118,11 +118,11 @@ package struct StoreKitAccess: AppStoreAccess {
 
     // MARK: With a prompt
 
-    package func synchronize() async throws {
+    func synchronize() async throws {
         try await Self.prompting { try await AppStore.sync() }
     }
 
-    package func refreshAppTransaction() async throws -> AppStoreResult<AppStoreAppTransaction> {
+    func refreshAppTransaction() async throws -> AppStoreResult<AppStoreAppTransaction> {
         try await Self.prompting { Self.result(try await AppTransaction.refresh()) }
     }
 

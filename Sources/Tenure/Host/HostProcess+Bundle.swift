@@ -1,9 +1,9 @@
 import Foundation
 
 /// The fields of a bundle that determine the kind of process.
-package struct BundleDescription: Sendable, Hashable {
-    package var path: String
-    package var bundleID: String?
+struct BundleDescription: Sendable, Hashable {
+    var path: String
+    var bundleID: String?
     /// Whether Info.plist has `NSAppClip`.
     var isAppClip = false
     /// The bundle ID of the app on the iPhone: `WKCompanionAppBundleIdentifier` in the watch app's Info.plist. Also set

@@ -28,7 +28,7 @@ package struct HostProcess: Sendable, Hashable {
     }
 
     /// Returns this process with the bundle ID that the App Store reports.
-    package func identified(as bundleID: String?) -> HostProcess {
+    func identified(as bundleID: String?) -> HostProcess {
         HostProcess(
             kind, bundleID: bundleID, containingBundleID: kind == .app ? nil : containingBundleID,
             companionBundleID: companionBundleID)
@@ -71,16 +71,16 @@ package struct HostProcess: Sendable, Hashable {
 }
 
 /// An operation that only the app may do.
-package struct HostLimit: Error, Sendable, Hashable, CustomStringConvertible {
+struct HostLimit: Error, Sendable, Hashable, CustomStringConvertible {
     enum Action: String, Sendable, Hashable {
         case buy = "buy"
         case restore = "restore purchases"
     }
 
-    package let kind: HostProcess.Kind
+    let kind: HostProcess.Kind
     let action: Action
 
-    package var description: String { "\(problem); \(kind.advice)" }
+    var description: String { "\(problem); \(kind.advice)" }
 
     var problem: String { "\(kind.noun) can't \(action.rawValue)" }
 }

@@ -1,12 +1,12 @@
-package import Foundation
-package import TenureCore
-package import TenurePolicyFile
+import Foundation
+import TenureCore
+import TenurePolicyFile
 
 /// The newest policy that this device has: the bundled one, or a newer signed one from a web server.
 ///
 /// The bundled policy is part of the app, so there is always a policy. A stored policy is verified each time it is
 /// read, so another process that can write its file can't forge one.
-package struct CurrentPolicy: Sendable {
+struct CurrentPolicy: Sendable {
     private let keys: [PinnedKey]
     private let bundled: Bundled
     /// The newest signed policy; nil while the bundled policy applies.
@@ -33,7 +33,7 @@ package struct CurrentPolicy: Sendable {
     ///   - keys: the public keys that may sign the policy. There are two while one replaces the other.
     ///   - kept: `kept` from an earlier start. It is ignored if it can't be verified or is for another app.
     /// - Throws: an error if the bundled policy can't be read, or if none of the keys signed it.
-    package init(bundled: Data, keys: [PinnedKey], kept: KeptPolicy?) throws(SignedPolicyError) {
+    init(bundled: Data, keys: [PinnedKey], kept: KeptPolicy?) throws(SignedPolicyError) {
         self.keys = keys
         // JSON begins with a brace, and a JWS never does.
         if bundled.first(where: { !" \t\r\n".utf8.contains($0) }) == UInt8(ascii: "{") {
@@ -61,19 +61,19 @@ package struct CurrentPolicy: Sendable {
     }
 
     /// The policy to use now.
-    package var policy: Policy { newest?.policy ?? bundled.policy }
+    var policy: Policy { newest?.policy ?? bundled.policy }
 
     /// The policy's counter. Nil if the policy is a bundled one without a counter.
     var counter: Int64? { newest?.counter }
 
     /// The `ETag` of the stored text; nil to fetch the whole policy, because the text is lost or invalid.
-    package var tag: String? {
+    var tag: String? {
         guard let kept, kept.text == newest?.text else { return nil }
         return kept.tag
     }
 
     /// Uses the server's policy if it is valid and newer.
-    package mutating func take(_ text: Data, tag: String?) -> PolicyRefresh {
+    mutating func take(_ text: Data, tag: String?) -> PolicyRefresh {
         do throws(SignedPolicyError) {
             let fetched = try SignedPolicy.verify(text, keys: keys, bundleID: bundled.policy.app.bundleID)
             let known = max(kept?.highestCounter ?? 0, newest?.counter ?? 0)
@@ -100,7 +100,7 @@ package struct KeptPolicy: Sendable, Hashable, Codable {
 }
 
 /// The result of a request for a newer policy.
-package enum PolicyRefresh: Sendable, Hashable {
+enum PolicyRefresh: Sendable, Hashable {
     case updated(counter: Int64)
     /// The server has the known policy.
     case unchanged

@@ -1,24 +1,18 @@
-package import Foundation
-package import TenureHTTP
+import Foundation
+import TenureHTTP
 import TenurePolicyFile
 
 /// Fetches a policy from a web server.
-package struct HTTPPolicyFetcher: PolicyFetcher {
-    private let timeout: Double
-    private let transport: any Transport
+struct HTTPPolicyFetcher: PolicyFetcher {
+    /// Seconds for the whole response.
+    var timeout = 30.0
 
-    /// - Parameter timeout: seconds for the whole response.
-    package init(timeout: Double = 30, transport: any Transport = URLSessionTransport.shared) {
-        self.timeout = timeout
-        self.transport = transport
-    }
-
-    package func fetch(_ url: URL, unlessTagged tag: String?) async throws(PolicyFetchError) -> PolicyAnswer {
+    func fetch(_ url: URL, unlessTagged tag: String?) async throws(PolicyFetchError) -> PolicyAnswer {
         var request = TransportRequest(url, timeout: timeout, bodyLimit: SignedPolicy.maximumTextSize)
         if let tag { request.headers["If-None-Match"] = tag }
         let response: TransportResponse
         do throws(TransportFailure) {
-            response = try await transport.send(request)
+            response = try await URLSessionTransport.shared.send(request)
         } catch {
             throw PolicyFetchError(error)
         }

@@ -1,15 +1,11 @@
-package import Foundation
+import Foundation
 
 /// The file in which a fetched policy is stored for the next start. The policy is verified again when it is read.
-package struct PolicyCache: Sendable {
-    private let url: URL
-
-    package init(url: URL) {
-        self.url = url
-    }
+struct PolicyCache: Sendable {
+    let url: URL
 
     /// Returns the stored policy. Nil if it is missing or can't be read.
-    package func read() -> KeptPolicy? {
+    func read() -> KeptPolicy? {
         guard let handle = try? FileHandle(forReadingFrom: url) else { return nil }
         defer { try? handle.close() }
         guard let data = try? handle.read(upToCount: Self.maximumFileSize + 1), data.count <= Self.maximumFileSize
@@ -18,7 +14,7 @@ package struct PolicyCache: Sendable {
     }
 
     /// Stores the policy atomically. If that fails, the next start fetches the policy again.
-    package func write(_ kept: KeptPolicy) {
+    func write(_ kept: KeptPolicy) {
         guard let data = try? JSONEncoder().encode(kept) else { return }
         try? FileManager.default.createDirectory(
             at: url.deletingLastPathComponent(), withIntermediateDirectories: true)

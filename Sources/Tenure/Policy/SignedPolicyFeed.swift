@@ -1,9 +1,9 @@
 import Foundation
-package import TenureCore
+import TenureCore
 import TenurePolicyFile
 
 /// The newest signed policy, refreshed from a web server and stored for the next start.
-package actor SignedPolicyFeed {
+actor SignedPolicyFeed {
     private let url: URL
     private let cache: PolicyCache
     private let fetcher: any PolicyFetcher
@@ -30,11 +30,11 @@ package actor SignedPolicyFeed {
         return current.policy
     }
 
-    package var policy: Policy { current.policy }
+    var policy: Policy { current.policy }
     var counter: Int64? { current.counter }
 
     /// Fetches the policy from the server once, and uses it if it is newer.
-    package func refresh() async -> PolicyRefresh {
+    func refresh() async -> PolicyRefresh {
         let answer: PolicyAnswer
         do throws(PolicyFetchError) {
             answer = try await fetcher.fetch(url, unlessTagged: current.tag)

@@ -1,5 +1,5 @@
 /// Why an access group can't be used.
-package enum AccessGroupError: Error, Sendable, Hashable {
+enum AccessGroupError: Error, Sendable, Hashable {
     /// The app's entitlements don't name the group.
     case missing(String)
     /// The text isn't a valid name of a group.
@@ -9,7 +9,7 @@ package enum AccessGroupError: Error, Sendable, Hashable {
 }
 
 extension AccessGroupError: CustomStringConvertible {
-    package var description: String { "\(problem); \(recovery)" }
+    var description: String { "\(problem); \(recovery)" }
 
     var problem: String {
         switch self {

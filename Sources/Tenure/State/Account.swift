@@ -45,10 +45,8 @@ package struct Account: Sendable, Hashable {
     /// An app transaction of the device's previous account, which StoreKit still returns.
     var stale: String?
 
-    package init() {}
-
     /// Whether these artifacts are another account's.
-    package func isAnother(than app: AppStoreAppTransaction) -> Bool {
+    func isAnother(than app: AppStoreAppTransaction) -> Bool {
         isAnother(than: AcquisitionKey(of: app.proof), in: app.environment)
     }
 
@@ -68,7 +66,7 @@ package struct Account: Sendable, Hashable {
     }
 
     /// Whether a transaction belongs to another account. False if one of the two has no app transaction ID.
-    package func isAnother(than transaction: AppStoreTransaction) -> Bool {
+    func isAnother(than transaction: AppStoreTransaction) -> Bool {
         guard let mine = key?.appTransactionID, let theirs = transaction.appTransactionID else { return false }
         return mine != theirs
     }

@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 
 /// The time as this device knows it. The device's clock alone isn't reliable, because customers can set it.
 ///
@@ -7,35 +7,35 @@ package import Foundation
 /// - For periods such as a grace period, the beginning is stored. If the clock is set back, the stored beginnings move
 ///   back by the same amount. So the time that has already passed still counts, and setting the clock far ahead and
 ///   back doesn't stop a period.
-package struct DeviceTime: Sendable, Hashable, Codable {
+struct DeviceTime: Sendable, Hashable, Codable {
     /// The latest time that this device has observed.
-    package private(set) var floor: Date
+    private(set) var floor: Date
     /// The time on the clock when it was last read.
-    package private(set) var lastClock: Date
+    private(set) var lastClock: Date
     /// The signing date of the newest artifact.
-    package private(set) var newestSigning: Date?
+    private(set) var newestSigning: Date?
     /// The time when this device or keychain was first used.
-    package private(set) var firstSeen: Date
+    private(set) var firstSeen: Date
     /// The beginnings of other periods, by name.
-    package private(set) var beginnings: [String: Date] = [:]
+    private(set) var beginnings: [String: Date] = [:]
 
     /// The difference of two correctly set clocks that is accepted, in seconds.
     private static let tolerance: TimeInterval = 300
 
-    package init(clock: Date) {
+    init(clock: Date) {
         floor = clock
         lastClock = clock
         firstSeen = clock
     }
 
     /// Returns the time that decides whether a right has ended.
-    package func now(_ clock: Date) -> Date { max(clock, floor) }
+    func now(_ clock: Date) -> Date { max(clock, floor) }
 
     /// Whether the clock is earlier than the latest observed time.
-    package func isTurnedBack(_ clock: Date) -> Bool { clock < floor.addingTimeInterval(-Self.tolerance) }
+    func isTurnedBack(_ clock: Date) -> Bool { clock < floor.addingTimeInterval(-Self.tolerance) }
 
     /// Records the time of the clock. If the clock was set back, moves the beginnings of periods back, too.
-    package mutating func observe(clock: Date) {
+    mutating func observe(clock: Date) {
         if clock < lastClock.addingTimeInterval(-Self.tolerance) {
             let step = lastClock.timeIntervalSince(clock)
             firstSeen = firstSeen.addingTimeInterval(-step)
@@ -52,7 +52,7 @@ package struct DeviceTime: Sendable, Hashable, Codable {
     /// If the artifact is newer than all earlier ones, the current time is assumed to be shortly after its signing
     /// date. This corrects the known time if the clock was once set years ahead. The time is never set before the
     /// signing date.
-    package mutating func update(signedAt signing: Date, clock: Date) {
+    mutating func update(signedAt signing: Date, clock: Date) {
         guard signing > (newestSigning ?? .distantPast) else { return }
         // The first artifact can't show that an earlier clock was wrong.
         floor = newestSigning == nil ? max(floor, signing) : max(signing, clock)
@@ -63,20 +63,20 @@ package struct DeviceTime: Sendable, Hashable, Codable {
     ///
     /// The service's time replaces the known time, so that one response by a service with a fast clock has no permanent
     /// effect. The time is never set before the latest signing date of an artifact, or before the clock.
-    package mutating func update(serviceTime instant: Date, clock: Date) {
+    mutating func update(serviceTime instant: Date, clock: Date) {
         floor = max(instant, clock, newestSigning ?? .distantPast)
     }
 
     /// Seconds since this device was first used.
-    package func age(_ clock: Date) -> TimeInterval { max(0, clock.timeIntervalSince(firstSeen)) }
+    func age(_ clock: Date) -> TimeInterval { max(0, clock.timeIntervalSince(firstSeen)) }
 
     /// Begins a period. If it has already begun, the earlier beginning is kept.
-    package mutating func begin(_ name: String, at clock: Date) {
+    mutating func begin(_ name: String, at clock: Date) {
         beginnings[name] = min(beginnings[name] ?? clock, clock)
     }
 
     /// Returns the seconds since a period began. Nil if it hasn't begun.
-    package func elapsed(since name: String, _ clock: Date) -> TimeInterval? {
+    func elapsed(since name: String, _ clock: Date) -> TimeInterval? {
         beginnings[name].map { max(0, clock.timeIntervalSince($0)) }
     }
 

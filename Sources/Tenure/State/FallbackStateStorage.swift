@@ -1,11 +1,11 @@
-package import Foundation
+import Foundation
 import TenureCore
 
 /// Stores the state in the keychain, or in a file if this process can't use the keychain.
 ///
 /// A Mac app that was signed without a team can't use the data-protection keychain. If the keychain is only locked, no
 /// file is used: the state in the keychain is read again after the device is unlocked.
-package struct FallbackStateStorage: StateStorage {
+struct FallbackStateStorage: StateStorage {
     private let keychain: any StateStorage
     private let file: any StateStorage
     private let log: @Sendable (String) -> Void
@@ -20,13 +20,13 @@ package struct FallbackStateStorage: StateStorage {
         self.log = log
     }
 
-    package func read() throws -> Data? { try attempt { try $0.read() } }
+    func read() throws -> Data? { try attempt { try $0.read() } }
 
-    package func update(_ change: (Data?) throws -> Data) throws { try attempt { try $0.update(change) } }
+    func update(_ change: (Data?) throws -> Data) throws { try attempt { try $0.update(change) } }
 
-    package func secret() throws -> Data { try attempt { try $0.secret() } }
+    func secret() throws -> Data { try attempt { try $0.secret() } }
 
-    package func remove() throws { try attempt { try $0.remove() } }
+    func remove() throws { try attempt { try $0.remove() } }
 
     /// Returns a log that writes only its first line. All storages of a process share it, because the reason is the
     /// same.

@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 import TenureCore
 import TenureFiles
 
@@ -6,16 +6,12 @@ import TenureFiles
 ///
 /// Without the file, each start with a locked keychain would begin a new grace period. The file has no data about the
 /// customer, so it isn't protected.
-package struct GracePeriodFile: Sendable {
-    private let url: URL
+struct GracePeriodFile: Sendable {
+    let url: URL
     private static let maximumSize = 4096
 
-    package init(url: URL) {
-        self.url = url
-    }
-
     /// Begins the grace period, unless an earlier start has begun it. Returns its time.
-    package func begin(at clock: Date) -> DeviceTime {
+    func begin(at clock: Date) -> DeviceTime {
         let known = read()
         var time = known ?? DeviceTime(clock: clock)
         time.observe(clock: clock)

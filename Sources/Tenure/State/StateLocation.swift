@@ -1,8 +1,8 @@
 import Foundation
 
 /// Where a process keeps its state.
-package struct StateLocation: Sendable {
-    package let storage: any StateStorage
+struct StateLocation: Sendable {
+    let storage: any StateStorage
     /// The storage that an earlier release used before the state was shared. The state is moved from it.
     /// Nil if the state isn't shared.
     var former: (any StateStorage)?
@@ -14,7 +14,7 @@ extension StateLocation {
     /// Uses the storage that the options specify.
     ///
     /// - Throws: if this process can't use the access group.
-    package init(_ options: Tenure.Options, host: HostProcess) throws(AccessGroupError) {
+    init(_ options: Tenure.Options, host: HostProcess) throws(AccessGroupError) {
         guard let group = options.accessGroup else {
             self = Self.private(options)
             return

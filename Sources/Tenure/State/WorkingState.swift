@@ -1,11 +1,11 @@
-package import Foundation
+import Foundation
 import TenureCore
 
 /// This process's copy of the stored state, merged with the changes of other processes.
 ///
 /// `init` reads nothing. `reload` reads the stored state; `save` and `update` write it. All of them keep the changes of
 /// other processes.
-package struct WorkingState: Sendable {
+struct WorkingState: Sendable {
     private let storage: any StateStorage
     /// The storage that an earlier release used before the state was shared. The state is moved from it.
     private let former: (any StateStorage)?
@@ -22,7 +22,7 @@ package struct WorkingState: Sendable {
     /// The state of this process.
     var current: StoredState
     /// The stored state when this process last read or wrote it. Nil if it couldn't read any.
-    package private(set) var stored: StoredState?
+    private(set) var stored: StoredState?
     /// Whether there may be a stored state that couldn't be read.
     private(set) var isUnreadable = false
     /// Why the private state couldn't be moved yet. Nil: it was moved, or none exists.
@@ -50,7 +50,7 @@ package struct WorkingState: Sendable {
 
     /// Reads the stored state and merges it. Call this when a search begins, and after the device was unlocked.
     @discardableResult
-    package mutating func reload(at clock: Date) -> StateReadResult {
+    mutating func reload(at clock: Date) -> StateReadResult {
         let result = storage.load(device: device)
         switch result {
         case .state(let theirs):
@@ -82,7 +82,7 @@ package struct WorkingState: Sendable {
     // MARK: Writing
 
     /// Writes the state of this process, if it differs enough from the stored one. Throws if that fails.
-    package mutating func save(at clock: Date) throws {
+    mutating func save(at clock: Date) throws {
         if let stored, stored.agrees(with: current) { return }
         try update(at: clock) { _ in }
     }
@@ -90,7 +90,7 @@ package struct WorkingState: Sendable {
     /// Reads the stored state, changes it and writes it, with a lock that keeps out other processes. If `change`
     /// throws, nothing is written.
     @discardableResult
-    package mutating func update<Result>(
+    mutating func update<Result>(
         at clock: Date, _ change: (inout StoredState) throws -> Result
     ) throws -> Result {
         let before = self

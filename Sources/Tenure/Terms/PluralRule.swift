@@ -17,16 +17,6 @@ enum PluralRule: Sendable {
     /// Arabic: 1; 2; numbers that end in 03 to 10; in 11 to 99; others.
     case arabic
 
-    /// The number of forms of a noun.
-    var count: Int {
-        switch self {
-        case .single: 1
-        case .oneOther, .zeroOneOther: 2
-        case .czech, .polish, .eastSlavic: 3
-        case .arabic: 5
-        }
-    }
-
     /// Returns the index of the form for a number, in the order of the cases' descriptions. The number must not be
     /// negative.
     func form(of number: Int) -> Int {

@@ -1,5 +1,5 @@
 /// The use of one trial on this device.
-package struct TrialUse: Sendable, Hashable, Codable {
+struct TrialUse: Sendable, Hashable, Codable {
     /// The number of sessions that have begun.
-    package var sessions = 0
+    var sessions = 0
 }

@@ -90,84 +90,62 @@ package enum ReceiptAttribute: Int32, CaseIterable, Sendable {
         }
     }
 
-    /// What the table says about one attribute.
-    package struct Row: Sendable {
-        /// The JSON key in `verifyReceipt`. If `verifyReceipt` has no key, a name of Tenure in the same style.
-        package let name: String
-        /// The name in Apple's documentation or field lists.
-        let appleName: String
-        package let encoding: Encoding
-        package let reading: Reading
-
-        init(_ name: String, _ appleName: String, _ encoding: Encoding, _ reading: Reading) {
-            self.name = name
-            self.appleName = appleName
-            self.encoding = encoding
-            self.reading = reading
-        }
-    }
-
-    /// The attribute's row of the table.
-    package var row: Row {
+    /// What the table says about the attribute.
+    private var row: (name: String, encoding: Encoding, reading: Reading) {
         switch self {
-        case .receiptType: Row("receipt_type", "Receipt Type", .utf8String, .required)
-        case .appAppleID: Row("app_item_id", "App Item ID", .integer, .lenient)
-        case .bundleID: Row("bundle_id", "Bundle Identifier", .utf8String, .required)
-        case .appVersion: Row("application_version", "App Version", .utf8String, .strict)
-        case .opaqueValue: Row("opaque_value", "Opaque Value", .raw, .strict)
-        case .sha1Hash: Row("sha1_hash", "SHA-1 Hash", .raw, .strict)
-        case .unknown6: Row("attribute_6", "Attribute 6", .raw, .lenient)
-        case .unknown7: Row("attribute_7", "Attribute 7", .raw, .lenient)
-        case .downloadDate: Row("download_date", "Download Date", .date, .lenient)
-        case .fulfillmentToolVersion: Row("fulfillment_tool_version", "Fulfillment Tool Version", .integer, .lenient)
-        case .ageRating: Row("age_rating", "Age Rating", .ia5String, .lenient)
-        case .developerID: Row("developer_id", "Developer ID", .integer, .lenient)
-        case .creationDate: Row("receipt_creation_date", "Receipt Creation Date", .date, .once)
-        case .osVersion: Row("os_version", "OS Version", .integer, .lenient)
-        case .receiptServiceBuild: Row("receipt_service_build", "Receipt Service Build", .integer, .lenient)
-        case .downloadID: Row("download_id", "Download ID", .integer, .strict)
-        case .versionExternalIdentifier:
-            Row("version_external_identifier", "Version External Identifier", .integer, .lenient)
-        case .inAppPurchase: Row("in_app", "In-App Purchase Receipt", .attributes, .repeated)
-        case .originalPurchaseDate: Row("original_purchase_date", "Original Purchase Date", .date, .strict)
-        case .originalAppVersion:
-            Row("original_application_version", "Original Application Version", .utf8String, .strict)
-        case .unknown20: Row("attribute_20", "Attribute 20", .utf8String, .lenient)
-        case .expirationDate: Row("expiration_date", "Receipt Expiration Date", .date, .strict)
-        case .volumePurchaseDate: Row("volume_purchase_date", "Volume Purchase Date", .date, .lenient)
-        case .volumePurchaseOrganization:
-            Row("volume_purchase_organization", "Volume Purchase Organization", .utf8String, .lenient)
-        case .platformCode: Row("platform_code", "Platform Code", .integer, .lenient)
-        case .preorderDate: Row("preorder_date", "Preorder Date", .date, .lenient)
+        case .receiptType: ("receipt_type", .utf8String, .required)
+        case .appAppleID: ("app_item_id", .integer, .lenient)
+        case .bundleID: ("bundle_id", .utf8String, .required)
+        case .appVersion: ("application_version", .utf8String, .strict)
+        case .opaqueValue: ("opaque_value", .raw, .strict)
+        case .sha1Hash: ("sha1_hash", .raw, .strict)
+        case .unknown6: ("attribute_6", .raw, .lenient)
+        case .unknown7: ("attribute_7", .raw, .lenient)
+        case .downloadDate: ("download_date", .date, .lenient)
+        case .fulfillmentToolVersion: ("fulfillment_tool_version", .integer, .lenient)
+        case .ageRating: ("age_rating", .ia5String, .lenient)
+        case .developerID: ("developer_id", .integer, .lenient)
+        case .creationDate: ("receipt_creation_date", .date, .once)
+        case .osVersion: ("os_version", .integer, .lenient)
+        case .receiptServiceBuild: ("receipt_service_build", .integer, .lenient)
+        case .downloadID: ("download_id", .integer, .strict)
+        case .versionExternalIdentifier: ("version_external_identifier", .integer, .lenient)
+        case .inAppPurchase: ("in_app", .attributes, .repeated)
+        case .originalPurchaseDate: ("original_purchase_date", .date, .strict)
+        case .originalAppVersion: ("original_application_version", .utf8String, .strict)
+        case .unknown20: ("attribute_20", .utf8String, .lenient)
+        case .expirationDate: ("expiration_date", .date, .strict)
+        case .volumePurchaseDate: ("volume_purchase_date", .date, .lenient)
+        case .volumePurchaseOrganization: ("volume_purchase_organization", .utf8String, .lenient)
+        case .platformCode: ("platform_code", .integer, .lenient)
+        case .preorderDate: ("preorder_date", .date, .lenient)
 
-        case .quantity: Row("quantity", "Quantity", .integer, .lenient)
-        case .productID: Row("product_id", "Product Identifier", .utf8String, .required)
-        case .transactionID: Row("transaction_id", "Transaction Identifier", .utf8String, .required)
-        case .purchaseDate: Row("purchase_date", "Purchase Date", .date, .strict)
-        case .originalTransactionID:
-            Row("original_transaction_id", "Original Transaction Identifier", .utf8String, .strict)
-        case .originalTransactionPurchaseDate:
-            Row("original_purchase_date", "Original Purchase Date", .date, .lenient)
-        case .productType: Row("product_type", "Product Type", .integer, .strict)
-        case .expiresDate: Row("expires_date", "Subscription Expiration Date", .date, .strict)
-        case .unknown1709: Row("attribute_1709", "Attribute 1709", .utf8String, .lenient)
-        case .productAppleID: Row("product_apple_id", "Product Apple ID", .integer, .lenient)
-        case .webOrderLineItemID: Row("web_order_line_item_id", "Web Order Line Item ID", .integer, .lenient)
-        case .cancellationDate: Row("cancellation_date", "Cancellation Date", .date, .strict)
-        case .isTrialPeriod: Row("is_trial_period", "Subscription Trial Period", .boolean, .lenient)
-        case .unknown1714: Row("attribute_1714", "Attribute 1714", .utf8String, .lenient)
-        case .unknown1715: Row("attribute_1715", "Attribute 1715", .utf8String, .lenient)
-        case .unknown1716: Row("attribute_1716", "Attribute 1716", .utf8String, .lenient)
-        case .unknown1717: Row("attribute_1717", "Attribute 1717", .utf8String, .lenient)
-        case .unknown1718: Row("attribute_1718", "Attribute 1718", .utf8String, .lenient)
-        case .isInIntroOfferPeriod:
-            Row("is_in_intro_offer_period", "Subscription Introductory Price Period", .boolean, .lenient)
-        case .cancellationReason: Row("cancellation_reason", "Cancellation Reason", .integer, .lenient)
-        case .promotionalOfferID: Row("promotional_offer_id", "Promotional Offer ID", .utf8String, .lenient)
-        case .unknown1722: Row("attribute_1722", "Attribute 1722", .integer, .lenient)
+        case .quantity: ("quantity", .integer, .lenient)
+        case .productID: ("product_id", .utf8String, .required)
+        case .transactionID: ("transaction_id", .utf8String, .required)
+        case .purchaseDate: ("purchase_date", .date, .strict)
+        case .originalTransactionID: ("original_transaction_id", .utf8String, .strict)
+        case .originalTransactionPurchaseDate: ("original_purchase_date", .date, .lenient)
+        case .productType: ("product_type", .integer, .strict)
+        case .expiresDate: ("expires_date", .date, .strict)
+        case .unknown1709: ("attribute_1709", .utf8String, .lenient)
+        case .productAppleID: ("product_apple_id", .integer, .lenient)
+        case .webOrderLineItemID: ("web_order_line_item_id", .integer, .lenient)
+        case .cancellationDate: ("cancellation_date", .date, .strict)
+        case .isTrialPeriod: ("is_trial_period", .boolean, .lenient)
+        case .unknown1714: ("attribute_1714", .utf8String, .lenient)
+        case .unknown1715: ("attribute_1715", .utf8String, .lenient)
+        case .unknown1716: ("attribute_1716", .utf8String, .lenient)
+        case .unknown1717: ("attribute_1717", .utf8String, .lenient)
+        case .unknown1718: ("attribute_1718", .utf8String, .lenient)
+        case .isInIntroOfferPeriod: ("is_in_intro_offer_period", .boolean, .lenient)
+        case .cancellationReason: ("cancellation_reason", .integer, .lenient)
+        case .promotionalOfferID: ("promotional_offer_id", .utf8String, .lenient)
+        case .unknown1722: ("attribute_1722", .integer, .lenient)
         }
     }
 
+    /// The JSON key in `verifyReceipt`. If `verifyReceipt` has no key, a name of Tenure in the same style.
     package var name: String { row.name }
     package var encoding: Encoding { row.encoding }
     package var reading: Reading { row.reading }

@@ -1,4 +1,4 @@
-package import Crypto
+import Crypto
 public import Foundation
 
 /// The contents of an app receipt: the attributes that Tenure uses, and all attributes as encoded.
@@ -7,9 +7,9 @@ public import Foundation
 /// is malformed.
 public struct ReceiptPayload: Sendable, Hashable {
     /// The type of receipt as written (attribute 0). `type` is the same as an enumeration.
-    public internal(set) var receiptType: String
+    public internal(set) var receiptType: String = ""
     /// `CFBundleIdentifier` of the app.
-    public internal(set) var bundleID: String
+    public internal(set) var bundleID = ""
     /// The app's Apple ID (adam ID). It is 0 in Sandbox and Xcode.
     public internal(set) var appAppleID: UInt64?
     /// The version of the app that requested the receipt: CFBundleVersion, on macOS CFBundleShortVersionString.
@@ -33,8 +33,6 @@ public struct ReceiptPayload: Sendable, Hashable {
 
     /// The bytes of the receipt, followed by the joined contents of octet strings that are in chunks.
     package internal(set) var bytes: [UInt8] = []
-    /// The range of the signed content in `bytes`.
-    private let content: Range<Int>
     /// All attributes of the app's level, in the order of the receipt.
     package internal(set) var attributes: [RawReceiptAttribute] = []
 
@@ -46,22 +44,6 @@ public struct ReceiptPayload: Sendable, Hashable {
 
     /// The environment, and whether the app was bought in volume; nil if `receiptType` is unknown.
     public var type: ReceiptType? { ReceiptType(rawValue: receiptType) }
-
-    init(receiptType: String, bundleID: String, content: Range<Int>) {
-        self.receiptType = receiptType
-        self.bundleID = bundleID
-        self.content = content
-    }
-
-    /// Creates a payload without attributes, only to read single attributes.
-    init(bytes: [UInt8]) {
-        self.init(receiptType: "", bundleID: "", content: bytes.indices)
-        self.bytes = bytes
-    }
-
-    /// The SHA-256 digest of the content octets. Receipts are compared by this digest, because the unsigned container
-    /// around the content can be encoded in many ways.
-    package var digest: SHA256Digest { SHA256.hash(data: bytes[content]) }
 
     /// Whether the App Store created this receipt for the device with this identifier: the 16 bytes of the
     /// `identifierForVendor`, or on macOS the 6 bytes of the primary interface's MAC address.

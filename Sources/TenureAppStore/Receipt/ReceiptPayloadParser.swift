@@ -19,7 +19,7 @@ struct ReceiptPayloadParser {
             BERTag.set, at: range.lowerBound, before: range.upperBound, "the set of attributes"
         )
         guard set.end == range.upperBound else { throw .malformed("bytes follow the attributes") }
-        var payload = ReceiptPayload(receiptType: "", bundleID: "", content: range)
+        var payload = ReceiptPayload()
         var seen: UInt64 = 0
         var position = set.contents.lowerBound
         while position < set.contents.upperBound {

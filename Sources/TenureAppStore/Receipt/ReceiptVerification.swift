@@ -23,7 +23,8 @@ extension AppStoreVerifier {
             throw Rejection(error)
         }
         let chain = try chain(of: signedData)
-        try checkSignature(of: signedData, by: chain)
+        let digest = SHA256.hash(data: signedData.contentOctets)
+        try checkSignature(of: signedData, with: digest, by: chain)
         let payload: ReceiptPayload
         do {
             payload = try ReceiptPayloadParser.parse(signedData.content, of: signedData.reader)
@@ -41,7 +42,7 @@ extension AppStoreVerifier {
         )
         return Verified(
             payload: payload, environment: environment, signedDate: payload.creationDate, chain: chain,
-            digest: payload.digest)
+            digest: digest)
     }
 
     /// Builds the chain from the signer to a configured root. The intermediate is in the receipt, because Apple's
@@ -70,23 +71,30 @@ extension AppStoreVerifier {
     }
 
     /// Checks that the chain's key signed the receipt's content.
-    private func checkSignature(of signedData: SignedData, by chain: TrustedChain) throws(Rejection) {
+    ///
+    /// - Parameter digest: the SHA-256 digest of the content.
+    private func checkSignature(
+        of signedData: SignedData, with digest: SHA256Digest, by chain: TrustedChain
+    ) throws(Rejection) {
         guard case .rsa(let key) = chain.key else {
             throw Rejection(.unsupportedAlgorithm, "a receipt must be signed with an RSA key")
         }
         let isValid =
             switch signedData.digest {
-            case .sha1: signedData.isSigned(by: key, hashedBy: Insecure.SHA1.self)
-            case .sha256: signedData.isSigned(by: key, hashedBy: SHA256.self)
+            case .sha1:
+                signedData.isSigned(
+                    by: key, hashedBy: Insecure.SHA1.self, Insecure.SHA1.hash(data: signedData.contentOctets))
+            case .sha256: signedData.isSigned(by: key, hashedBy: SHA256.self, digest)
             }
         guard isValid else { throw Rejection(.badSignature, "the signature doesn't match the content") }
     }
 }
 
 extension SignedData {
-    /// Whether the key signed the content, by RSASSA-PKCS1-v1_5 (RFC 8017, section 8.2.2).
-    fileprivate func isSigned<Hash: HashFunction>(by key: _RSA.Signing.PublicKey, hashedBy: Hash.Type) -> Bool {
-        let contentDigest = Hash.hash(data: reader.bytes[content])
+    /// Whether the key signed the content with this digest, by RSASSA-PKCS1-v1_5 (RFC 8017, section 8.2.2).
+    fileprivate func isSigned<Hash: HashFunction>(
+        by key: _RSA.Signing.PublicKey, hashedBy: Hash.Type, _ contentDigest: Hash.Digest
+    ) -> Bool {
         let signature = _RSA.Signing.RSASignature(rawRepresentation: reader.bytes[signature])
         guard let signedAttributes else {
             return key.isValidSignature(signature, for: contentDigest, padding: .insecurePKCS1v1_5)

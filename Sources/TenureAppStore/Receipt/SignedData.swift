@@ -41,6 +41,9 @@ struct SignedData {
         let messageDigest: Range<Int>
     }
 
+    /// The content that the signature covers.
+    var contentOctets: ArraySlice<UInt8> { reader.bytes[content] }
+
     /// The bytes of the signed attributes for the signature's hash: with the tag of a SET instead of `[0]` (RFC 5652,
     /// section 5.4).
     var signedBytes: [UInt8] {

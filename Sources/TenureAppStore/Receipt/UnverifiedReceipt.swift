@@ -31,7 +31,7 @@ extension UnverifiedReceipt {
     /// Returns the signed content of a receipt; nil if the receipt can't be parsed.
     public static func content(of receipt: [UInt8]) -> [UInt8]? {
         guard let signedData = try? SignedData(receipt) else { return nil }
-        return Array(signedData.reader.bytes[signedData.content])
+        return Array(signedData.contentOctets)
     }
 }
 

@@ -76,7 +76,7 @@ package struct ParsedCertificate: Sendable {
 
     var fingerprint: [UInt8] { Array(SHA256.hash(data: der)) }
 
-    package var summary: CertificateSummary {
+    var summary: CertificateSummary {
         CertificateSummary(
             subject: x509.subject.description,
             issuer: x509.issuer.description,

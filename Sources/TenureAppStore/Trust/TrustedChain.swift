@@ -1,6 +1,6 @@
 package import Crypto
 package import CryptoExtras
-package import Foundation
+import Foundation
 import X509
 
 /// A verified chain of certificates that leads to a trusted certificate. Only the functions in this file create one.
@@ -37,12 +37,12 @@ package final class TrustedChain: Sendable {
     }
 
     /// Whether all certificates were valid at this instant.
-    package func isValid(at instant: Date) -> Bool {
+    func isValid(at instant: Date) -> Bool {
         notBefore <= instant && instant <= notAfter
     }
 
     /// Throws `outsideValidityPeriod` unless all certificates were valid at `instant`.
-    package func checkValidity(at instant: Date) throws(Rejection) {
+    func checkValidity(at instant: Date) throws(Rejection) {
         guard !isValid(at: instant) else { return }
         let invalidCertificate = certificates.first { instant < $0.notBefore || instant > $0.notAfter }
         let (from, until) = (invalidCertificate?.notBefore ?? notBefore, invalidCertificate?.notAfter ?? notAfter)

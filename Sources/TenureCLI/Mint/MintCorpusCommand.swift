@@ -59,7 +59,7 @@ struct MintCorpusCommand: AsyncParsableCommand {
         var blocks = (0..<corpus.blockCount).makeIterator()
         let progress = Progress("lines")
         try await inOrder(
-            makeNext: { blocks.next() }, { block, _ in Result { try corpus.block(block) } }
+            makeNext: { blocks.next() }, { block in Result { try corpus.block(block) } }
         ) { result in
             let block = try result.get()
             try output.write(block.bytes)

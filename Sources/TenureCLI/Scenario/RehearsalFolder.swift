@@ -7,7 +7,6 @@ import TenureServer
 /// admin key of the service.
 struct RehearsalFolder {
     let path: String
-    let authority: TestAuthority
     /// The key with which the service signs its tokens for the local App Store.
     let key: ServerAPIKey
 
@@ -30,7 +29,7 @@ struct RehearsalFolder {
         }
         let folder = URL(fileURLWithPath: path + "/authority")
         if let authority, !files.fileExists(atPath: folder.path + "/roots.pem") { try authority.save(to: folder) }
-        self.authority = try TestAuthority(keptIn: folder)
+        _ = try TestAuthority(keptIn: folder)
         key = try ServerAPIKey(seed: seed)
         try SecretFile(path: privateKeyFile).replace(with: Array(key.pem.utf8))
         _ = try SecretFile(path: adminKeyFile).contents { Array(KeySecret().text.utf8) }

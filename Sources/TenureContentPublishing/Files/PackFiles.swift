@@ -35,7 +35,7 @@ package struct PackFiles: Sendable {
     }
 
     /// - Throws: `rejectedFiles` for files that can't be published.
-    package init(in folder: String) throws(PublishingError) {
+    init(in folder: String) throws(PublishingError) {
         let (files, mistakes) = Self.scan(folder)
         guard mistakes.isEmpty else { throw .rejectedFiles(mistakes) }
         self = files

@@ -125,7 +125,7 @@ public struct AcquisitionKey: Sendable, Hashable {
     }
 
     /// Whether both have different IDs of one kind, so that they can't be about one acquisition.
-    package func contradicts(_ other: AcquisitionKey) -> Bool {
+    func contradicts(_ other: AcquisitionKey) -> Bool {
         if let mine = appTransactionID, let others = other.appTransactionID, mine != others { return true }
         if let mine = downloadID, let others = other.downloadID, mine != others { return true }
         return false

@@ -106,7 +106,7 @@ public struct CivilDay: Sendable, Hashable, Comparable {
     /// Creates the day with this number.
     ///
     /// - Parameter number: days since 1970-01-01.
-    package init(number: Int) {
+    init(number: Int) {
         (year, month, day) = GregorianCalendar.date(dayNumber: number)
     }
 

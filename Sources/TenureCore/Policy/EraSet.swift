@@ -42,7 +42,7 @@ package struct EraSet: Sendable, Hashable {
     package func isDisjoint(with other: EraSet) -> Bool { bits & other.bits == 0 }
 
     /// Whether every era of this set is earlier than every era of the other set. False if one of them is empty.
-    package func isWhollyEarlier(than other: EraSet) -> Bool {
+    func isWhollyEarlier(than other: EraSet) -> Bool {
         guard let last, let first = other.first else { return false }
         return last < first
     }

@@ -64,14 +64,7 @@ struct DateClasses {
     func inWords(_ chosen: Set<Int>) -> String? {
         guard chosen.count < classes.count else { return nil }
         // Join consecutive classes.
-        var runs: [ClosedRange<Int>] = []
-        for index in chosen.sorted() where classes[index].representative != nil {
-            if let last = runs.last, last.upperBound + 1 == index {
-                runs[runs.count - 1] = last.lowerBound...index
-            } else {
-                runs.append(index...index)
-            }
-        }
+        let runs = chosen.sorted().filter { classes[$0].representative != nil }.runs
         let hasUnknown = chosen.contains { classes[$0].representative == nil }
         let dated = classes.count - 1
         var words = runs.map { run -> String in

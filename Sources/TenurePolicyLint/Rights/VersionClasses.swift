@@ -104,15 +104,7 @@ struct VersionClasses {
 
     /// Describes points as ranges of versions, such as "a build from 37 to below 120".
     private func ranges(_ indices: [Int]) -> [String] {
-        var runs: [ClosedRange<Int>] = []
-        for index in indices {
-            if let last = runs.last, last.upperBound + 1 == index {
-                runs[runs.count - 1] = last.lowerBound...index
-            } else {
-                runs.append(index...index)
-            }
-        }
-        return runs.map { run in
+        indices.runs.map { run in
             let first = points[run.lowerBound]
             let last = points[run.upperBound]
             let next = run.upperBound + 1 < points.count ? points[run.upperBound + 1].number : nil
@@ -125,6 +117,19 @@ struct VersionClasses {
             case (true, false): return "a \(noun) above \(start), up to \(last.version)"
             case (false, false):
                 return run.count == 1 ? "\(noun) \(start)" : "a \(noun) from \(start) to \(last.version)"
+            }
+        }
+    }
+}
+
+extension [Int] {
+    /// The sorted numbers as ranges of adjacent ones.
+    var runs: [ClosedRange<Int>] {
+        reduce(into: []) { runs, number in
+            if let last = runs.last, last.upperBound + 1 == number {
+                runs[runs.count - 1] = last.lowerBound...number
+            } else {
+                runs.append(number...number)
             }
         }
     }

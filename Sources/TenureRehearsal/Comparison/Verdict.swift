@@ -10,14 +10,7 @@ package struct Verdict: Sendable, Hashable {
     /// The answer under the old policy; nil without one.
     package let before: Answer?
     /// The product that granted a lost right, if the entitlement no longer lists it.
-    package let removedProduct: String?
-
-    init(entitlement: String, now: Answer, before: Answer?, removedProduct: String? = nil) {
-        self.entitlement = entitlement
-        self.now = now
-        self.before = before
-        self.removedProduct = removedProduct
-    }
+    var removedProduct: String?
 
     /// The difference between the two answers; nil without an old policy.
     package var change: Change? { before.map { Change(from: $0, to: now) } }
@@ -35,7 +28,7 @@ package enum Change: String, Sendable, Hashable, CaseIterable {
     case changesReason
     case same
 
-    package init(from before: Answer, to now: Answer) {
+    init(from before: Answer, to now: Answer) {
         switch (before.outcome == .granted, now.outcome == .granted) {
         case (false, true): self = .gains
         case (true, false): self = .loses

@@ -2,8 +2,6 @@ import TenureStore
 
 /// The result of a batch of lines: records for the buckets, and bad lines.
 struct BatchReading: Sendable {
-    /// The number of the batch in the file, from 0.
-    let index: Int
     private(set) var counts = InputCounts()
     /// The encoded records, one after the other.
     private(set) var records: [UInt8] = []
@@ -11,8 +9,7 @@ struct BatchReading: Sendable {
     private(set) var ends: [(bucket: Int, end: Int)] = []
     private(set) var badLines: [BadLine] = []
 
-    init(_ batch: LineBatch, index: Int, by reader: LineReader) {
-        self.index = index
+    init(_ batch: LineBatch, by reader: LineReader) {
         if let line = batch.skippedLine {
             let fault = LineFault(
                 .lineTooLong,

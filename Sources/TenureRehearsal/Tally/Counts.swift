@@ -15,8 +15,6 @@ package struct Counts: Sendable, Hashable {
     /// Of those who lose: customers with an outcome that is now undetermined.
     private(set) var doubted = 0
 
-    package init() {}
-
     /// The number of all customers.
     var total: Int { granted + denied + undetermined }
 

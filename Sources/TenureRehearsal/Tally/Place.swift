@@ -19,12 +19,18 @@ struct Place: Sendable, Hashable {
     let version: Version
     let month: Month
 
-    init(platform: Platform?, version: Version, month: Month) {
-        self.platform = platform
-        self.version = version
-        self.month = month
-    }
+    /// The same place with the version `other`.
+    var ofAnyVersion: Place { Place(platform: platform, version: .other, month: month) }
 
+    var stableHash: UInt64 {
+        var hash = StableHash(seed: UInt64(bitPattern: Int64(month.index)))
+        hash.add(platform?.rawValue ?? "")
+        if case .version(let text) = version { hash.add(text) }
+        return hash.value
+    }
+}
+
+extension Place {
     /// The place of the customer's first acquisition. Without one, platform, version and month are unknown.
     init(of evidence: Evidence) {
         let acquisition = evidence.acquisitions.first
@@ -36,16 +42,6 @@ struct Place: Sendable, Hashable {
         } else {
             version = acquisition?.originalAppVersion == nil ? .none : .malformed
         }
-    }
-
-    /// The same place with the version `other`.
-    var ofAnyVersion: Place { Place(platform: platform, version: .other, month: month) }
-
-    var stableHash: UInt64 {
-        var hash = StableHash(seed: UInt64(bitPattern: Int64(month.index)))
-        hash.add(platform?.rawValue ?? "")
-        if case .version(let text) = version { hash.add(text) }
-        return hash.value
     }
 }
 

@@ -128,8 +128,8 @@ struct PersonaHandlers: Sendable {
         return PersonaAnswer(
             name: recorded.name,
             state: recorded.revokedAt != nil ? .revoked : recorded.isValid(at: now) ? .valid : .expired,
-            set: Dictionary(uniqueKeysWithValues: proof.settings), createdAt: recorded.createdAt,
-            expiresAt: recorded.expiresAt, revokedAt: recorded.revokedAt,
+            set: Dictionary(uniqueKeysWithValues: proof.settings), createdAt: recorded.createdAt.rfc3339,
+            expiresAt: recorded.expiresAt.rfc3339, revokedAt: recorded.revokedAt?.rfc3339,
             entitlements: Dictionary(
                 decisions.map { ($0.entitlement, $0.outcome.rawValue) }, uniquingKeysWith: { first, _ in first }),
             what: what, token: token)

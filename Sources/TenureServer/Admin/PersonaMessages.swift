@@ -53,21 +53,6 @@ package struct PersonaAnswer: Sendable, Hashable, Decodable {
     package let what: String?
     /// The token that the build under test sends. Only the response that creates the persona has it.
     package let token: String?
-
-    init(
-        name: String, state: State, set: [String: String], createdAt: Date, expiresAt: Date, revokedAt: Date?,
-        entitlements: [String: String], what: String? = nil, token: String? = nil
-    ) {
-        self.name = name
-        self.state = state
-        self.set = set
-        self.createdAt = createdAt.rfc3339
-        self.expiresAt = expiresAt.rfc3339
-        self.revokedAt = revokedAt?.rfc3339
-        self.entitlements = entitlements
-        self.what = what
-        self.token = token
-    }
 }
 
 /// Personas in responses of the admin API.

@@ -24,8 +24,6 @@ struct CustomerHistory: Sendable {
     private(set) var isComplete: Bool
     /// Why no further page was read; nil if the App Store has no history of the customer.
     let ending: PageTrail.Ending?
-    /// The revision with which to ask for later changes.
-    let revision: String?
 
     /// The app transaction ID of the account: the requested one, or a signed one. Artifacts with another one are rejected.
     private var appTransactionID: String?
@@ -47,7 +45,6 @@ struct CustomerHistory: Sendable {
     ) {
         self.environment = environment
         ending = list?.ending
-        revision = list?.revision
         isComplete = list?.isComplete == true
         rejected = (list?.rejected ?? []) + (statuses?.rejected ?? [])
         let transactions = list?.transactions ?? []

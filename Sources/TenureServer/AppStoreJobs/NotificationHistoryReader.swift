@@ -49,7 +49,8 @@ struct NotificationHistoryReader: Sendable {
             // difference of two dates is rounded.
             let isShortest = length <= Self.minimumWindow || end.timeIntervalSince(position) <= Self.minimumWindow
             var pages = Pages(
-                from: position, to: end, onlyFailures, most: isShortest ? maximumPagesOfASecond : maximumPages)
+                start: position, end: end, onlyFailures: onlyFailures,
+                trail: PageTrail(most: isShortest ? maximumPagesOfASecond : maximumPages))
             var isWhole = true
             repeat {
                 guard let payloads = try await payloads(of: &pages, inPieces: isShortest) else {
@@ -90,13 +91,6 @@ struct NotificationHistoryReader: Sendable {
         var token: String?
         var trail: PageTrail
         var areOver = false
-
-        init(from start: Date, to end: Date, _ onlyFailures: Bool, most: Int) {
-            self.start = start
-            self.end = end
-            self.onlyFailures = onlyFailures
-            trail = PageTrail(most: most)
-        }
     }
 
     /// Returns the next piece of a window, or the whole window, in the order of signing. Nil if the window has too many

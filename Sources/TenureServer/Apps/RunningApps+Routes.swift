@@ -15,7 +15,7 @@ extension RunningApps {
 
     /// Returns a responder for an app that isn't running. Its requests are logged, counted and limited like others.
     private func refusing(for app: AppConfiguration) -> RouterResponder<ServiceContext> {
-        let router = router(for: app.configuration, metrics(of: app.name))
+        let router = app.configuration.emptyRouter(metrics(of: app.name))
         router.add(middleware: Refusal(name: app.name, apps: self))
         return router.responder()
     }
@@ -23,9 +23,10 @@ extension RunningApps {
     /// Returns the router for paths that belong to no app.
     func sharedRouter(for configuration: AppsConfiguration) -> Router<ServiceContext> {
         let common = configuration.common
-        let router = router(
-            for: common, sharedMetrics,
-            notFoundMessage: "there is nothing at this path; the paths of an app begin with `/apps/NAME/`")
+        let router = common.emptyRouter(
+            sharedMetrics,
+            ProblemMiddleware(
+                notFoundMessage: "there is nothing at this path; the paths of an app begin with `/apps/NAME/`"))
         let health = AppsHealth(apps: self)
         router.get(HealthRoutes.livePath) { _, _ in HealthRoutes.alive }
         router.get(HealthRoutes.readyPath, use: health.ready)
@@ -37,20 +38,6 @@ extension RunningApps {
         let handlers = AppsHandlers(apps: self, key: AdminKey(common.adminKey))
         router.get(AppsHandlers.listPath, use: handlers.list)
         router.post(AppsHandlers.reloadPath, use: handlers.reload)
-        return router
-    }
-
-    /// Returns a router with the middleware that every router of the service has, and without routes.
-    private func router(
-        for configuration: ServiceConfiguration, _ metrics: ServiceMetrics, notFoundMessage: String? = nil
-    ) -> Router<ServiceContext> {
-        let router = Router<ServiceContext>.empty
-        router.add(
-            middleware: AccessMiddleware(proxies: configuration.proxies, metrics: metrics, bodies: configuration.bodies)
-        )
-        router.add(middleware: notFoundMessage.map { ProblemMiddleware(notFoundMessage: $0) } ?? ProblemMiddleware())
-        router.add(middleware: RateLimitMiddleware(configuration))
-        router.add(middleware: PathSpelling())
         return router
     }
 

@@ -8,7 +8,7 @@ extension Setting {
     package static let check = Setting(
         "check", .flag, isForCommandOnly: true,
         "print every mistake in the configuration, or what the service would do, and exit")
-    package static let newDatabase = Setting(
+    static let newDatabase = Setting(
         "newDatabase", .flag, isForCommandOnly: true,
         "create the database although there is a signing key already; fails if the database exists",
         apply: { $1.createsDatabase = $0.text(named: "newDatabase") == "true" })

@@ -31,13 +31,13 @@ package struct Setting: Sendable {
     package let name: String
     package let kind: Kind
     /// The default, as written in a file; nil without a default.
-    package let fallback: String?
+    let fallback: String?
     /// The description for people: a noun phrase, without a final period.
     let sentence: String
     /// The option on the command line, such as `--admin-key-file`.
     package let flag: String
     /// Whether it exists only on the command line, not in files and the environment.
-    package let isForCommandOnly: Bool
+    let isForCommandOnly: Bool
 
     /// Whether each of several apps has its own value. Other settings, such as the port, exist once for all apps.
     let isOfApp: Bool

@@ -35,7 +35,7 @@ package struct DatabaseCheck: Sendable {
     ) async throws(StoreError) -> Outcome {
         let trust = trust
         return try await store.database.read { session throws(StoreError) in
-            var work = Work(snapshot: DatabaseSnapshot(session), trust: trust, send: report)
+            var work = Work(transaction: DatabaseTransaction(session), trust: trust, send: report)
             try work.run(progress)
             return work.outcome
         }
@@ -43,7 +43,7 @@ package struct DatabaseCheck: Sendable {
 
     /// A check in progress.
     private struct Work {
-        let snapshot: DatabaseSnapshot
+        let transaction: DatabaseTransaction
         let trust: TrustConfiguration
         let send: (DatabaseFinding) -> Void
         var outcome = Outcome()
@@ -55,14 +55,14 @@ package struct DatabaseCheck: Sendable {
 
         mutating func run(_ progress: (Int64, Int64) -> Void) throws(StoreError) {
             var found: [DatabaseFinding] = []
-            try snapshot.checkIntegrity { found.append($0) }
+            try transaction.checkIntegrity { found.append($0) }
             for finding in found { report(finding) }
-            let policies = try snapshot.policies()
+            let policies = try transaction.policies()
             for policy in policies { check(policy) }
             let derivation = DatabaseDerivation(trust: trust, policies: policies)
-            let total = try snapshot.customerCount()
+            let total = try transaction.customerCount()
             var last = Int64.min
-            while case let batch = try snapshot.customers(after: last, limit: 200), !batch.isEmpty {
+            while case let batch = try transaction.allCustomers(after: last, limit: 200), !batch.isEmpty {
                 for customer in batch {
                     last = customer.number
                     try check(customer.number, customer.publicID, isLiving: customer.isLiving, derivation)
@@ -87,7 +87,7 @@ package struct DatabaseCheck: Sendable {
         ) throws(StoreError) {
             // Can the customer's row be read?
             do {
-                try snapshot.readRow(of: number)
+                try transaction.readRow(of: number)
             } catch {
                 guard case .damaged(let detail) = error else { throw error }
                 return report(DatabaseFinding(detail, of: publicID, isLiving ? .rebuild : .restore))
@@ -96,7 +96,7 @@ package struct DatabaseCheck: Sendable {
             // Can all rows about the customer be read?
             let rows: CustomerRows
             do {
-                guard let there = try snapshot.rows(of: number) else { return }
+                guard let there = try transaction.rows(of: number) else { return }
                 rows = there
             } catch {
                 guard case .damaged(let detail) = error else { throw error }

@@ -43,13 +43,13 @@ package struct DatabaseRebuild: Sendable {
         report: @escaping @Sendable (DatabaseFinding) -> Void
     ) async throws(StoreError) -> Outcome {
         let derivation = DatabaseDerivation(trust: trust, policies: try await store.read { try $0.policies() })
-        let total = try await store.read { try DatabaseSnapshot($0.session).customerCount() }
+        let total = try await store.read { try $0.customerCount() }
         var outcome = Outcome()
         var met: Int64 = 0
         var last = Int64.min
         while true {
             let after = last
-            let batch = try await store.read { try DatabaseSnapshot($0.session).customers(after: after, limit: 64) }
+            let batch = try await store.read { try $0.allCustomers(after: after, limit: 64) }
             guard let end = batch.last else { return outcome }
             for step in try await steps(batch.filter(\.isLiving).map { ($0.number, $0.publicID) }, derivation, isTrial)
             {

@@ -1,14 +1,14 @@
 import Foundation
 import TenureAppStore
 import TenureCore
-package import TenureStore
+import TenureStore
 
 /// Derives a customer's facts from their rows in the database. It verifies each artifact and notification again, as of the
 /// time at which it was received.
 ///
 /// The database also stores the facts themselves, with the customer, for fast decisions. Checks, rebuilds and undone merges
 /// compute them again in this way.
-package struct Derivation: Sendable {
+struct Derivation: Sendable {
     let verifier: AppStoreVerifier
 
     /// Returns the customer's facts. Throws `damaged`, naming the artifact, if one can't be verified: its bytes were
@@ -76,7 +76,7 @@ package struct Derivation: Sendable {
 
     /// Verifies the entries of all members of a customer, page by page. Call it before the transaction that splits
     /// merged customers, because other requests have to wait for that transaction.
-    package func rederivation(of customer: CustomerName, in store: Store) async throws(StoreError) -> Rederivation {
+    func rederivation(of customer: CustomerName, in store: Store) async throws(StoreError) -> Rederivation {
         var rederivation = rederivation
         for member in try await store.read({ try $0.members(of: customer) }) {
             var pages: [CustomerFacts] = []

@@ -104,17 +104,9 @@ protocol AdminRequest: Decodable {
 private struct Exact<Body: AdminRequest>: Decodable {
     let body: Body
 
-    private struct Name: CodingKey {
-        let stringValue: String
-        var intValue: Int? { nil }
-        init?(intValue: Int) { nil }
-
-        init(stringValue: String) { self.stringValue = stringValue }
-    }
-
     init(from decoder: any Decoder) throws {
         let known = Body.CodingKeys.allCases.map(\.stringValue)
-        let names = try decoder.container(keyedBy: Name.self).allKeys.map(\.stringValue)
+        let names = try decoder.container(keyedBy: AnyCodingKey.self).allKeys.map(\.stringValue)
         if let unknown = names.sorted().first(where: { !known.contains($0) }) {
             let fields = known.map { "`\($0)`" }.joined(separator: ", ")
             throw Problem(.malformedRequest, "there is no field `\(unknown.prefix(64))`; the fields are \(fields)")

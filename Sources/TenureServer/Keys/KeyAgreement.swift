@@ -2,14 +2,6 @@ import Foundation
 import TenureCore
 import TenureStore
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
-
 /// Compares this process's keys with the fingerprints in the database. All processes that use a database must have the
 /// same keys.
 struct KeyAgreement: Sendable {

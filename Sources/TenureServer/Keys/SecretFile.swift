@@ -106,5 +106,5 @@ package struct SecretFile: Sendable {
     private var file: WholeFile { WholeFile(path: path) }
 
     /// The largest size in bytes. The signing keys of a year with daily rotations take half of it.
-    package static let maximumKeySize = 512 * 1024
+    static let maximumKeySize = 512 * 1024
 }

@@ -1,10 +1,10 @@
-package import Foundation
+import Foundation
 import TenureAPI
 import TenureCore
 import TenureJSON
 
 /// The reason why an operation didn't change the signing keys.
-package enum SigningKeyError: Error, Sendable, Hashable, CustomStringConvertible {
+enum SigningKeyError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The chain has its maximum length. After another rotation, apps that pinned its oldest key would trust no signing
     /// key.
     case chainTooLong(oldest: String)
@@ -28,7 +28,7 @@ package enum SigningKeyError: Error, Sendable, Hashable, CustomStringConvertible
     /// The private key in the file can't be read.
     case cannotSign
 
-    package var description: String {
+    var description: String {
         switch self {
         case .chainTooLong(let oldest):
             """

@@ -1,14 +1,6 @@
 import Foundation
 import TenureCore
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
-
 /// The file of the signing keys in the service's folder of keys, which several processes may share.
 struct SigningKeyStore: Sendable {
     let folder: String

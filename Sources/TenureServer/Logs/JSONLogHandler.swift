@@ -13,7 +13,7 @@ package struct JSONLogHandler: LogHandler {
     private let write: @Sendable ([UInt8]) -> Void
 
     /// Creates a handler that passes each line, with its newline, to `write`.
-    package init(write: @escaping @Sendable ([UInt8]) -> Void) {
+    init(write: @escaping @Sendable ([UInt8]) -> Void) {
         self.write = write
     }
 

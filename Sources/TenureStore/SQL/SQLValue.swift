@@ -7,9 +7,9 @@ package enum SQLValue: Sendable, Hashable {
     case blob([UInt8])
 
     package init(_ number: (some BinaryInteger)?) { self = number.map { .integer(Int64(clamping: $0)) } ?? .null }
-    package init(_ number: Double?) { self = number.map { .real($0) } ?? .null }
-    package init(_ text: String?) { self = text.map { .text($0) } ?? .null }
-    package init(_ bytes: ArraySlice<UInt8>) { self = .blob([UInt8](bytes)) }
+    init(_ number: Double?) { self = number.map { .real($0) } ?? .null }
+    init(_ text: String?) { self = text.map { .text($0) } ?? .null }
+    init(_ bytes: ArraySlice<UInt8>) { self = .blob([UInt8](bytes)) }
 }
 
 extension SQLValue: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral, ExpressibleByNilLiteral {

@@ -29,7 +29,7 @@ extension DatabaseTransaction {
                 compiled: compiled, sha256: sha256, action: .start, at: now, actor: "service", reason: nil, base: 0),
             of: version, StoredPublication.Counts())
         try queue(Message(published: version, sha256, by: .start, former: nil), about: nil)
-        return StoredPublication(id: id, version: version, action: .start, at: now, actor: "service")
+        return StoredPublication(id: id, version: version, action: .start, at: now.toMillisecond, actor: "service")
     }
 
     /// Returns the version of a policy. A new policy gets the next number.

@@ -32,7 +32,7 @@ package struct Customer: Sendable, Hashable {
     }
 
     /// Returns the same customer with other facts.
-    package func knowing(_ facts: CustomerFacts) -> Customer { with(facts, sentEntitlements) }
+    func knowing(_ facts: CustomerFacts) -> Customer { with(facts, sentEntitlements) }
 
     /// Compares customers without the number by which they were looked up.
     package static func == (left: Customer, right: Customer) -> Bool {

@@ -80,7 +80,7 @@ package struct CustomerFacts: Sendable, Hashable {
     }
 
     /// Removes promises that the publication of a policy ended.
-    package mutating func removePromises(of entitlements: Set<String>) {
+    mutating func removePromises(of entitlements: Set<String>) {
         promises.removeAll { entitlements.contains($0.entitlement) }
     }
 

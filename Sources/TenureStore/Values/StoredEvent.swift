@@ -27,7 +27,7 @@ package struct StoredEvent: Sendable, Hashable {
     package let actor: String?
     package let detail: [String: String]
 
-    package init(_ kind: Kind, at: Date, actor: String? = nil, detail: [String: String] = [:]) {
+    init(_ kind: Kind, at: Date, actor: String? = nil, detail: [String: String] = [:]) {
         self.kind = kind
         self.at = at.toMillisecond
         self.actor = actor

@@ -20,11 +20,11 @@ package struct StoredPublication: Sendable, Hashable {
     /// The name of the admin key.
     package let actor: String
     /// The author of the policy, as given with the publication.
-    package let author: String?
-    package let reason: String?
+    package var author: String?
+    package var reason: String?
     /// The ID of the rehearsal that it refers to.
-    package let rehearsal: String?
-    package let counts: Counts
+    package var rehearsal: String?
+    package var counts = Counts()
 
     /// The numbers of affected customers and promises.
     package struct Counts: Sendable, Hashable {
@@ -36,22 +36,6 @@ package struct StoredPublication: Sendable, Hashable {
         package var ended = 0
         /// Promises that an earlier publication ended, and that count again.
         package var restored = 0
-    }
-
-    init(
-        id: Int64, version: Int64, action: Action, at: Date, actor: String, author: String? = nil,
-        reason: String? = nil,
-        rehearsal: String? = nil, counts: Counts = Counts()
-    ) {
-        self.id = id
-        self.version = version
-        self.action = action
-        self.at = at.toMillisecond
-        self.actor = actor
-        self.author = author
-        self.reason = reason
-        self.rehearsal = rehearsal
-        self.counts = counts
     }
 }
 

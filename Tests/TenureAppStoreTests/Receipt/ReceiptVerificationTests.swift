@@ -87,7 +87,6 @@ struct ReceiptVerificationTests {
         }
         #expect(Set(digests).count == 1)
         #expect(digests.first == Array(SHA256.hash(data: try #require(UnverifiedReceipt.content(of: plain)))))
-        #expect(try digests.first == Array(UnverifiedReceipt(plain).payload.digest))
         let other = try minter.mint { try $0.set("original_application_version", to: "38") }
         let digest = try verifier.verifyReceipt(other, now: ReceiptTestBed.instant).signedContentDigest
         #expect(!digests.contains(digest))

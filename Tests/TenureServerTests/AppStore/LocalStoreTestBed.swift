@@ -1,7 +1,6 @@
 import Foundation
 import Hummingbird
 import HummingbirdTesting
-import LocalAppStore
 import Logging
 import TenureAPI
 import TenureAppStore
@@ -10,6 +9,7 @@ import TenureJSON
 import TenureStore
 import Testing
 
+@testable import LocalAppStore
 @testable import TenureServer
 
 /// A local App Store with one customer, Ada; its App Store Server API on a free port; and one clock for both.

@@ -37,7 +37,7 @@ import Testing
                 try configured("calculator", bundleID: "com.example.calculator", in: folder),
                 try configured("notes", bundleID: Self.notes, in: folder),
             ]
-            let application = try await buildApplication(apps: apps, logger: Calculator.logger)
+            let application = try await buildApplication(AppsConfiguration(apps), logger: Calculator.logger)
             try await application.test(setup) { http in
                 try await body(
                     Client(http: http, prefix: "/apps/calculator"), Client(http: http, prefix: "/apps/notes"),
@@ -133,7 +133,7 @@ import Testing
                 try configured("calculator", bundleID: "com.example.calculator", in: folder),
                 try configured("notes", bundleID: Self.notes, in: folder),
             ]
-            let application = try await buildApplication(apps: apps, logger: Calculator.logger)
+            let application = try await buildApplication(AppsConfiguration(apps), logger: Calculator.logger)
             try await application.test(.router) { http in
                 _ = try await Client(http: http, prefix: "/apps/calculator").sync(try owner())
             }
@@ -173,7 +173,7 @@ import Testing
     @Test func `a service with one app serves its routes with and without the app's name in the path`() async throws {
         try await withFolder { folder in
             let app = try configured("calculator", bundleID: "com.example.calculator", in: folder)
-            let application = try await buildApplication(apps: [app], logger: Calculator.logger)
+            let application = try await buildApplication(AppsConfiguration([app]), logger: Calculator.logger)
             try await application.test(.router) { http in
                 let named = try await Client(http: http, prefix: "/apps/calculator").sync(try owner())
                 let bare = try await Client(http: http).sync(try owner())
@@ -189,7 +189,7 @@ import Testing
             let key = KeySecret().text
             var app = try configured("calculator", bundleID: "com.example.calculator", in: folder)
             app.configuration.adminKey = key
-            let application = try await buildApplication(apps: [app], logger: Calculator.logger)
+            let application = try await buildApplication(AppsConfiguration([app]), logger: Calculator.logger)
             // The services must run, so that a reload can replace them.
             try await application.test(.live) { http in
                 let client = Client(http: http)

@@ -103,7 +103,7 @@ import Testing
                 configuration.content = ContentSettings(folder: published.folder)
                 apps.append(AppConfiguration(name: name, configuration: configuration))
             }
-            try await buildApplication(apps: apps, logger: Calculator.logger).test(.live) { [apps] http in
+            try await buildApplication(AppsConfiguration(apps), logger: Calculator.logger).test(.live) { [apps] http in
                 let port = try #require(http.port)
                 var open: [RawConnection] = []
                 // In each app's database, the customer has the number 1.

@@ -102,7 +102,7 @@ import Testing
                 configuration.content = ContentSettings(folder: published.folder)
                 apps.append(AppConfiguration(name: name, configuration: configuration))
             }
-            let application = try await buildApplication(apps: apps, logger: Calculator.logger)
+            let application = try await buildApplication(AppsConfiguration(apps), logger: Calculator.logger)
             try await application.test(.router) { [apps] http in
                 var links: [String] = []
                 for app in apps {

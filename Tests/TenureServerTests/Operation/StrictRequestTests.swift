@@ -136,8 +136,8 @@ import Testing
         }
         try await withFolder { folder in
             let configuration = try Calculator.configuration(folder)
-            let application = try await buildApplication(
-                apps: [AppConfiguration(name: "calculator", configuration: configuration)], logger: Calculator.logger)
+            let apps = try AppsConfiguration([AppConfiguration(name: "calculator", configuration: configuration)])
+            let application = try await buildApplication(apps, logger: Calculator.logger)
             try await application.test(.live) { http in
                 let port = try #require(http.port)
                 func status(_ path: String) async throws -> String {

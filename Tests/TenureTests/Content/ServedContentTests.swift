@@ -44,10 +44,10 @@ import Testing
         var logger = Logger(label: "tests")
         logger.logLevel = .critical
         let application = try await buildApplication(
-            apps: [
+            AppsConfiguration([
                 AppConfiguration(name: "calculator", configuration: configuration),
                 AppConfiguration(name: "notes", configuration: other),
-            ], logger: logger)
+            ]), logger: logger)
         try await application.test(.live) { client in
             let port = try #require(client.port)
             let url = try #require(URL(string: "http://127.0.0.1:\(port)"))

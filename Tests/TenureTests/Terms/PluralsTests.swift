@@ -116,3 +116,15 @@ import Testing
         #expect(Wording.languages.count >= 12)
     }
 }
+
+extension PluralRule {
+    /// The number of forms of a noun.
+    fileprivate var count: Int {
+        switch self {
+        case .single: 1
+        case .oneOther, .zeroOneOther: 2
+        case .czech, .polish, .eastSlavic: 3
+        case .arabic: 5
+        }
+    }
+}

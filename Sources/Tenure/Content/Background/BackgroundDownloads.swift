@@ -49,27 +49,15 @@ package struct BackgroundStatus: Sendable, Hashable {
     let label: String
     /// The number of bytes of the body that were downloaded so far.
     let received: Int64
-
-    package init(label: String, received: Int64) {
-        self.label = label
-        self.received = received
-    }
 }
 
 /// The result of a download.
 package struct BackgroundResult: Sendable, Hashable {
     let label: String
     /// The status of the response. Nil without a response.
-    let status: Int?
+    var status: Int?
     /// The response's header `Content-Range`.
-    let contentRange: String?
+    var contentRange: String?
     /// The file with the response's body, whatever its status. Nil if the download failed.
-    package let file: URL?
-
-    package init(label: String, status: Int? = nil, contentRange: String? = nil, file: URL? = nil) {
-        self.label = label
-        self.status = status
-        self.contentRange = contentRange
-        self.file = file
-    }
+    package var file: URL?
 }

@@ -20,7 +20,7 @@ package struct ContentLocation: Sendable, Hashable {
     }
 
     /// Uses the app's folders, or those in the container of the App Group if the options name one.
-    package init(_ options: Tenure.Options, host: HostProcess) {
+    init(_ options: Tenure.Options, host: HostProcess) {
         if let folder = options.folder {
             self.init(in: folder)
             return

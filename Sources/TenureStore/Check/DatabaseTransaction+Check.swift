@@ -1,13 +1,5 @@
-/// One transaction's view of the whole database, for work that reads all of it.
-package struct DatabaseSnapshot {
-    private let session: any DatabaseSession
-    private let transaction: DatabaseTransaction
-
-    package init(_ session: any DatabaseSession) {
-        self.session = session
-        transaction = DatabaseTransaction(session)
-    }
-
+/// For work that reads the whole database.
+extension DatabaseTransaction {
     /// Reports damage in the database, and rows that contradict each other.
     package func checkIntegrity(_ report: (DatabaseFinding) -> Void) throws(StoreError) {
         try session.allowPauses()
@@ -16,8 +8,6 @@ package struct DatabaseSnapshot {
         }
     }
 
-    package func policies() throws(StoreError) -> [StoredPolicy] { try transaction.policies() }
-
     /// Counts all customers, including those that were merged into others.
     package func customerCount() throws(StoreError) -> Int64 {
         try session.allowLongStatements()
@@ -25,7 +15,7 @@ package struct DatabaseSnapshot {
     }
 
     /// Reads customers with their number, their public ID, and whether they are living: not merged into another.
-    package func customers(
+    package func allCustomers(
         after number: Int64, limit: Int
     ) throws(StoreError) -> [(number: Int64, publicID: String, isLiving: Bool)] {
         try session.rows(
@@ -44,8 +34,6 @@ package struct DatabaseSnapshot {
         else { return }
         _ = try Customer(row)
     }
-
-    package func rows(of customer: Int64) throws(StoreError) -> CustomerRows? { try transaction.rows(of: customer) }
 }
 
 extension CustomerRows {
