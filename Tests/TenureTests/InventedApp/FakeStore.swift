@@ -30,12 +30,15 @@ final class FakeStore: AppStoreAccess {
         var transactionsMood = Mood.answers
         var renewalsMood = Mood.answers
         var restoreMood = Mood.answers
+        var finishMood = Mood.answers
         /// Whether calls that the library makes by itself never return.
         var hangs: Bool { [appMood, transactionsMood, renewalsMood].contains(.hangs) }
         /// Changes that `synchronize` makes.
         var afterRestore: (@Sendable (inout State) -> Void)?
         var appCalls = 0
         var listCalls = 0
+        /// The product IDs of each call that listed purchases.
+        var listedProducts: [[String]] = []
         /// The number of calls that may show a sign-in.
         var prompts = 0
         /// How often the device or the app's files were read.
@@ -100,7 +103,10 @@ final class FakeStore: AppStoreAccess {
     }
 
     func transactions(productIDs: [String]) async throws -> [StoreResult<StoreTransaction>] {
-        change { $0.listCalls += 1 }
+        change { state in
+            state.listCalls += 1
+            state.listedProducts.append(productIDs)
+        }
         return try await list(now.transactionsMood, now.transactions)
     }
 
@@ -113,6 +119,7 @@ final class FakeStore: AppStoreAccess {
     func updates() -> AsyncStream<StoreResult<StoreTransaction>> { news }
 
     func finish(_ transactionID: String) async throws {
+        if now.finishMood == .throwsAnError { throw Failure() }
         change { state in
             state.unfinished.removeAll { $0.purchase.transactionID == transactionID }
             state.finished.append(transactionID)
@@ -124,7 +131,8 @@ final class FakeStore: AppStoreAccess {
         switch now.restoreMood {
         case .throwsAnError: throw Failure()
         case .asksToSignIn: throw SignInCanceled()
-        default: break
+        case .hangs: try await hang()
+        case .answers, .answersUnverified: break
         }
         change { state in
             let after = state.afterRestore
