@@ -38,6 +38,12 @@ import Testing
     }
 }
 
+@Test func `a parameter of an operation is given once`() throws {
+    var operation = AppStoreOperation(.buy, [.customer: "Ada"])
+    try operation.set("product", to: Shop.everything)
+    #expect(throws: OperationMistake.self) { try operation.set("product", to: Shop.coins) }
+}
+
 @Test func `family members have separate transactions, which follow the purchaser's`() throws {
     var state = Shop.state(at: "2026-01-10T12:00:00Z")
     for name in ["Ada", "Byron", "Gwen"] { try state.addCustomer(name, family: "Lovelace") }

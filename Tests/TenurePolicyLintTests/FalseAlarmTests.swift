@@ -68,6 +68,14 @@ import Testing
         #expect(try codes(undated).contains("honor-without-end"))
     }
 
+    @Test func `of two releases on one day, either may have been the first`() throws {
+        let list = "iOS,1.0,37,2014-01-01,paid\niOS,1.1,60,2014-06-01,paid\niOS,1.2,50,2014-06-01,paid\n"
+        let free = "iOS,2.0,120,2015-06-10T18:00:00Z,free\n"
+        #expect(try codes(list: list + free) == [])
+        let later = list.replacingOccurrences(of: "50,2014-06-01", with: "50,2014-06-02")
+        #expect(try codes(list: later + free).contains("increasing-contradicted"))
+    }
+
     @Test func `the first release of an era may come out within the changeover window before it`() throws {
         let list = "iOS,1.0,37,2014-01-01T12:00:00Z,\niOS,2.0,120,2015-06-10T06:00:00Z,\n"
         #expect(try codes(list: list) == [])
