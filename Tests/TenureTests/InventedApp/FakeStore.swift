@@ -16,6 +16,8 @@ final class FakeStore: AppStoreAccess {
     struct State: Sendable {
         var distribution = Tenure.Distribution.appStore
         var isRehearsal = true
+        /// The bundle ID of the process; nil if it has none, as in a command-line tool.
+        var bundleID: String? = InventedApp.bundleID
         var device: UUID? = InventedApp.device
         var app: StoreAppTransaction?
         var transactions: [StoreTransaction] = []
@@ -78,7 +80,7 @@ final class FakeStore: AppStoreAccess {
 
     var distribution: Tenure.Distribution { reading(\.distribution) }
     var isRehearsal: Bool { reading(\.isRehearsal) }
-    var bundleID: String? { InventedApp.bundleID }
+    var bundleID: String? { now.bundleID }
     var deviceVerificationID: UUID? { reading(\.device) }
 
     private func reading<Value: Sendable>(_ path: KeyPath<State, Value>) -> Value {
