@@ -31,6 +31,19 @@ import Testing
     #expect(payload.storefrontID == "143443")
 }
 
+@Test func `the price of an operation has up to three decimals`() throws {
+    for (text, price) in [("free", 0), ("5", 5000), ("4.9", 4900), ("4.99", 4990), ("4.999", 4999)] as [(String, Int64)]
+    {
+        #expect(try AppStoreOperation(.setPrice, [.price: text]).price() == price)
+    }
+}
+
+@Test func `a parameter of an operation is given once`() throws {
+    var operation = AppStoreOperation(.buy, [.customer: "Ada"])
+    try operation.set("product", to: Shop.everything)
+    #expect(throws: OperationMistake.self) { try operation.set("product", to: Shop.coins) }
+}
+
 @Test func `family members have separate transactions, which change with the purchaser's`() throws {
     var state = Shop.state(at: "2026-01-10T12:00:00Z")
     for name in ["Ada", "Byron", "Gwen"] { try state.addCustomer(name, family: "Lovelace") }

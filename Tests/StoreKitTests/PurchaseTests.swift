@@ -165,6 +165,11 @@ import Testing
             #expect(try #require(await updates.next()).payloadValue.productID == Kiosk.everything)
             #expect(await kiosk.store.state.transactions.count == 1)
         }
+        let production = try await Kiosk()
+        try await production.device().run {
+            let result = try await product(Kiosk.everything).purchase(options: [.simulatesAskToBuyInSandbox(true)])
+            guard case .success = result else { throw Unexpected() }
+        }
         let sandbox = try await Kiosk(.sandbox)
         try await sandbox.device().run {
             let result = try await product(Kiosk.everything).purchase(options: [.simulatesAskToBuyInSandbox(true)])

@@ -47,6 +47,42 @@ import Testing
                 .contains { $0.code == "boundary-at-first-build" && $0.severity == .error })
     }
 
+    @Test func `an honor of limited length has an end where its era has a dated next one`() throws {
+        let edits = [
+            ("18:00:00Z }\n", "18:00:00Z }\n      macOS: { version: \"2.0\", at: 2015-06-10T18:00:00Z }\n"),
+            (
+                "buildNumbers",
+                """
+                  - name: plus
+                    model: free
+                    begins: { iOS: { build: "200", at: 2020-01-01T00:00:00Z } }
+                    changeover: none
+                buildNumbers
+                """
+            ),
+            ("honors: [paid]", "honors: [{ era: freemium, for: P1Y }]"),
+        ]
+        #expect(try !codes(edits).contains("honor-without-end"))
+        // Without the date of the next era, nothing ends it.
+        let undated = edits + [(", at: 2020-01-01T00:00:00Z", "")]
+        #expect(try codes(undated).contains("honor-without-end"))
+    }
+
+    @Test func `of two releases on one day, either may have been the first`() throws {
+        let list = "iOS,1.0,37,2014-01-01,paid\niOS,1.1,60,2014-06-01,paid\niOS,1.2,50,2014-06-01,paid\n"
+        let free = "iOS,2.0,120,2015-06-10T18:00:00Z,free\n"
+        #expect(try codes(list: list + free) == [])
+        let later = list.replacingOccurrences(of: "50,2014-06-01", with: "50,2014-06-02")
+        #expect(try codes(list: later + free).contains("increasing-contradicted"))
+    }
+
+    @Test func `the first release of an era may come out within the changeover window before it`() throws {
+        let list = "iOS,1.0,37,2014-01-01T12:00:00Z,\niOS,2.0,120,2015-06-10T06:00:00Z,\n"
+        #expect(try codes(list: list) == [])
+        let early = list.replacingOccurrences(of: "2015-06-10T06", with: "2015-05-10T06")
+        #expect(try codes(list: early) == ["paid-build-beyond-boundary"])
+    }
+
     @Test func `a release listed twice contradicts nothing, and one build number of two versions is reported`() throws {
         let list = "iOS,1.0,1,2012-03-01,paid\niOS,1.6,110,2015-02-16,paid\niOS,1.6,110,2015-03-01,paid\n"
         let free = "iOS,2.0,120,2015-06-10T18:00:00Z,free\n"

@@ -35,21 +35,25 @@ enum Corpora {
     }
 
     static func rehearse(
-        _ lines: [[UInt8]], isStopped: @escaping @Sendable () -> Bool = { false }
+        _ lines: [[UInt8]], from environments: [AppStoreEnvironment] = [.production],
+        isStopped: @escaping @Sendable () -> Bool = { false }
     ) async throws -> (outcome: EvidenceRehearsal.Outcome, badLines: [BadLine]) {
         let folder = try ScratchFolder()
         let file = folder.path + "/evidence.ndjson"
         try Data(lines.joined(separator: [0x0A])).write(to: URL(fileURLWithPath: file))
-        return try await rehearse(file: file, isStopped: isStopped)
+        return try await rehearse(file: file, from: environments, isStopped: isStopped)
     }
 
     static func rehearse(
-        file: String, isStopped: @escaping @Sendable () -> Bool = { false }
+        file: String, from environments: [AppStoreEnvironment] = [.production],
+        isStopped: @escaping @Sendable () -> Bool = { false }
     ) async throws -> (outcome: EvidenceRehearsal.Outcome, badLines: [BadLine]) {
         let anchors = try authority.get().anchors
         let rehearsal = EvidenceRehearsal(
             try comparison(), app: AppIdentity(bundleID: "com.example.calculator", appAppleID: 828_838_134),
-            trust: try TrustConfiguration(anchors: [.production: anchors]), now: Date(), purchasesAreComplete: true)
+            trust: try TrustConfiguration(
+                anchors: Dictionary(uniqueKeysWithValues: environments.map { ($0, anchors) })),
+            now: Date(), purchasesAreComplete: true)
         var badLines: [BadLine] = []
         let outcome = try await rehearsal.run(
             over: EvidenceSource(path: file), isStopped: isStopped, report: { badLines.append($0) })

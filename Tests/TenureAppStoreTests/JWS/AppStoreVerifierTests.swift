@@ -3,8 +3,9 @@ import Foundation
 import TenureAppStore
 import TenureCore
 import TenureJSON
-import TenureMint
 import Testing
+
+@testable import TenureMint
 
 @Suite struct AppStoreVerifierTests {
     @Test(arguments: AppStoreVerifier.kinds)
@@ -62,6 +63,18 @@ import Testing
                     #expect(throws: Never.self, "\(kind)") { try verifier.verify(jws, as: kind, now: Minted.instant) }
                 }
             }
+        }
+    }
+
+    @Test func `each certificate of a JWS is canonical Base64, also the root, which isn't used`() throws {
+        var draft = try JWSDraft(minter: Minted.minter, payload: Minted.minter.payload(of: .transaction))
+        let entries = draft.certificates.map { String(decoding: Base64.standard.encode($0), as: UTF8.self) }
+        for place in entries.indices {
+            draft.x5c = entries
+            draft.x5c?[place] += "!"
+            let jws = try draft.sign()
+            let code = rejection { try Minted.verifier().verifyTransaction(jws, now: Minted.instant) }?.code
+            #expect(code == .malformed, "certificate \(place + 1)")
         }
     }
 

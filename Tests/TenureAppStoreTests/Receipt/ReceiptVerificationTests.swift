@@ -2,8 +2,9 @@ import Crypto
 import Foundation
 import TenureAppStore
 import TenureCore
-import TenureMint
 import Testing
+
+@testable import TenureMint
 
 struct ReceiptVerificationTests {
     @Test func `a valid receipt is verified, and all of its fields are read`() throws {
@@ -66,6 +67,17 @@ struct ReceiptVerificationTests {
                 let receipt = try minter.mint(minter.draft, style: style)
                 #expect(try ReceiptTestBed.rejection(of: receipt) == nil)
             }
+        }
+    }
+
+    @Test func `a receipt with two certificates of the signer's name is refused, wherever the genuine one is`() throws {
+        let minter = try ReceiptTestBed.minter()
+        for place in [0, 3] {
+            var assembly = try minter.assembly(minter.draft)
+            var namesake = assembly.certificates[0]
+            namesake[namesake.count - 1] ^= 1
+            assembly.certificates.insert(namesake, at: place)
+            #expect(try ReceiptTestBed.rejection(of: try assembly.bytes())?.code == .malformed)
         }
     }
 

@@ -40,6 +40,21 @@ import Testing
             ])
     }
 
+    @Test func `a changeover window that doesn't contain the change is a mistake`() throws {
+        func paths(from: TimeInterval, until: TimeInterval) throws -> [[PolicyMistake.Step]] {
+            let eras = [
+                Era(name: "paid", model: .paid),
+                Era(
+                    name: "freemium", model: .free, begins: [.iOS: .at(version: nil, date: date("2015-06-10"))],
+                    changeover: .window(from: from, until: until)),
+            ]
+            return try mistakes { try Calculator.policy(eras: eras) }.map(\.path)
+        }
+        #expect(try paths(from: 0, until: 0).isEmpty)
+        #expect(try paths(from: 3600, until: 7200) == [["eras", 1, "changeover"]])
+        #expect(try paths(from: -7200, until: -3600) == [["eras", 1, "changeover"]])
+    }
+
     @Test func `an era that begins before the previous one is a mistake in the policy`() throws {
         func eras(_ first: Beginning, _ second: Beginning) -> [Era] {
             [

@@ -83,6 +83,15 @@ struct GroupingTests {
         #expect(try await customers(lines) == 1)
     }
 
+    @Test func `artifacts of another environment than the line's first one are rejected`() async throws {
+        let sandbox = try appTransaction("1", also: ["receiptType": .string("Sandbox")])
+        let line = "{\"appTransaction\":\"\(sandbox)\",\"transactions\":[\"\(try transaction("9", of: "1"))\"]}"
+        let (outcome, badLines) = try await Corpora.rehearse([Array(line.utf8)], from: [.production, .sandbox])
+        #expect(outcome.tally.customers == 1)
+        #expect(badLines.map(\.fault.code) == [.rejected(.wrongEnvironment)])
+        #expect(badLines.map(\.fault.part) == ["transactions[0]"])
+    }
+
     @Test func `an exported ID that names ten Apple Accounts joins them into one customer`() async throws {
         let lines = try (1...10).map { "{\"id\":\"x\",\"appTransaction\":\"\(try appTransaction("\($0)"))\"}" }
         #expect(try await customers(lines) == 1)

@@ -26,12 +26,13 @@ struct HeadlineTests {
     }
 
     private func report(
-        of policy: Policy, bought products: [String] = [], input: RehearsalReport.Input? = nil,
+        of policy: Policy, acquired date: String = "2014-05-01", bought products: [String] = [],
+        input: RehearsalReport.Input? = nil,
         conditions: [String] = []
     ) throws -> RehearsalReport {
         let comparison = Comparison(of: policy, at: Population.now)
         var tally = Tally(for: comparison)
-        let proof = Population.appTransaction()
+        let proof = Population.appTransaction(bought: date)
         let purchases = products.map { product in
             Purchase(
                 transactionID: product, productID: product, type: .nonConsumable, purchaseDate: Population.now,
@@ -63,6 +64,11 @@ struct HeadlineTests {
         let policy = try Self.policy(acknowledging: errors)
         #expect(try report(of: policy, bought: ["com.example.calculator.everything"]).headline.level == .go)
         #expect(try report(of: policy, bought: ["com.example.calculator.old"]).headline.level == .check)
+    }
+
+    @Test func `a version that contradicts the purchase date asks for a check`() throws {
+        let errors = Linter.findings(in: try Self.policy(), at: Population.now).unacknowledgedErrors
+        #expect(try report(of: try Self.policy(acknowledging: errors), acquired: "2015-08-01").headline.level == .check)
     }
 
     @Test func `a rehearsal's percentage of rejected lines is based on all lines, not on customers`() async throws {

@@ -57,6 +57,18 @@ import Testing
         }
     }
 
+    @Test func `customers are found once, although several IDs of a pasted artifact name them`() async throws {
+        try await withAdminClient { admin, _ in
+            let minter = Calculator.minter(signed: Calculator.now)
+            let id: [String: JSONValue] = ["appTransactionId": .string("704000000000000001")]
+            let transaction = try minter.text(.transaction, id)
+            _ = try await admin.client.sync(
+                SyncRequest(appTransaction: try minter.text(.appTransaction, id), transactions: [transaction]))
+            let pasted = try await admin.post("/v1/admin/customers/find", ["artifact": transaction])
+            #expect(pasted.found.count == 1)
+        }
+    }
+
     @Test func `support finds customers by a pasted artifact, which isn't stored`() async throws {
         try await withAdminClient { admin, keys in
             let customer = try await admin.owner()

@@ -36,6 +36,9 @@ import Testing
                     #expect(await !histories.step())
                     _ = try await client.sync(local.sync)
                     #expect(await !histories.step())
+                    // Neither does a sync from another device, because the purchases are complete.
+                    _ = try await client.sync(local.sync(from: UUID()))
+                    #expect(await !histories.step())
                 }
             }
         }

@@ -72,15 +72,17 @@ struct LocalStoreTestBed: Sendable {
 
     /// What Ada's app sends when it starts: the app transaction alone.
     var sync: SyncRequest {
-        get async throws {
-            let state = await appStore.state
-            let device = try #require(state.accounts.first?.devices.first)
-            let acquisition = try #require(state.acquisitions.first)
-            var request = SyncRequest()
-            request.appTransaction = try appStore.signer.appTransaction(acquisition, in: state, for: .device(device))
-            request.deviceVerificationID = device.uuidString
-            return request
-        }
+        get async throws { try await sync(from: try #require(await appStore.state.accounts.first?.devices.first)) }
+    }
+
+    /// What Ada's app sends when it starts on this device.
+    func sync(from device: UUID) async throws -> SyncRequest {
+        let state = await appStore.state
+        let acquisition = try #require(state.acquisitions.first)
+        var request = SyncRequest()
+        request.appTransaction = try appStore.signer.appTransaction(acquisition, in: state, for: .device(device))
+        request.deviceVerificationID = device.uuidString
+        return request
     }
 
     /// Runs the service once on the database in a folder.

@@ -42,6 +42,17 @@ import Testing
         #expect(store.now.prompts == 1)
     }
 
+    @Test func `Restoring again while the sign-in is open shows no second one`() async {
+        let store = FakeStore {
+            $0.app = InventedApp.owner()
+            $0.restoreMood = .hangs
+        }
+        let tenure = Device(store).start { $0.options.restoreTimeout = 0.1 }
+        #expect(await tenure.restore().signIn == .waiting)
+        #expect(await tenure.restore().signIn == .waiting)
+        #expect(store.now.prompts == 1)
+    }
+
     @Test func `Restoring shows no sign-in in a copy of the app from outside the App Store`() async {
         for distribution in [Tenure.Distribution.setapp, .direct] {
             let store = FakeStore { $0.distribution = distribution }
@@ -90,6 +101,17 @@ import Testing
         #expect(customer.has("everything"))
         #expect(await tenure.decision(for: "cloud").outcome == .denied)
     }
+
+    @Test func `a development build ignores purchases of production`() async {
+        let store = FakeStore {
+            $0.isRehearsal = false
+            $0.distribution = .development
+            $0.transactions = [InventedApp.purchase()]
+        }
+        #expect(await !Device(store).start().settled().has("everything"))
+        store.change { $0.transactions = [InventedApp.purchase(environment: .sandbox)] }
+        #expect(await Device(store).start().settled().has("everything"))
+    }
 }
 
 @Suite struct `Transactions` {
@@ -125,6 +147,34 @@ import Testing
         #expect(device.store.now.finished == ["9"])
         await tenure.contentArrived(for: InventedApp.everything)
         #expect(device.store.now.finished == ["9", "410000000000001"])
+    }
+
+    @Test func `Transactions that StoreKit couldn't finish are finished by the next search`() async {
+        let purchases = [InventedApp.purchase()]
+        let device = Device(
+            FakeStore {
+                $0.app = InventedApp.newcomer()
+                $0.transactions = purchases
+                $0.unfinished = purchases
+                $0.finishMood = .throwsAnError
+            })
+        let tenure = device.start()
+        await tenure.refresh()
+        #expect(device.store.now.finished.isEmpty)
+        device.store.change { $0.finishMood = .answers }
+        await tenure.refresh()
+        #expect(device.store.now.finished == ["410000000000001"])
+    }
+
+    @Test func `Transactions of another account count although the app transaction is of the former one`() async {
+        let device = Device(FakeStore { $0.app = InventedApp.owner(id: "704000000000000001") })
+        #expect(await device.start().settled().has("everything"))
+        let purchase = InventedApp.purchase(InventedApp.yearly, of: "704000000000000002")
+        device.store.change { $0.transactions = [purchase] }
+        #expect(await device.start().settled().has("cloud"))
+        // The next search can't list the purchases, and the app transaction is still that of the former account.
+        device.store.change { $0.transactionsMood = .throwsAnError }
+        #expect(await device.start().settled().has("cloud"))
     }
 
     @Test func `Transactions that can't be verified are neither counted nor finished`() async {

@@ -16,6 +16,8 @@ final class FakeStore: AppStoreAccess {
     struct State: Sendable {
         var distribution = Tenure.Distribution.appStore
         var isRehearsal = true
+        /// The bundle ID of the process; nil if it has none, as in a command-line tool.
+        var bundleID: String? = InventedApp.bundleID
         var device: UUID? = InventedApp.device
         var app: AppStoreAppTransaction?
         var transactions: [AppStoreTransaction] = []
@@ -30,12 +32,15 @@ final class FakeStore: AppStoreAccess {
         var transactionsMood = Mood.answers
         var renewalsMood = Mood.answers
         var restoreMood = Mood.answers
+        var finishMood = Mood.answers
         /// Whether calls that the library makes by itself never return.
         var hangs: Bool { [appMood, transactionsMood, renewalsMood].contains(.hangs) }
         /// Changes that `synchronize` makes.
         var afterRestore: (@Sendable (inout State) -> Void)?
         var appCalls = 0
         var listCalls = 0
+        /// The product IDs of each call that listed purchases.
+        var listedProducts: [[String]] = []
         /// The number of calls that may show a sign-in.
         var prompts = 0
         /// How often the device or the app's files were read.
@@ -75,7 +80,7 @@ final class FakeStore: AppStoreAccess {
 
     var distribution: Tenure.Distribution { reading(\.distribution) }
     var isRehearsal: Bool { reading(\.isRehearsal) }
-    var bundleID: String? { InventedApp.bundleID }
+    var bundleID: String? { now.bundleID }
     var deviceVerificationID: UUID? { reading(\.device) }
 
     private func reading<Value: Sendable>(_ path: KeyPath<State, Value>) -> Value {
@@ -100,7 +105,10 @@ final class FakeStore: AppStoreAccess {
     }
 
     func transactions(productIDs: [String]) async throws -> [AppStoreResult<AppStoreTransaction>] {
-        change { $0.listCalls += 1 }
+        change { state in
+            state.listCalls += 1
+            state.listedProducts.append(productIDs)
+        }
         return try await list(now.transactionsMood, now.transactions)
     }
 
@@ -113,6 +121,7 @@ final class FakeStore: AppStoreAccess {
     func updates() -> AsyncStream<AppStoreResult<AppStoreTransaction>> { news }
 
     func finish(_ transactionID: String) async throws {
+        if now.finishMood == .throwsAnError { throw Failure() }
         change { state in
             state.unfinished.removeAll { $0.purchase.transactionID == transactionID }
             state.finished.append(transactionID)
@@ -124,7 +133,8 @@ final class FakeStore: AppStoreAccess {
         switch now.restoreMood {
         case .throwsAnError: throw Failure()
         case .asksToSignIn: throw SignInCanceled()
-        default: break
+        case .hangs: try await hang()
+        case .answers, .answersUnverified: break
         }
         change { state in
             let after = state.afterRestore

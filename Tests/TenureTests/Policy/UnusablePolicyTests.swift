@@ -62,8 +62,12 @@ import Testing
         let other = try Policy(
             app: Policy.App(bundleID: "com.example.other"), eras: [Era(name: "paid", model: .paid)],
             entitlements: [Entitlement(name: "everything", honors: [Honor(era: "paid")])])
-        let device = Device(FakeStore { $0.app = InventedApp.owner() }, policy: other)
-        let tenure = device.start { $0.options.whileUndetermined = .deny }
+        // The process has no bundle ID, so only the app transaction names the app.
+        let store = FakeStore {
+            $0.app = InventedApp.owner()
+            $0.bundleID = nil
+        }
+        let tenure = Device(store, policy: other).start { $0.options.whileUndetermined = .deny }
         let customer = await tenure.settled()
         #expect(
             customer.policyError

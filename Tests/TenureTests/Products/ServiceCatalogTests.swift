@@ -78,6 +78,24 @@ import Testing
         }
     }
 
+    @Test func `the catalog of a service is requested again after the clock was set back`() async throws {
+        try await RealService.run { service in
+            let device = try device(service)
+            _ = await device.start().settled()
+            device.time.now -= 2 * InventedApp.day
+            _ = await device.start().settled()
+            #expect(questions(service) == 2)
+        }
+    }
+
+    @Test func `the catalog of a service tells the first launch which purchases to list`() async throws {
+        try await RealService.run { service in
+            let device = try device(service)
+            _ = await device.start().settled()
+            #expect(device.store.now.listedProducts.first == [InventedApp.everything, InventedApp.yearly])
+        }
+    }
+
     @Test func `The catalog of a service that can't be read changes nothing`() async throws {
         try await RealService.run { service in
             let device = try device(service)

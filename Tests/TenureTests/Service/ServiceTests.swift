@@ -49,6 +49,39 @@ import Testing
         }
     }
 
+    @Test func `the service is asked at once about a refund of the app`() async throws {
+        try await RealService.run { service in
+            let device = service.device(try .owner())
+            #expect(await device.start().allows("everything"))
+            let refunded = try InventedApp.signed(
+                InventedApp.owner(revoked: InventedApp.now.addingTimeInterval(-120)))
+            device.store.change { $0.app = refunded }
+            let tenure = device.start()
+            _ = await tenure.settled()
+            #expect(service.line.syncs == 2)
+            #expect(await tenure.decision(for: "everything").outcome == .denied)
+        }
+    }
+
+    @Test func `the client wakes up after an hour to ask the service about a denial, and otherwise after a day`()
+        async throws
+    {
+        try await RealService.run { service in
+            let device = service.device(try .owner())
+            let tenure = device.start()
+            #expect(await tenure.decision(for: "cloud").outcome == .denied)
+            await device.time.sleeping(1)
+            #expect(device.time.slept.first == 3600)
+        }
+        try await RealService.run(policy: Policy.ofOwners) { service in
+            let device = service.device(try .owner())
+            let tenure = device.start()
+            #expect(await tenure.allows("everything"))
+            await device.time.sleeping(1)
+            #expect(device.time.slept.first == InventedApp.day)
+        }
+    }
+
     @Test func `the service is asked once a day while everything is granted, and once an hour otherwise`()
         async throws
     {

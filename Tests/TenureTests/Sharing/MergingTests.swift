@@ -91,6 +91,24 @@ import Testing
         #expect(result.time.floor >= copy.time.floor && result.time.firstSeen <= copy.time.firstSeen, comment)
     }
 
+    @Test func `Copies of one state that are merged know the newest signature of both`() {
+        let base = state()
+        var (earlier, later) = (base, base)
+        earlier.time.update(signedAt: InventedApp.now.addingTimeInterval(60), clock: InventedApp.now)
+        later.time.update(signedAt: InventedApp.now.addingTimeInterval(120), clock: InventedApp.now)
+        for (mine, stored) in [(earlier, later), (later, earlier)] {
+            #expect(merged(mine, stored, base: base).time.newestSigning == later.time.newestSigning)
+        }
+    }
+
+    @Test func `Copies of one state that are merged keep the revocations of one offline root, not of another`() {
+        let base = state()
+        var (mine, stored) = (base, base)
+        mine.revocations = KeyRevocations(root: "new", counter: 1, keys: ["revoked"])
+        stored.revocations = KeyRevocations(root: "old", counter: 2, keys: [])
+        #expect(merged(mine, stored, base: base).revocations == mine.revocations)
+    }
+
     @Test func `merged states count a trial session once if both know it`() {
         var base = state()
         base.trials = ["unknown": ["everything": TrialUse(sessions: 1)]]

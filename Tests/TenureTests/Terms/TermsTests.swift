@@ -265,5 +265,7 @@ import Testing
         let sorted = [week, thirtyDays, month, cheapYear, year, lifetime, coins]
         #expect(sorted.reversed().sortedByPeriod() == sorted)
         #expect(sorted.shuffled().sortedByPeriod() == sorted)
+        let pass = Tenure.ProductTerms(id: "pass", kind: .nonRenewing, price: 1, currencyCode: "USD")
+        #expect([lifetime, pass, month].sortedByPeriod() == [month, pass, lifetime])
     }
 }
