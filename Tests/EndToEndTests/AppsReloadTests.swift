@@ -141,7 +141,7 @@ import Testing
             try configure()
             let result = try await testBed.apps("reload", at: client)
             #expect(result.status == 1 && result.output.isEmpty)
-            #expect(result.errors.contains("nothing changed, because the configuration has mistakes"))
+            #expect(result.errors.contains("no app changed, because the configuration has mistakes"))
             return result.errors
         }
         var errors = try await refusal { try testBed.configure(TestBed.calculator, TestBed.notes, broken) }
@@ -161,7 +161,7 @@ import Testing
         errors = try await refusal { try testBed.write("apps: [", to: "tenure.yaml") }
         #expect(errors.contains("isn't valid YAML"), "\(errors)")
         service.signal(SIGHUP)
-        #expect(try await service.says("has mistakes; nothing changed"), "\(service.errors)")
+        #expect(try await service.says("has mistakes; no app changed"), "\(service.errors)")
 
         #expect(await products(client) == "com.example.calculator.everything")
         #expect(await products("/apps/notes", client) == "404")

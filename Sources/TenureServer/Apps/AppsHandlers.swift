@@ -27,7 +27,7 @@ struct AppsHandlers: Sendable {
         } catch let refusal as RunningApps.ReloadRefusal {
             throw Problem(
                 .conflict,
-                "nothing changed, because the configuration has mistakes:\n"
+                "no app changed, because the configuration has mistakes:\n"
                     + refusal.mistakes.map(\.hidingCredentials).joined(separator: "\n"),
                 reason: "invalidConfiguration")
         }

@@ -17,7 +17,7 @@ struct AppsReloading: Service {
                 for warning in reload.warnings { logger.warning("\(warning)") }
             } catch let refusal as RunningApps.ReloadRefusal {
                 for mistake in refusal.mistakes { logger.error("the configuration is invalid: \(mistake)") }
-                logger.error("the reloaded configuration has mistakes; nothing changed")
+                logger.error("the reloaded configuration has mistakes; no app changed")
             } catch {
                 // The service is ending.
                 return

@@ -67,8 +67,7 @@ extension DownloadRejection {
         case .customer:
             Problem(
                 .tooManyRequests,
-                "a customer has at most \(ServiceConfiguration.defaultDownloadsPerCustomer) downloads at once; wait until one ends",
-                retryAfter: 5)
+                "this customer has as many downloads as one may have at once; wait until one ends", retryAfter: 5)
         case .total: Problem(.busy, "too many downloads are in progress; try again", retryAfter: 10)
         }
     }

@@ -169,7 +169,7 @@ import Testing
         // This change requires a restart.
         try folder.write(configuration("other.sqlite"), to: "tenure.yaml")
         service.signal(SIGHUP)
-        #expect(try await service.says("nothing changed"), "\(service.errors)")
+        #expect(try await service.says("no app changed"), "\(service.errors)")
         #expect(try await status(port: port, trusting: Self.root(of: other)).hasPrefix("200"))
         #expect(await service.end(by: SIGTERM) == 0)
     }
