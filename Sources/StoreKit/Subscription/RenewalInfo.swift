@@ -21,11 +21,12 @@ extension Product.SubscriptionInfo {
         public let isInBillingRetry: Bool
         /// The date until which the customer keeps access although the renewal couldn't be charged.
         public let gracePeriodExpirationDate: Date?
-        /// The start of the next period.
+        /// The offer of the next period.
         public let offer: Transaction.Offer?
         public let environment: AppStore.Environment
         /// The date at which the subscription began, ignoring gaps of up to 60 days.
         public let recentSubscriptionStartDate: Date
+        /// The start of the next period.
         public let renewalDate: Date?
         /// The price of the next period, in `currency`; nil if it doesn't renew.
         public let renewalPrice: Decimal?
