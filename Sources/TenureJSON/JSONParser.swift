@@ -96,7 +96,11 @@ struct JSONParser {
         }
         var count = 0
         while true {
-            guard current == UInt8(ascii: "\"") else { throw error("expected a name in double quotes") }
+            guard current == UInt8(ascii: "\"") else {
+                throw error(
+                    current == UInt8(ascii: "}")
+                        ? "remove the comma before this `}`" : "expected a name in double quotes")
+            }
             try parseString()
             count += 1
             skipBlanks()

@@ -292,7 +292,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("{\"app\": 1, \"app\": 2, }", "policy.json:1:22: expected a name in double quotes"),
+        ("{\"app\": 1, \"app\": 2, }", "policy.json:1:22: remove the comma before this `}`"),
         ("{\"a\": tru}", "policy.json:1:7: expected a value; text needs double quotes"),
         (
             "{\"a\": \"\\ud800\"}",

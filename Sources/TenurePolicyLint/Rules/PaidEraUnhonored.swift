@@ -22,15 +22,15 @@ extension LintRule {
             let sold = subject.entitlements.filter { !$0.products.isEmpty }
             let path: [PolicyMistake.Step] = ["eras", .index(index)]
             let name = "`\(era.name.shortened)`"
+            let listed = subject.platforms.flatMap { platform in
+                let releases = platform.releases.filter { platform.era(of: $0.release) == index }
+                let numbers = Set(releases.compactMap(\.release.originalAppVersion)).sorted()
+                let noun = "\(platform.key.rawValue)\(numbers.count == 1 ? "" : "s")"
+                return numbers.isEmpty ? [] : ["\(noun) \(inWords(numbers)) on \(platform.platform.rawValue)"]
+            }
+            let builds = listed.isEmpty ? "" : " (\(listed.joined(separator: "; ")))"
             if honoring.isEmpty {
                 let isFree = subject.eras[(index + 1)...].contains { $0.model == .free }
-                let listed = subject.platforms.flatMap { platform in
-                    let releases = platform.releases.filter { platform.era(of: $0.release) == index }
-                    let numbers = Set(releases.compactMap(\.release.originalAppVersion)).sorted()
-                    let noun = "\(platform.key.rawValue)\(numbers.count == 1 ? "" : "s")"
-                    return numbers.isEmpty ? [] : ["\(noun) \(inWords(numbers)) on \(platform.platform.rawValue)"]
-                }
-                let builds = listed.isEmpty ? "" : " (\(listed.joined(separator: "; ")))"
                 let again = sold.isEmpty ? "" : ", and must buy \(inWords(sold.map(\.name))) again"
                 report.add(
                     at: path, severity: isFree ? .error : .warning,
@@ -55,8 +55,8 @@ extension LintRule {
                 report.add(
                     at: path, as: [entitlement.name], severity: .warning,
                     isKept
-                        ? "customers who paid for the app in \(name) have \(others), and must buy `\(entitlement.name.shortened)`: that is right only if it is new"
-                        : "customers who paid for the app in \(name) must buy \(names): the era gives them \(others), but no sold entitlement permanently",
+                        ? "customers who paid for the app in \(name)\(builds) have \(others), and must buy `\(entitlement.name.shortened)`: that is right only if it is new"
+                        : "customers who paid for the app in \(name)\(builds) must buy \(names): the era gives them \(others), but no sold entitlement permanently",
                     fix: isKept ? nil : subject.honoring(index, by: entitlement),
                     "honor \(name) in `\(entitlement.name.shortened)` too if it was part of the paid app\(isKept ? "; if it is new, add this finding to `acknowledge`" : "")"
                 )
