@@ -40,6 +40,7 @@ extension ScenarioReader {
             case "store": events += operations(part, of: nil)
             case "service":
                 if part.word(&reading, of: ServiceWord.self) != nil { events.append(.catchUp) }
+            // `expect` opens the customer's app, which syncs. `known` only asks the service.
             case "expect", "known": events += expectations(part, customers, opensApp: entry.key == "expect")
             default: if customers.contains(entry.key) { events += operations(part, of: entry.key) }
             }
@@ -55,7 +56,8 @@ extension ScenarioReader {
         "\(part.position.file):\(part.position.line):\(part.position.column)"
     }
 
-    /// `acquires`, `{ acquires: macOS }`, `{ buys: com.example.calculator.yearly, offer: comeback }`, or a list of them.
+    /// Reads `acquires`, `{ acquires: macOS }`, `{ buys: com.example.calculator.yearly, offer: comeback }`, or a list
+    /// of them.
     private mutating func operations(_ part: Part, of customer: String?) -> [Scenario.Event] {
         if case .sequence = part.node.content {
             return list(part, example: "- buys: …").flatMap { operations($0, of: customer) }

@@ -6,8 +6,8 @@ import TenureMint
 extension AppStoreSigner {
     /// Receipts signed before this day, 2013-06-20, have no `original_application_version`.
     private static let firstVersions = Date(timeIntervalSince1970: 1_371_686_400)
-    /// Receipts signed before this day, 2025-01-24, have SHA-1 signatures.
-    private static let lastSHA1 = Date(timeIntervalSince1970: 1_737_676_800)
+    /// Receipts signed before this day, 2025-01-24, have SHA-1 signatures, and all others SHA-256.
+    private static let firstSHA256 = Date(timeIntervalSince1970: 1_737_676_800)
 
     /// The app receipt on a device of the account, signed now, in DER.
     /// It lists purchases, but consumables only until they are finished, and nothing that the family shares.
@@ -41,7 +41,7 @@ extension AppStoreSigner {
         draft.purchases = state.accounts[it.account].transactions.map { state.transactions[$0] }
             .filter { $0.app == it.app && !$0.isFamilyShared && !($0.isFinished && state.isConsumable($0)) }
             .map { state.receiptDraft(of: $0) }
-        let style = ReceiptStyle(digest: state.now < Self.lastSHA1 ? .sha1 : .sha256)
+        let style = ReceiptStyle(digest: state.now < Self.firstSHA256 ? .sha1 : .sha256)
         return try minter.mint(draft, style: style)
     }
 }

@@ -8,8 +8,8 @@ extension AppStoreState {
     /// date remain, and the refund is removed.
     ///
     /// - Parameters:
-    /// - name: the build of the release, on macOS its marketing version. Nil takes the release on sale now.
-    /// - price: the price in milliunits. Nil takes the app's current price.
+    ///   - name: the build of the release; on macOS, its marketing version. Nil takes the release on sale now.
+    ///   - price: the price in milliunits. Nil takes the app's current price.
     package mutating func acquire(
         _ customer: String, app bundleID: String? = nil, on platform: Platform = .iOS, release name: String? = nil,
         price: Int64? = nil, way: AppStoreAcquisition.Way = .purchase, preorderDate: Date? = nil,
@@ -34,9 +34,11 @@ extension AppStoreState {
                 price: paid, preorderDate: preorderDate, licenseEnds: way == .volumePurchase ? licenseEnds : nil,
                 installedPlatform: platform, installedRelease: release))
         accounts[account].acquisitions.append(index)
+        // A family member now has the purchases that the family shares.
         takeShares(account, app: app)
     }
 
+    /// Returns the named release, or the one on sale now if `name` is nil.
     private func release(of app: Int, on platform: Platform, named name: String?) throws(AppStoreStateError)
         -> AppStoreRelease
     {
@@ -47,7 +49,7 @@ extension AppStoreState {
             }
             return release
         }
-        // If several builds have the name, uses the one that was released last.
+        // Several releases may have this name, such as builds of one version on the Mac. Take the latest one.
         guard
             let release = apps[app].releases.last(where: {
                 ($0.platform == platform || platform.inheritsFromIOS && $0.platform == .iOS)
@@ -83,6 +85,7 @@ extension AppStoreState {
         notify(.rescindConsent, app: acquisition.app, about: .app(acquisition.index))
     }
 
+    /// Returns the customer's acquisition of the app, which may be refunded.
     func held(by customer: String, app bundleID: String?) throws(AppStoreStateError) -> AppStoreAcquisition {
         let app = try appPlace(bundleID)
         guard let acquisition = acquisition(of: try accountPlace(customer), app: app) else {

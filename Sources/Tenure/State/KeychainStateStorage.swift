@@ -67,7 +67,7 @@
             guard status == errSecSuccess else { throw StateStorageError(status, operation: "write") }
         }
 
-        /// Returns an empty secret, because other apps can't access the keychain item.
+        /// Returns an empty secret. The state needs no seal here, because other apps can't access the keychain item.
         package func secret() throws -> Data { Data() }
 
         package func remove() throws {

@@ -73,6 +73,8 @@ func trustedChain(
 }
 
 /// Builds and checks a chain with an intermediate that is known to be signed by `anchor`.
+///
+/// `charging` is called before the leaf's signature is checked. If it throws, so does this function.
 func trustedChain(
     leaf: ParsedCertificate,
     intermediate: ParsedCertificate,

@@ -31,9 +31,10 @@ public struct Policy: Sendable, Hashable {
 
     /// What `allows` returns while a decision is undetermined.
     public enum WhileUndetermined: Sendable, Hashable {
-        /// `true`, for this number of seconds since the customer was first seen: on a device since the app's first
-        /// start, in the service since the customer was created.
+        /// `allows` returns true for this number of seconds since the app's first start on the device, then false. The
+        /// service allows downloads for as long, since the customer was created.
         case allow(TimeInterval)
+        /// `allows` returns false.
         case deny
     }
 

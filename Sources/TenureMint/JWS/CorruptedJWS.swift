@@ -195,7 +195,10 @@ extension JWSDefect {
         var segments = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).map(Array.init)
         guard segments.indices.contains(segment), var bytes = Base64.urlSafe.decode(segments[segment][...]),
             !bytes.isEmpty
-        else { throw MintingError("there is no bit to flip") }
+        else {
+            throw MintingError(
+                "segment \(segment + 1) of the JWS has no bit to flip: it is missing, empty or not Base64")
+        }
         bytes[bytes.count / 2] ^= 1
         segments[segment] = Base64.urlSafe.encode(bytes)
         return Array(segments.joined(separator: [UInt8(ascii: ".")]))

@@ -235,7 +235,12 @@ final class PostgresConnection {
     ) throws(PostgresFailure) -> Bool {
         guard !isDropped else {
             isLost = true
-            throw .lost(address.description, "the server at \(host.name) doesn't answer, or was replaced")
+            throw .lost(
+                address.description,
+                """
+                all connections to \(host.name) were closed, because the server didn't answer, no longer accepts \
+                writes, or was replaced by another server
+                """)
         }
         guard deadline > .now else {
             isLost = true

@@ -8,7 +8,7 @@ final class RequestsInProgress: Sendable {
     private let total: Int
 
     /// - Parameters:
-    ///   - limit: The maximum number of concurrent requests of one client; at most a quarter of `total`.
+    ///   - limit: The maximum number of concurrent requests of one client. A quarter of `total` applies if it's less.
     ///   - total: The maximum number of connections of the service.
     init(limit: Int, total: Int) {
         self.limit = max(1, min(limit, total / 4))

@@ -1,16 +1,18 @@
 import TenureCore
 
 /// An update that was decided before the transaction that saves it.
+///
+/// The facts of a large customer take long to encode, so they are encoded here, outside the transaction.
 struct PreparedUpdate<Outcome: Sendable>: Sendable {
     /// The customer at the time of the decision.
     let former: Customer
-    /// The identity that named them; nil for a new customer.
+    /// The identity by which the customer was found; nil for a new customer.
     let identity: Identity?
     let update: CustomerUpdate
     let outcome: Outcome
     /// The facts after the update.
     let encoded: EncodedFacts
-    /// The facts before the update.
+    /// The facts before the update. The transaction compares their bytes with the row instead of decoding the row.
     let remembered: EncodedFacts
 
     init(of former: Customer, by identity: Identity?, _ update: CustomerUpdate, _ outcome: Outcome) {
@@ -23,9 +25,9 @@ struct PreparedUpdate<Outcome: Sendable>: Sendable {
     }
 }
 
-/// Customers to be joined. Their facts are encoded before the transaction.
+/// Customers to be merged by `DatabaseTransaction.join`. Their facts are encoded before the transaction.
 struct PreparedJoining: Sendable {
-    /// The facts of each customer.
+    /// The facts of each customer, by its number. The transaction compares their bytes with the rows.
     let remembered: [Int64: EncodedFacts]
     /// The facts of all of them together.
     let encoded: EncodedFacts
@@ -46,7 +48,9 @@ struct PreparedJoining: Sendable {
 }
 
 extension DatabaseTransaction {
-    /// Locks and returns the customer, or nil if they changed since the decision.
+    /// Locks and returns the customer. Returns nil if something that the decision used has changed since: which
+    /// customer the identity names, a field of the customer, or `otherAccountsAreComplete`, which isn't
+    /// stored in the customer's row.
     func unchanged<Outcome>(
         _ prepared: PreparedUpdate<Outcome>, in realm: Realm
     ) throws(StoreError) -> Customer? {

@@ -3,7 +3,8 @@ import TenureCore
 
 /// Grants and revocations by support.
 extension Store {
-    /// Grants or revokes an entitlement. The facts of a large customer are computed while others write.
+    /// Makes a change that support requested, such as a grant. A grant or revocation for a large customer computes the
+    /// facts before the transaction, so that others can write meanwhile.
     func support(
         _ request: RequestedChange, on customer: CustomerName, by rederivation: Rederivation
     ) async throws(StoreError) -> ChangeOutcome {

@@ -99,8 +99,8 @@ extension DatabaseTransaction {
             """, [ends.next, ends.delivered, .integer(delivery.id), SQLValue(delivery.attempt)])
     }
 
-    /// Queues messages again, delivered or not, for every endpoint that wants them now. Returns the number of
-    /// deliveries.
+    /// Queues messages again, delivered or not, for every endpoint that subscribes to their types now. Returns the
+    /// number of deliveries.
     package func replay(_ selection: MessageSelection) throws(StoreError) -> Int {
         let (condition, value) = selection.condition
         for row in try session.rows("SELECT name, types FROM endpoints ORDER BY name") {

@@ -46,7 +46,7 @@ extension DatabaseTransaction {
         /// The members of all of them.
         let group: [Int64]
 
-        /// The facts of all of them. Events tell whether all purchases are known.
+        /// The facts of all of them. `join` replaces `purchasesAreComplete`, which depends on the members' events.
         var facts: CustomerFacts {
             var facts = first.facts
             facts.add(others.map(\.facts))
@@ -92,7 +92,8 @@ extension DatabaseTransaction {
         }
     }
 
-    /// Sets `otherAccountsAreComplete` of the customer.
+    /// Returns the customer with `otherAccountsAreComplete` set from the database. It isn't changed if all purchases
+    /// are known, or no other customer was merged into this one.
     func addingCompleteness(_ customer: Customer?) throws(StoreError) -> Customer? {
         guard var customer, !customer.facts.purchasesAreComplete, try hasMembers(customer.id) else { return customer }
         customer.otherAccountsAreComplete = try otherAccountsAreComplete(

@@ -53,7 +53,7 @@ extension DatabaseTransaction {
         return named
     }
 
-    /// Removes the examples that name these customers. The numbers stay, so that a publication can refer to them.
+    /// Removes the examples that name these customers. The counts in the report stay: a publication may refer to it.
     func removeExamples(of customers: Set<String>, from rehearsal: String) throws(StoreError) {
         let row = try session.row("SELECT report FROM rehearsals WHERE id = $1", [.text(rehearsal)])
         guard let row else { return }

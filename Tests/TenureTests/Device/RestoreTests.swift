@@ -129,7 +129,7 @@ import Testing
         #expect(device.store.now.finished == ["410000000000001"])
     }
 
-    @Test func `Transactions wait for their content if the app requests it, and the others don't`() async {
+    @Test func `transactions with content are finished after it arrives, and others at once`() async {
         let purchases = [
             InventedApp.purchase(), InventedApp.purchase(InventedApp.yearly, id: "9", type: .nonConsumable),
         ]
@@ -142,7 +142,7 @@ import Testing
         let tenure = device.start { $0.options.finishing = .afterContent(of: [InventedApp.everything]) }
         await tenure.refresh()
         #expect(await tenure.allows("everything"))
-        // The first search may still be finishing it, and then the second one leaves it alone.
+        // The first search may still be finishing transaction 9, and then the second search leaves it alone.
         for _ in 0..<1000 where device.store.now.finished.isEmpty { try? await Task.sleep(for: .milliseconds(10)) }
         #expect(device.store.now.finished == ["9"])
         await tenure.contentArrived(for: InventedApp.everything)
