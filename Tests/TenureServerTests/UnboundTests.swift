@@ -257,6 +257,24 @@ import Testing
 
     // MARK: Other data of the customer
 
+    @Test func `support's revocation for another account with the same purchase doesn't affect unbound artifacts`()
+        async throws
+    {
+        try await withAdminClient { admin, _ in
+            let other = "704000000000000009"
+            let artifacts = SyncRequest(transactions: [try Self.minter(daysAgo: 10).looseTransaction("31")])
+            _ = try await admin.client.sync(artifacts, from: nil)
+            for account in [Self.newcomer, other] { try await Self.notify(admin.client, "31", of: account) }
+            let found = try await admin.get("/v1/admin/customers?id=\(other)").found
+            let publicID = try #require(found.first)
+            let revoked = try await admin.post(
+                "/v1/admin/customers/\(publicID)/revocations", ["entitlement": "everything", "reason": "a mistake"])
+            #expect(revoked.problem == nil)
+            let answer = try await admin.client.sync(artifacts, from: nil)
+            #expect(answer.entitlements["everything"]?.outcome == .granted)
+        }
+    }
+
     @Test func `an unbound response contains no support grant, other purchase or ID of the customer`() async throws {
         try await withAdminClient { admin, _ in
             let minter = Calculator.minter()

@@ -116,7 +116,7 @@ extension Policy {
                             PolicyMistake(
                                 place + [.key(platform.versionKey.rawValue)],
                                 "`\(version)` is lower than `\(lastVersion.version)`, where `\(eras[lastVersion.era].name)` begins; correct one of them"
-                                    + (platform == .macOS ? "" : ", or write `buildNumbers: restarted`"),
+                                    + (platform == .macOS ? "" : ", or set `buildNumbers: restarted`"),
                                 code: "eras-backwards"))
                     }
                     lastVersion = (version, index)

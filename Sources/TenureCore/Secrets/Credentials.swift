@@ -7,8 +7,8 @@ extension String {
         hidingPrivateKeys.hidingAdminKeys.hidingWebhookSecrets.hidingURLCredentials.hidingPasswords
     }
 
-    /// Hides the value after `password =`, also in quotes, as libpq reads it. An unquoted one ends at white space, `&` or
-    /// a backtick.
+    /// Hides the value after `password =`, also in quotes, as libpq reads it. It ends at white space, a backtick, or an
+    /// `&` before the next parameter of a URL, but not within quotes.
     private var hidingPasswords: String {
         replacing("password", ignoringCase: true) { rest in
             let sign = rest.drop(while: \.isWhitespace)
@@ -16,12 +16,18 @@ extension String {
             let value = sign.dropFirst().drop(while: \.isWhitespace)
             let quote = value.first.flatMap { "'\"".contains($0) ? $0 : nil }
             var isEscaped = false
-            let end = value.dropFirst(quote == nil ? 0 : 1).firstIndex { character in
+            var isQuoted = quote != nil
+            let end = value.dropFirst(isQuoted ? 1 : 0).indices.first { index in
+                let character = value[index]
                 defer { isEscaped = character == "\\" && !isEscaped }
                 if isEscaped { return false }
-                return quote.map { $0 == character } ?? (character.isWhitespace || "&`".contains(character))
+                if isQuoted {
+                    isQuoted = character != quote
+                    return false
+                }
+                return character.isWhitespace || character == "`" || value[index...].beginsParameter
             }
-            let next = value[(end ?? value.endIndex)...].dropFirst(quote == nil ? 0 : 1)
+            let next = value[(end ?? value.endIndex)...]
             let isEmpty = value.startIndex == next.startIndex
             return (String(rest[..<value.startIndex]) + (isEmpty ? "" : "<redacted>"), next)
         }
@@ -32,7 +38,7 @@ extension String {
         replacing("://") { rest in
             let url = rest.prefix { !$0.isWhitespace && $0 != "`" }
             // A password may contain characters that should have been escaped, so hide everything up to the last `@`.
-            guard let user = url.lastIndex(of: "@") else { return ("", rest) }
+            guard let user = url.lastIndex(of: "@") else { return (String(url), rest[url.endIndex...]) }
             return ("<redacted>", rest[user...])
         }
     }
@@ -54,6 +60,14 @@ extension String {
             // If a key has no end line, hide the rest of the text.
             (" <redacted>", rest.firstPosition(of: "-----END").map { rest[$0.lowerBound...] } ?? "")
         }
+    }
+}
+
+extension Substring {
+    /// Whether it begins with the next parameter of a URL's query, such as `&sslmode=require`.
+    fileprivate var beginsParameter: Bool {
+        guard first == "&" else { return false }
+        return dropFirst().drop { $0.isASCII && ($0.isLetter || $0 == "_") }.first == "="
     }
 }
 

@@ -25,7 +25,9 @@ package struct DocumentKind: Sendable {
     /// Whether a line of a text that can't be parsed begins with one of the keys.
     func isNamed(in bytes: some Collection<UInt8>) -> Bool {
         bytes.split(separator: UInt8(ascii: "\n")).contains { line in
-            keys.contains { line.starts(with: "\($0):".utf8) }
+            let yaml = line.starts(with: "\u{FEFF}".utf8) ? line.dropFirst(3) : line
+            let json = yaml.drop { " \t{".utf8.contains($0) }
+            return keys.contains { yaml.starts(with: "\($0):".utf8) || json.starts(with: "\"\($0)\"".utf8) }
         }
     }
 

@@ -131,7 +131,10 @@ extension PolicyFileMistake {
 extension String {
     /// The text for a message: on one line, without credentials, and shortened.
     package var shortened: String {
-        let line = String(hidingCredentials.prefix(61)).map { $0.isNewline || $0 == "\t" ? " " : $0 }
+        // A credential that begins in the text that is shown may end far behind it.
+        let line = String(String(prefix(4096)).hidingCredentials.prefix(61)).map {
+            $0.isNewline || $0 == "\t" ? " " : $0
+        }
         return line.count > 60 ? String(line.prefix(59)) + "…" : String(line)
     }
 }

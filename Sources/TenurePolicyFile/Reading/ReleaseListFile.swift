@@ -76,7 +76,10 @@ package enum ReleaseListFile {
         do throws(PolicyFileError) {
             rows = try Self.rows(of: SourceText(bytes, named: fileName), &mistakes)
         } catch {
-            throw error.withoutExcerpts
+            // Its first row may name columns of a list. Otherwise it may be another file, and secret.
+            let header = String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+            let names = header.split { ",;\t\"\r".contains($0) }.map(String.init)
+            throw names.contains { mapping[$0] != nil || Column(header: $0) != nil } ? error : error.withoutExcerpts
         }
         let start = SourcePosition(file: fileName, line: 1, column: 1)
         guard let header = rows.first else {

@@ -8,7 +8,7 @@ extension LintRule {
         "boundary-without-version", .note, "a boundary without a build or version",
         story:
             "The purchase date of an app bundle isn't that of the app: if the number counts too, an early one proves the owner.",
-        fix: "Add the number of the era's first release, or write `buildNumbers: restarted` if numbers prove nothing."
+        fix: "Add the number of the era's first release, or set `buildNumbers: restarted` if numbers prove nothing."
     ) { subject, report in
         for change in subject.writtenChanges where change.version == nil && change.matters {
             if change.platform.key == .bundleVersion, subject.draft.buildNumbers == .restarted { continue }
@@ -25,7 +25,7 @@ extension LintRule {
                             "write `\(key): \"\($0)\"`", .write(.text("\($0)"), at: change.path + [.key(key)]))
                     }
                 },
-                "add `\(key)` with the \(key) of the first release of `\(change.after.name.shortened)`\(key == "build" ? ", or write `buildNumbers: restarted` if builds prove nothing" : "")"
+                "add `\(key)` with the \(key) of the first release of `\(change.after.name.shortened)`\(key == "build" ? ", or set `buildNumbers: restarted` if builds prove nothing" : "")"
             )
         }
     }

@@ -11,7 +11,7 @@ extension LintRule {
         story:
             "Shipping one build below the last paid one gives the app away to everyone who installs it: their original build never changes.",
         fix:
-            "Ship no such build; if it was shipped, make the release list the policy's, or write `buildNumbers: restarted`.",
+            "Ship no such build; if it was shipped, make the release list the policy's, or set `buildNumbers: restarted`.",
         needs: .releases
     ) { subject, report in
         for platform in subject.platforms {

@@ -38,7 +38,7 @@ extension LintRule {
                         at: listed, on: platform,
                         "\(eras), and the policy takes the second release for the first: anyone who first got the app with it in \(subject.name(era)) gets \(inWords(given)) for nothing",
                         fix: platform.key == .bundleVersion
-                            ? "let the date decide: make this list the policy's `releases`, or write `buildNumbers: restarted`"
+                            ? "let the date decide: make this list the policy's `releases`, or set `buildNumbers: restarted`"
                             : "make this list the policy's `releases`, so that the date decides")
                 }
             }

@@ -19,12 +19,14 @@ extension LintSubject {
         let buyers = "customers who paid for the app in \(name(era))"
         let names = inWords(honoring.map(\.name))
         let haveEnded = honors.allSatisfy(hasEnded)
-        let (missed, haveBuyers) = unhonoredDates(of: era, among: honors.filter { !hasEnded($0) })
+        let current = honors.filter { !hasEnded($0) }
+        let (missed, haveBuyers) = unhonoredDates(
+            of: era, among: current, soldSince: honors.compactMap(\.boughtSince).min())
         if !haveEnded, !missed.isEmpty {
             let isFree = eras[(era + 1)...].contains { $0.model == .free }
             report.add(
                 at: ["eras", .index(era)], as: missed, severity: isFree && haveBuyers ? .error : .warning,
-                "\(buyers) \(missed.joined(separator: ", or ")) don't keep \(names)\(haveBuyers ? "" : " if the app was out then"): no honor includes their purchase date",
+                "\(buyers) \(missed.joined(separator: ", or ")) don't keep \(names)\(haveBuyers ? "" : " if the app was out then"): no honor\(current.count < honors.count ? " that still applies" : "") includes their purchase date",
                 fix: self.honoring(era, by: first),
                 "extend the dates of an honor of \(name(era)); if you intend them, add this finding to `acknowledge`")
         }
@@ -44,7 +46,11 @@ extension LintSubject {
 
     /// Returns the purchase dates of an era that none of its honors includes, as text for the message, and whether
     /// customers certainly bought then. Without a release list, the app may not have been out before the first honored date.
-    private func unhonoredDates(of era: Int, among honors: [Honor]) -> (dates: [String], haveBuyers: Bool) {
+    ///
+    /// - Parameter soldSince: a date from which the app was sold, if the policy proves one.
+    private func unhonoredDates(
+        of era: Int, among honors: [Honor], soldSince: Date?
+    ) -> (dates: [String], haveBuyers: Bool) {
         let included = honors.map { honor in
             (since: honor.boughtSince ?? Date.distantPast, before: honor.boughtBefore ?? Date.distantFuture)
         }.sorted { $0.since < $1.since }
@@ -72,7 +78,8 @@ extension LintSubject {
                             : end == sale.end
                                 ? "from \(next.rfc3339)" : "from \(next.rfc3339) to before \(end.rfc3339)"
                     if !missed.contains(words) { missed.append(words) }
-                    haveBuyers = haveBuyers || next != .distantPast || end == sale.end
+                    haveBuyers =
+                        haveBuyers || next != .distantPast || end == sale.end || soldSince.map { $0 < end } ?? false
                 }
                 next = max(next, dates.before)
             }

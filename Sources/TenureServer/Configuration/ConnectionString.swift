@@ -14,8 +14,13 @@ package enum ConnectionString {
     /// Whether a text is such a list. A configuration file may have put its folder before it.
     package static func matches(_ text: String) -> Bool {
         guard !["postgres://", "postgresql://"].contains(where: text.hasPrefix) else { return false }
-        let options = parsed(text.lowercased())
-        if options.contains(where: { $0.name.hasSuffix("password") }) { return true }
+        let text = text.lowercased()
+        // Also in a list that libpq wouldn't read, such as one without a closing quote.
+        let names = text.split(separator: "=", omittingEmptySubsequences: false).dropLast()
+        if names.contains(where: { $0.split(whereSeparator: \.isWhitespace).last?.hasSuffix("password") == true }) {
+            return true
+        }
+        let options = parsed(text)
         guard options.contains(where: { Self.options.contains($0.name) }) else { return false }
         // A folder may be named `user=1`.
         return options.count > 1 || options.allSatisfy { !$0.value.contains("/") || $0.value.hasPrefix("/") }

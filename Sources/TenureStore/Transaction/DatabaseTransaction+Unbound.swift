@@ -67,17 +67,27 @@ extension DatabaseTransaction {
             "SELECT customer FROM unbound_links WHERE unbound = $1 ORDER BY customer", [.integer(unbound)])
     }
 
-    /// The customers that the artifacts of an unbound customer name, also those who were found by another identity than
-    /// a purchase that it lists. Empty if it is linked to none.
+    /// The customers that the artifacts of an unbound customer name. Empty if it is linked to none.
+    ///
+    /// A purchase that it lists may also belong to a customer of another account, to whom it isn't linked. Of such a
+    /// customer, only the purchases are returned: nothing else that is known of that account is about these artifacts.
     package func customers(namedBy unbound: Customer) throws(StoreError) -> [Customer] {
         let links = try links(of: unbound.id)
         guard !links.isEmpty else { return [] }
-        let purchases = Set(unbound.facts.purchases.flatMap { [$0.originalTransactionID, $0.transactionID] })
+        let purchases = Set(unbound.facts.purchases.map(\.originalTransactionID))
         let holders = try members(by: purchases.map { Identity(.transactionID, $0) }, in: unbound.realm).values
         // Several members may be one customer, which is read once.
+        let linked = Set(try roots(of: Set(links)).values)
         var customers: [Customer] = []
-        for id in Set(try roots(of: Set(links).union(holders)).values).sorted() {
-            if let customer = try customer(id) { customers.append(customer) }
+        for id in linked.union(try roots(of: Set(holders)).values).sorted() {
+            guard let customer = try customer(id) else { continue }
+            var facts = customer.facts
+            if !linked.contains(id) {
+                facts = CustomerFacts()
+                facts.add(customer.facts.purchases)
+                facts.add(customer.facts.renewals)
+            }
+            customers.append(customer.knowing(facts))
         }
         return customers
     }

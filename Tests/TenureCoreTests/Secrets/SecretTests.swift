@@ -51,6 +51,8 @@ import Testing
         ("host=db password='two words' user=ada", "host=db password=<redacted> user=ada"),
         (#"password='it\'s \\' port=1"#, "password=<redacted> port=1"),
         ("password='never closed", "password=<redacted>"),
+        ("postgresql://db/shop?password='ab'cd&a=b", "postgresql://db/shop?password=<redacted>&a=b"),
+        ("host=db password=se&cret user=ada", "host=db password=<redacted> user=ada"),
         (#"password=two\ words port=1"#, "password=<redacted> port=1"),
         (#"sslpassword="two words" port=1"#, "sslpassword=<redacted> port=1"),
         ("host=db password = x user=ada", "host=db password = <redacted> user=ada"),

@@ -108,6 +108,7 @@ import Testing
         for options in [
             "host=db user=ada password=x", "password = 'x'", "/etc/tenure/user=ada password=x", "dbname=shop",
             "host=/run/postgresql user=ada", "HOST=db", "host=/run/postgresql", "/etc/tenure/host=/run/postgresql",
+            "sslrootcert=/etc/my ca.pem password=a", "sslrootcert='/etc/ca.pem password=a",
             "sslrootcert=/etc/ca.pem host=db", "sslrootcert = '/etc/my ca.pem' host=db", "user = ada dbname = shop",
             #"application_name='it\'s' dbname=shop"#, "host=db user", "host='/run/my sockets'",
             "password=a/b",
