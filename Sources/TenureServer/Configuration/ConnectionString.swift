@@ -16,10 +16,10 @@ package enum ConnectionString {
         guard !["postgres://", "postgresql://"].contains(where: text.hasPrefix) else { return false }
         let text = text.lowercased()
         // Also in a list that libpq wouldn't read, such as one without a closing quote.
-        let names = text.split(separator: "=", omittingEmptySubsequences: false).dropLast()
-        if names.contains(where: { $0.split(whereSeparator: \.isWhitespace).last?.hasSuffix("password") == true }) {
-            return true
+        let names = text.split(separator: "=", omittingEmptySubsequences: false).dropLast().map { part in
+            part.split { $0.isWhitespace || $0 == "/" }.last ?? ""
         }
+        if names.contains(where: { $0.hasSuffix("password") && $0.allSatisfy(\.isLetter) }) { return true }
         let options = parsed(text)
         guard options.contains(where: { Self.options.contains($0.name) }) else { return false }
         // A folder may be named `user=1`.
