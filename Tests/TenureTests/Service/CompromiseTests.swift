@@ -183,6 +183,7 @@ extension Tenure {
             #expect(await compromise.device(store, at: thief, storage: storage).start().allows("everything"))
             try compromise.passOnRevocation(through: thief)
             let tenure = compromise.device(store, at: thief, storage: storage).start()
+            _ = await tenure.settled()
             await tenure.engine.searchAgain()
             #expect(tenure.serviceOutcome == .failed("its entitlement token is signed with a revoked key"))
             #expect(await !tenure.allows("everything"))
@@ -314,6 +315,7 @@ extension Tenure {
             let back = compromise.device(store, at: thief, storage: storage)
             back.time.now = InventedApp.now
             let tenure = back.start()
+            _ = await tenure.settled()
             await tenure.engine.searchAgain()
             #expect(
                 tenure.serviceOutcome
