@@ -3,7 +3,7 @@ extension Transaction {
     public struct Transactions: AsyncSequence, Sendable {
         public typealias Element = VerificationResult<Transaction>
 
-        /// The requested transactions of the device. Nil for those that arrive from now on.
+        /// Which of the device's transactions are requested. Nil for the transactions that arrive after the request.
         let selection: TransactionSelection?
         let store: LocalStore?
 

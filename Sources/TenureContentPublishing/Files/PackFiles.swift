@@ -72,7 +72,7 @@ private struct PackScan {
 
     init(folder: String) { self.folder = folder }
 
-    /// The sorted files and all mistakes, including those that only all files together show.
+    /// The sorted files and all mistakes, including mistakes that show only when all files are known.
     var result: (files: PackFiles, mistakes: [String]) {
         let sorted = files.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
         var all = mistakes

@@ -2,7 +2,7 @@
 struct PossibleEras {
     let version: VersionProof
     let date: DateProof
-    /// The possible eras, without those that the exception in rule C1 adds (see `erasOfBoth`).
+    /// The possible eras, without the eras that the exception in rule C1 adds (see `erasOfBoth`).
     let eras: EraSet
     /// How version and date contradict each other; nil if they don't, or if a changeover window explains the
     /// difference.

@@ -1,6 +1,6 @@
 /// What a YAML or JSON file should be: a policy, cases, or another kind of document.
 package struct DocumentKind: Sendable {
-    /// `a policy`
+    /// The kind for messages, such as `a policy`.
     let name: String
     /// The first line of such a file, for messages.
     let beginning: String
@@ -22,7 +22,7 @@ package struct DocumentKind: Sendable {
         return keys.contains { root[$0] != nil }
     }
 
-    /// Whether a line of a text that can't be parsed begins with one of the keys.
+    /// Whether a line of a text that can't be parsed begins with one of the keys, as YAML or JSON has them.
     func isNamed(in bytes: some Collection<UInt8>) -> Bool {
         bytes.split(separator: UInt8(ascii: "\n")).contains { line in
             let yaml = line.starts(with: "\u{FEFF}".utf8) ? line.dropFirst(3) : line

@@ -50,7 +50,7 @@ extension LintRule {
             let names = inWords(unhonored.map(\.name))
             let others = inWords(honoring.map(\.name))
             for entitlement in unhonored {
-                // Don't lower the severity if another entitlement is honored: only the developer knows which features
+                // Report a warning even if another entitlement honors the era: only the developer knows which features
                 // are new.
                 report.add(
                     at: path, as: [entitlement.name], severity: .warning,

@@ -10,7 +10,7 @@ struct CriticalInstants: Sendable {
     /// The dates in ascending order.
     private let instants: [Date]
 
-    /// Collects the dates of both policies, and of those that promises refer to.
+    /// Collects the dates of both policies, and of the policies that promises refer to.
     init(of policies: some Sequence<Policy>) {
         // Rule A9.
         var instants = Set(

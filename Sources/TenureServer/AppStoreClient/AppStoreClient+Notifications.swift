@@ -2,7 +2,7 @@ import Foundation
 import TenureAppStore
 import TenureCore
 
-/// The calls about notifications: those that the App Store sent, and test notifications.
+/// The calls for the history of sent notifications, and for test notifications.
 extension AppStoreClient {
     /// Returns one page of the notifications that the App Store sent between two dates. The App Store keeps those of
     /// the last 180 days in production, and of 30 days in the sandbox.

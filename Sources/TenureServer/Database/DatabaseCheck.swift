@@ -6,7 +6,7 @@ import TenurePolicyFile
 package import TenureStore
 
 /// Checks a whole database, for `tenure database check`: its integrity, the references between rows, each artifact's
-/// signature, and whether each customer's stored facts are those that the artifacts prove.
+/// signature, and whether the artifacts prove each customer's stored facts.
 package struct DatabaseCheck: Sendable {
     private let store: Store
     private let trust: TrustConfiguration
@@ -102,7 +102,7 @@ package struct DatabaseCheck: Sendable {
                 guard case .damaged(let detail) = error else { throw error }
                 return report(DatabaseFinding(detail, of: publicID, .restore))
             }
-            // Are the artifacts those that were stored?
+            // Check that no artifact was changed after it was stored.
             outcome.artifacts += rows.artifacts.count
             for (index, entry) in rows.artifacts.enumerated() where !entry.artifact.hasItsDigest {
                 report(

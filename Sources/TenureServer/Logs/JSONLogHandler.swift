@@ -51,7 +51,7 @@ package struct JSONLogHandler: LogHandler {
         write(Array(String(decoding: json.bytes, as: UTF8.self).escapedJSONForDisplay.utf8) + [UInt8(ascii: "\n")])
     }
 
-    /// The fields to rename, and their new names: those of libraries, and those that would occur twice in an object.
+    /// The new names of fields: of a library's fields, and of fields that would occur twice in an object.
     private static let names = [
         RequestID.metadataKey: "request", "time": "time_", "level": "level_", "message": "message_",
     ]

@@ -21,7 +21,7 @@ extension RehearsalAnswer {
     ) {
         let tally = findings.tally
         let promised = tally.promisedOnly.sorted { $0.key < $1.key }
-        // The entitlements of the policies, then those that only a promise still gives.
+        // First the entitlements of the policies, then the entitlements that only a promise still gives.
         let all = Array(zip(tally.entitlements, tally.byEntitlement)) + promised.map { ($0.key, $0.value) }
         self.init(
             id: id, at: now.rfc3339, against: version, customers: tally.customers, gaining: tally.gaining,

@@ -32,7 +32,7 @@ struct LinkedArtifacts: Sendable {
     /// - Parameter known: The stored customer whom the identities name. Their proofs and purchases link artifacts too.
     init(_ verified: VerifiedArtifacts, known: Customer? = nil) {
         rejected = verified.rejected
-        // A leading app transaction or receipt counts. A leading transaction is among those that are linked below.
+        // Count a leading app transaction or receipt. A leading transaction is linked below, with the others.
         let leader = ArtifactLinks.Leader(of: verified)
         var links = ArtifactLinks(leading: leader, known: known)
         var receipt = verified.receipt

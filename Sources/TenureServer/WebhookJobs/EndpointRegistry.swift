@@ -58,7 +58,7 @@ struct EndpointSilence {
     /// How often each endpoint was read with the same heartbeat, which is part of the key.
     private var reads: [NamedEndpoint: Int] = [:]
 
-    /// Counts a read of all endpoints, and returns those that count as silent.
+    /// Counts a read of all endpoints, and returns the silent ones.
     mutating func silent(among endpoints: [NamedEndpoint]) -> [NamedEndpoint] {
         reads = Dictionary(endpoints.map { ($0, (reads[$0] ?? 0) + 1) }, uniquingKeysWith: max)
         return endpoints.filter { (reads[$0] ?? 0) > Self.maximum }

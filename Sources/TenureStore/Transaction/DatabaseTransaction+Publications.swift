@@ -65,7 +65,7 @@ extension DatabaseTransaction {
 
     /// Puts the policy into effect, unless more customers than the request allows would lose or gain something.
     ///
-    /// From now on, marked promises count as ended, and those that a rollback restores count again.
+    /// From now on, marked promises count as ended, and promises that a rollback restores count again.
     /// `Store.finishPublication` writes the rows of these promises later.
     func publish(_ pending: PendingPublication) throws(StoreError) -> PublicationOutcome {
         var (request, survey) = (pending.request, pending.survey)
