@@ -15,7 +15,8 @@ struct AdminKeyCreateCommand: AsyncParsableCommand {
             64 wrong usage.
 
             Example:
-              tenure admin-key create --scope support --name ada --out ada.key --database var/tenure.sqlite
+              tenure admin-key create --scope support --name ada --out ada.key \\
+                  --database var/tenure.sqlite
             """
     )
 

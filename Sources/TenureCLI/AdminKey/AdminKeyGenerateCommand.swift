@@ -13,7 +13,8 @@ struct AdminKeyGenerateCommand: AsyncParsableCommand {
 
             Examples:
               tenure admin-key generate --out /etc/tenure/admin-key
-              tenure admin-key generate | kubectl create secret generic tenure --from-file=admin-key=/dev/stdin
+              tenure admin-key generate | kubectl create secret generic tenure \\
+                  --from-file=admin-key=/dev/stdin
             """
     )
 

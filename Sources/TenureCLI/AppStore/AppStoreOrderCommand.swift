@@ -18,7 +18,8 @@ struct AppStoreOrderCommand: AsyncParsableCommand {
             Store or the service didn't answer; 64 wrong usage.
 
             Example:
-              tenure app-store order MVWX6Y7Z8Q --service https://tenure.example.com --key-file support.key
+              tenure app-store order MVWX6Y7Z8Q --service https://tenure.example.com \\
+                  --key-file support.key
             """
     )
 

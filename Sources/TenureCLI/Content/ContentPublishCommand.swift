@@ -21,7 +21,8 @@ struct ContentPublishCommand: AsyncParsableCommand {
 
             Example:
               tenure policy signing-key policy-key.pem
-              tenure content publish content.yaml --policy policy.yaml --key policy-key.pem --to published
+              tenure content publish content.yaml --policy policy.yaml \\
+                  --key policy-key.pem --to published
             """
     )
 

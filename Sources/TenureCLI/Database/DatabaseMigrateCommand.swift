@@ -16,7 +16,8 @@ struct DatabaseMigrateCommand: AsyncParsableCommand {
             anymore. After a failure, the target is empty and the source stays as it is.
 
             Example:
-              tenure database migrate --database var/tenure.sqlite --to postgres://tenure@db.example.com/tenure
+              tenure database migrate --database var/tenure.sqlite \\
+                  --to postgres://tenure@db.example.com/tenure
             """
     )
 

@@ -16,7 +16,8 @@ struct DatabaseRestoreCommand: AsyncParsableCommand {
             Exit codes: 0 restored, 1 nothing was changed, 64 wrong usage.
 
             Example:
-              tenure database restore --database var/tenure.sqlite backups/2026-11-21.sqlite
+              tenure database restore \\
+                  --database var/tenure.sqlite backups/2026-11-21.sqlite
             """
     )
 

@@ -17,7 +17,8 @@ struct DecideCommand: AsyncParsableCommand {
 
             Examples:
               tenure decide --policy policy.yaml receipt
-              tenure decide --policy policy.yaml --entitlement everything --json app-transaction.jws transaction.jws
+              tenure decide --policy policy.yaml --entitlement everything \\
+                  --json app-transaction.jws transaction.jws
               tenure decide --policy policy.yaml --at 2027-01-01 receipt
             """
     )

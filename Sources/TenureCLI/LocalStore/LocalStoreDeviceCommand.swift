@@ -13,7 +13,8 @@ struct LocalStoreDeviceCommand: AsyncParsableCommand {
             them. The receipt is a file beside it with the suffix `.receipt`. Without --out, everything is JSON.
 
             Example:
-              tenure local-store device Ada --out ada.jws && tenure decide --policy policy.yaml --trust var/local-store/authority ada.jws
+              tenure local-store device Ada --out ada.jws && tenure decide \\
+                  --policy policy.yaml --trust var/local-store/authority ada.jws
             """
     )
 

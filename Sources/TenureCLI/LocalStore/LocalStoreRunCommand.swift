@@ -21,7 +21,8 @@ struct LocalStoreRunCommand: AsyncParsableCommand {
 
             Examples:
               tenure local-store run --scenario Examples/scenarios/calculator-disaster.yaml
-              tenure local-store run --scenario scenario.yaml --notify http://127.0.0.1:8080/v1/notifications/apple --speed 60x
+              tenure local-store run --scenario scenario.yaml \\
+                  --notify http://127.0.0.1:8080/v1/notifications/apple --speed 60x
             """
     )
 

@@ -14,7 +14,8 @@ struct MintCommand: AsyncParsableCommand {
 
             Example:
               tenure mint authority ./authority
-              tenure mint app-transaction --authority ./authority --set originalApplicationVersion=37 --out early.jws
+              tenure mint app-transaction --authority ./authority \\
+                  --set originalApplicationVersion=37 --out early.jws
               tenure inspect --trust ./authority early.jws
             """,
         subcommands: [
@@ -166,8 +167,9 @@ struct MintAppTransactionCommand: AsyncParsableCommand {
         abstract: "Sign an app transaction: when and with which version a customer got the app.",
         discussion: """
             Example:
-              tenure mint app-transaction --authority ./authority --set originalApplicationVersion=37 \
-            --set originalPurchaseDate=2014-05-01 --out early.jws
+              tenure mint app-transaction --authority ./authority \\
+                  --set originalApplicationVersion=37 \\
+                  --set originalPurchaseDate=2014-05-01 --out early.jws
             """
     )
 
@@ -182,7 +184,8 @@ struct MintTransactionCommand: AsyncParsableCommand {
         abstract: "Sign a transaction: one purchase in the app.",
         discussion: """
             Example:
-              tenure mint transaction --authority ./authority --set productId=com.example.calculator.everything
+              tenure mint transaction --authority ./authority \\
+                  --set productId=com.example.calculator.everything
             """
     )
 
@@ -197,7 +200,8 @@ struct MintRenewalInfoCommand: AsyncParsableCommand {
         abstract: "Sign renewal info: the next events of a subscription.",
         discussion: """
             Example:
-              tenure mint renewal-info --authority ./authority --set gracePeriodExpiresDate=2027-01-05
+              tenure mint renewal-info --authority ./authority \\
+                  --set gracePeriodExpiresDate=2027-01-05
             """
     )
 
@@ -212,7 +216,8 @@ struct MintNotificationCommand: AsyncParsableCommand {
         abstract: "Sign an App Store Server Notification, and the artifacts in it.",
         discussion: """
             Example:
-              tenure mint notification --authority ./authority --set notificationType=DID_RENEW
+              tenure mint notification --authority ./authority \\
+                  --set notificationType=DID_RENEW
             """
     )
 
@@ -227,8 +232,10 @@ struct MintReceiptCommand: AsyncParsableCommand {
         abstract: "Sign an app receipt.",
         discussion: """
             Example:
-              tenure mint receipt --authority ./authority --set original_application_version=37 \
-            --set in_app.0.product_id=com.example.calculator.everything --out receipt
+              tenure mint receipt --authority ./authority \\
+                  --set original_application_version=37 \\
+                  --set in_app.0.product_id=com.example.calculator.everything \\
+                  --out receipt
             """
     )
 

@@ -19,9 +19,11 @@ struct MintCorpusCommand: AsyncParsableCommand {
 
             Example:
               tenure mint authority ./authority
-              tenure mint corpus --authority ./authority --count 200000 --out corpus.ndjson --truth truth.json
-              tenure rehearse --policy Examples/rehearsal/policy.yaml --against Examples/rehearsal/previous.yaml \
-            --evidence corpus.ndjson --at 2015-09-01 --trust ./authority
+              tenure mint corpus --authority ./authority --count 200000 \\
+                  --out corpus.ndjson --truth truth.json
+              tenure rehearse --policy Examples/rehearsal/policy.yaml \\
+                  --against Examples/rehearsal/previous.yaml --evidence corpus.ndjson \\
+                  --at 2015-09-01 --trust ./authority
             """
     )
 

@@ -52,7 +52,8 @@ struct PersonaCreateCommand: AsyncParsableCommand {
 
             Example:
               tenure persona create --name early-buyer --platform iOS \\
-                --set originalAppVersion=37 --set originalPurchaseDate=2014-05-01 --key-file policy.key
+                  --set originalAppVersion=37 --set originalPurchaseDate=2014-05-01 \\
+                  --key-file policy.key
             """
     )
 

@@ -23,8 +23,10 @@ struct PolicyCheckCommand: AsyncParsableCommand {
 
             Examples:
               tenure policy check policy.yaml
-              tenure policy check policy.yaml --releases export.csv --map 'Build Number=build' --map Date=releasedAt
-              tenure policy check policy.yaml --against main/policy.yaml --strict --format sarif > policy.sarif
+              tenure policy check policy.yaml --releases export.csv \\
+                  --map 'Build Number=build' --map Date=releasedAt
+              tenure policy check policy.yaml --against main/policy.yaml --strict \\
+                  --format sarif > policy.sarif
             """
     )
 

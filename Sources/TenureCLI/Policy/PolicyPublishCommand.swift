@@ -21,9 +21,10 @@ struct PolicyPublishCommand: AsyncParsableCommand {
 
             Examples:
               tenure policy publish policy.yaml --rehearse --key-file policy.key
-              tenure policy publish policy.yaml --reason "free from 3.0 on" --key-file policy.key
-              tenure policy publish policy.yaml --reason "boundary was wrong" --take-from 12 --rehearsal reh_x \\
-                --key-file policy.key
+              tenure policy publish policy.yaml --reason "free from 3.0 on" \\
+                  --key-file policy.key
+              tenure policy publish policy.yaml --reason "boundary was wrong" \\
+                  --take-from 12 --rehearsal reh_x --key-file policy.key
             """
     )
 
@@ -52,7 +53,8 @@ struct PolicyRollbackCommand: AsyncParsableCommand {
             Exit codes: the same as of `publish`.
 
             Example:
-              tenure policy rollback --reason "boundary was right after all" --key-file policy.key
+              tenure policy rollback --reason "boundary was right after all" \\
+                  --key-file policy.key
             """
     )
 

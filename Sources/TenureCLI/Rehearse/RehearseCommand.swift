@@ -35,8 +35,8 @@ struct RehearseCommand: AsyncParsableCommand {
 
             Examples:
               tenure rehearse --policy new.yaml --evidence collected.ndjson.gz
-              tenure rehearse --policy new.yaml --against old.yaml --database var/tenure.sqlite --report report.html \
-            --fail-if 'lost>0'
+              tenure rehearse --policy new.yaml --against old.yaml \\
+                  --database var/tenure.sqlite --report report.html --fail-if 'lost>0'
             """
     )
 

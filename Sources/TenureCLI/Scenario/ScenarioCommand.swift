@@ -34,8 +34,10 @@ struct ScenarioRunCommand: AsyncParsableCommand {
 
             Examples:
               tenure scenario run Examples/scenarios/calculator-disaster.yaml
-              tenure scenario run --policy policy.yaml Examples/scenarios/calculator-disaster.yaml
-              tenure scenario run --service http://127.0.0.1:8080 --folder var/scenario --local-store-port 8090 story.yaml
+              tenure scenario run \\
+                  --policy policy.yaml Examples/scenarios/calculator-disaster.yaml
+              tenure scenario run --service http://127.0.0.1:8080 --folder var/scenario \\
+                  --local-store-port 8090 story.yaml
             """
     )
 

@@ -13,15 +13,17 @@ struct ScenarioSettingsCommand: AsyncParsableCommand {
             Exit codes: 0 written, 1 error, 64 wrong usage.
 
             Example:
-              tenure serve --policy policy.yaml $(tenure scenario settings --folder var/scenario --local-store-port 8090)
-              tenure scenario run --service http://127.0.0.1:8080 --folder var/scenario --local-store-port 8090 story.yaml
+              tenure serve --policy policy.yaml $(tenure scenario settings \\
+                  --folder var/scenario --local-store-port 8090)
+              tenure scenario run --service http://127.0.0.1:8080 --folder var/scenario \\
+                  --local-store-port 8090 story.yaml
             """
     )
 
     @Option(help: ArgumentHelp("The folder to write.", valueName: "dir"))
     var folder = "var/scenario"
 
-    @Option(help: "The port of the local App Store of scenarios.")
+    @Option(help: ArgumentHelp("The port of the local App Store of scenarios.", valueName: "port"))
     var localStorePort = 8090
 
     func run() async throws {

@@ -16,7 +16,8 @@ struct SigningKeyInstallCommand: AsyncParsableCommand {
             Exit codes: 0 installed, 1 the statement is refused or the file can't be read or written, 64 wrong usage.
 
             Examples:
-              tenure signing-key install --keys var/keys --root root-public.json statement.jwt
+              tenure signing-key install --keys var/keys \\
+                  --root root-public.json statement.jwt
               tenure signing-key install --keys var/keys revocations.jwt
             """
     )

@@ -14,7 +14,8 @@ struct SigningKeyRevokeCommand: AsyncParsableCommand {
             Exit codes: 0 revoked, 1 no such key or the file can't be read or written, 64 wrong usage.
 
             Example:
-              tenure signing-key revoke --keys var/keys kZ6Hb0R4c9XJ2oGq3yq0o1v3kS8c4w9xv5n2b7d1e0A
+              tenure signing-key revoke \\
+                  --keys var/keys kZ6Hb0R4c9XJ2oGq3yq0o1v3kS8c4w9xv5n2b7d1e0A
             """
     )
 

@@ -50,7 +50,8 @@ struct SigningKeyRootSignCommand: AsyncParsableCommand {
             Exit codes: 0 printed, 1 a file can't be read, 64 wrong usage.
 
             Example:
-              tenure signing-key root sign root.json --key next-public.json --days 180 > statement.jwt
+              tenure signing-key root sign root.json --key next-public.json \\
+                  --days 180 > statement.jwt
             """
     )
 
@@ -87,7 +88,8 @@ struct SigningKeyRootRevokeCommand: AsyncParsableCommand {
             Exit codes: 0 printed, 1 the file can't be read or written, 64 wrong usage.
 
             Example:
-              tenure signing-key root revoke root.json kZ6Hb0R4c9XJ2oGq3yq0o1v3kS8c4w9xv5n2b7d1e0A > revocations.jwt
+              tenure signing-key root revoke root.json \\
+                  kZ6Hb0R4c9XJ2oGq3yq0o1v3kS8c4w9xv5n2b7d1e0A > revocations.jwt
             """
     )
 
