@@ -12,6 +12,7 @@ extension Tenure {
         case purchased(Transaction, Customer)
         /// The purchase waits for approval, such as a parent's. When it is approved, `updates` yields the change.
         case pending
+        /// The customer closed the sheet. This is no error.
         case userCancelled
     }
 

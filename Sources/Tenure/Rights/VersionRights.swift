@@ -96,7 +96,9 @@ extension Tenure {
 
         /// The problem and its fix on one line, for a log.
         public var description: String { "\(problem); \(recovery)" }
+        /// The problem in one English sentence.
         public var errorDescription: String? { problem }
+        /// What the developer can do about it.
         public var recoverySuggestion: String? { recovery }
 
         private var problem: String {

@@ -54,12 +54,14 @@ public struct Decision: Sendable, Hashable {
         if outcome == .granted, eraRights.contains(where: { !until.outlasts($0.until) }) { isPromised = true }
     }
 
+    /// `isPromised` and the title aren't compared.
     public static func == (left: Decision, right: Decision) -> Bool {
         left.entitlement == right.entitlement && left.outcome == right.outcome && left.until == right.until
             && left.reasons == right.reasons && left.nextSteps == right.nextSteps
             && left.eraRights == right.eraRights
     }
 
+    /// Hashes only three of the compared properties, which is faster.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(entitlement)
         hasher.combine(outcome)

@@ -129,6 +129,7 @@ public struct CivilDay: Sendable, Hashable, Comparable {
     /// The instant at which the day ends last anywhere: 24:00 in UTC-12.
     package var lastEnd: Date { midnight.addingTimeInterval((24 + 12) * 3600) }
 
+    /// Orders days by the calendar, the earlier first.
     public static func < (left: CivilDay, right: CivilDay) -> Bool {
         (left.year, left.month, left.day) < (right.year, right.month, right.day)
     }

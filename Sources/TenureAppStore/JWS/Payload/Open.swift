@@ -8,6 +8,7 @@ where Known.RawValue: Sendable & Hashable {
     /// A value for which the enumeration has no case.
     case unknown(Known.RawValue)
 
+    /// Never fails: a value without a case becomes `unknown`.
     public init(rawValue: Known.RawValue) {
         self = Known(rawValue: rawValue).map(Open.known) ?? .unknown(rawValue)
     }
@@ -25,7 +26,9 @@ where Known.RawValue: Sendable & Hashable {
         if case .known(let value) = self { value } else { nil }
     }
 
+    /// Compares with a case, as in `payload.type == .consumable`. False for an unknown value.
     public static func == (value: Open, known: Known) -> Bool { value.known == known }
+    /// True for every other case and for an unknown value.
     public static func != (value: Open, known: Known) -> Bool { value.known != known }
 }
 
