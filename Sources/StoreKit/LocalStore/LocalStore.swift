@@ -98,10 +98,12 @@ public final class LocalStore: Sendable {
 
     /// The reason why the local App Store failed, as the underlying error of `StoreKitError.systemError`.
     public struct Failure: Error, Sendable, Hashable, CustomStringConvertible, LocalizedError {
+        /// The reason in one sentence, as the local App Store or the connection reports it.
         public let description: String
 
         init(_ description: String) { self.description = description }
 
+        /// The same as `description`.
         public var errorDescription: String? { description }
     }
 

@@ -80,5 +80,6 @@ extension Product {
 }
 
 extension Product.PurchaseOption: CustomDebugStringConvertible {
+    /// The option with its values, in a form of this package.
     public var debugDescription: String { "\(kind)" }
 }
