@@ -1,7 +1,7 @@
 import Foundation
 import TenureStore
 
-/// The verdicts of a rehearsal so far, by the key of the customers' plain facts (`PlainFacts`).
+/// The kinds of customers that a rehearsal has found so far, by the key of their plain facts (`PlainFacts`).
 ///
 /// For example, Ada and Ben each got build 37 on iOS in March 2014, and bought nothing. They differ only in IDs and in
 /// dates between the same boundaries, so they have the same key, and the policy decides about them once. A million
