@@ -1,7 +1,7 @@
 public import Foundation
 
 extension Product {
-    /// The result of a purchase.
+    /// How a purchase ended. Failures are thrown instead.
     public enum PurchaseResult: Sendable {
         /// The new transaction, or the one that the customer already has. Finish it after delivery.
         case success(VerificationResult<Transaction>)

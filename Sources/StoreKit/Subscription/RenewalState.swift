@@ -1,5 +1,5 @@
 extension Product.SubscriptionInfo {
-    /// The state of a subscription.
+    /// Whether a subscription entitles, and why not: in `subscribed` and `inGracePeriod` it does.
     public struct RenewalState: RawRepresentable, Equatable, Hashable, Sendable {
         /// The number that notifications have as `status`, even one without a constant.
         public let rawValue: Int

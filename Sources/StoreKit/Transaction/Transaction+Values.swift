@@ -81,7 +81,7 @@ extension Transaction {
         public var localizedDescription: String { self == .familyShared ? "shared by the family" : "purchased" }
     }
 
-    /// The offer of a purchase.
+    /// The reduced price or free trial with which a period was bought.
     public struct Offer: Equatable, Hashable, Sendable {
         /// How the customer pays for the offer.
         public struct PaymentMode: RawRepresentable, Equatable, Hashable, Sendable {

@@ -45,7 +45,7 @@ public struct Transaction: Identifiable, Sendable {
     public let environment: AppStore.Environment
     /// Whether the customer bought it, or the App Store renewed it.
     public let reason: Reason
-    /// The storefront of the purchase.
+    /// The App Store of the country in which it was bought, even if the customer has moved since.
     public let storefront: Storefront
     /// The whole price, in `currency`.
     public let price: Decimal?

@@ -33,7 +33,7 @@ extension Transaction {
     /// app's Info.plist has `SKIncludeConsumableInAppPurchaseHistory`, or they were refunded.
     public static var all: Transactions { Transactions(selection: .all, store: LocalStore.current) }
 
-    /// All transactions of one product.
+    /// As `all`, for one product.
     public static func all(for productID: String) -> Transactions {
         Transactions(selection: .allOf(productID), store: LocalStore.current)
     }
@@ -64,9 +64,9 @@ extension Transaction {
     /// The transactions that the app hasn't finished.
     public static var unfinished: Transactions { Transactions(selection: .unfinished, store: LocalStore.current) }
 
-    /// First the unfinished transactions, then everything that happens outside of this app's own purchases: renewals, refunds,
-    /// purchases on other devices, approvals, and changes of Family Sharing.
-    /// Each listener gets all of it. It ends only when the listening task is canceled.
+    /// First the unfinished transactions, then everything that happens outside of this app's own purchases: renewals,
+    /// refunds, purchases on other devices, approvals, and changes of Family Sharing. Each listener gets all of it. It
+    /// ends only when the listening task is canceled.
     public static var updates: Transactions { Transactions(selection: nil, store: LocalStore.current) }
 }
 

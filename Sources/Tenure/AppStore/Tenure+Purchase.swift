@@ -3,7 +3,7 @@ import TenureCore
 
 /// Buys products, and processes purchases that the app made with StoreKit itself.
 extension Tenure {
-    /// The result of a purchase.
+    /// How a purchase ended. Failures are thrown instead.
     public enum PurchaseResult: Sendable {
         /// The purchase is verified and recorded. The customer already has the entitlements that it grants.
         ///

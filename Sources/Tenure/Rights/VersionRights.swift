@@ -87,7 +87,7 @@ extension Tenure {
 }
 
 extension Tenure {
-    /// An error in a list of versions.
+    /// Why `register` refused a list of versions. The list grants nothing then.
     public enum InvalidVersionList: LocalizedError, Sendable, Hashable, CustomStringConvertible {
         /// These texts aren't valid versions.
         case malformed([String])

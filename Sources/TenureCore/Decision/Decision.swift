@@ -71,7 +71,7 @@ public struct Decision: Sendable, Hashable {
 
 /// A right that an era gives to one acquisition.
 public struct EraRight: Sendable, Hashable {
-    /// The acquisition that has the right.
+    /// Which purchase of the app gives the right, by the ID of its app transaction or by its date.
     public let acquisition: AcquisitionKey
     /// When the right ends, exclusive; nil if it is permanent.
     public let until: Date?

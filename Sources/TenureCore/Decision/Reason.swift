@@ -51,7 +51,7 @@ public struct Reason: Sendable {
         return facts
     }
 
-    /// The value of one fact of a reason.
+    /// A value in a reason, such as the date in `expired(product, at: date)`.
     public enum Fact: Sendable, Hashable {
         /// An era, a product, a version, a platform, an environment or a persona.
         case text(String)

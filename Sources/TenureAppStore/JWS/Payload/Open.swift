@@ -3,9 +3,9 @@ import TenureJSON
 /// A value of an enumeration to which Apple may add cases: a known case, or the unknown value as written.
 public enum Open<Known: RawRepresentable & Sendable & Hashable>: Sendable, Hashable
 where Known.RawValue: Sendable & Hashable {
-    /// A case of the enumeration.
+    /// A value that this version of Tenure knows.
     case known(Known)
-    /// A value for which the enumeration has no case.
+    /// A value that Apple added later, as written.
     case unknown(Known.RawValue)
 
     /// Never fails: a value without a case becomes `unknown`.
