@@ -11,8 +11,8 @@ import TenureStore
 /// code changes the policy in effect.
 ///
 /// A request to publish says how many customers may lose something (`takeFrom`) and how many may gain something
-/// (`giveTo`). For example, a rehearsal finds that 12 of 50,000 customers would lose `cloud`, and the
-/// developer accepts that:
+/// (`giveTo`). For example, a rehearsal finds that 12 of 50,000 customers would lose `cloud`, and the developer accepts
+/// that:
 ///
 /// 1. The request has `takeFrom: 12` and the rehearsal's ID. `PublicationCheck` compares both with the stored
 ///    rehearsal.

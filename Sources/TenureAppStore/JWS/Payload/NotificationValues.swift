@@ -7,7 +7,8 @@ public enum NotificationType: String, Sendable, Hashable, CaseIterable {
     case didRenew = "DID_RENEW"
     /// A subscriber redeemed an offer. Older notifications also report first purchases this way.
     case offerRedeemed = "OFFER_REDEEMED"
-    /// Another product for the subscription: at once if the subtype is `upgrade`, otherwise from the next renewal on.
+    /// Another product for the subscription: with `upgrade` at once, with `downgrade` from the next renewal on. Without a
+    /// subtype, the customer took back a planned downgrade.
     case didChangeRenewalPref = "DID_CHANGE_RENEWAL_PREF"
     /// Automatic renewal was switched on or off. Access doesn't change before `expiresDate`.
     case didChangeRenewalStatus = "DID_CHANGE_RENEWAL_STATUS"
