@@ -6,7 +6,14 @@ extension Product {
     public struct SubscriptionPeriod: Equatable, Hashable, Sendable {
         /// The unit of a period, ordered by length.
         public enum Unit: Equatable, Hashable, Comparable, Sendable {
-            case day, week, month, year
+            /// A calendar day, in UTC.
+            case day
+            /// Seven days.
+            case week
+            /// A calendar month. The day of the month is kept, or is the last one of a shorter month.
+            case month
+            /// Twelve calendar months.
+            case year
         }
 
         /// The largest unit in which the period is a whole number: `P12M` is 1 year, and `P14D` is 2 weeks.

@@ -50,6 +50,7 @@ public struct Policy: Sendable, Hashable {
         case newCustomer
         /// What the oldest honored era gives. Testers see the app as customers of that era do.
         case owner
+        /// Neither granted nor denied, so `whileUndetermined` applies.
         case undetermined
     }
 
