@@ -31,7 +31,9 @@ extension Tenure {
         public enum PolicyProblem: Sendable, Hashable {
             /// The app has no such resource.
             case missing(name: String)
+            /// The app has the resource, but the file can't be opened.
             case unreadable(name: String)
+            /// The resource has no bytes.
             case empty(name: String)
             /// The resource isn't an output of `tenure policy compile` or `tenure policy sign`.
             case invalid(name: String, reason: String)
@@ -101,6 +103,7 @@ extension Tenure.Error: LocalizedError {
 }
 
 extension Tenure.Error.PolicyProblem: CustomStringConvertible {
+    /// The problem on one line, without a fix.
     public var description: String {
         switch self {
         case .missing(let name): "the app has no resource `\(name)`"

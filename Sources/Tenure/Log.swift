@@ -7,7 +7,12 @@ extension Tenure {
     public struct Log: Sendable {
         /// How important a line is.
         public enum Level: String, Sendable, Hashable, CaseIterable {
-            case debug, info, error
+            /// A detail for developers. The client writes no line of this level yet.
+            case debug
+            /// An unusual event that needs no action, such as a change of the App Store account.
+            case info
+            /// A failure, such as a state that couldn't be stored.
+            case error
         }
 
         private let write: @Sendable (Level, String) -> Void

@@ -101,8 +101,10 @@ public struct JSONObject: Sendable, Hashable {
     public struct Member: Sendable, Hashable {
         /// The name, with escapes decoded.
         public let name: String
+        /// The value, which may be an object or array again.
         public let value: JSONValue
 
+        /// Writes the name without escapes. They are added when the value becomes text.
         public init(name: String, value: JSONValue) {
             self.name = name
             self.value = value

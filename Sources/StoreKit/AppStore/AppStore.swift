@@ -20,8 +20,10 @@ public enum AppStore: Sendable {
 extension AppStore {
     /// The environment in which the App Store signed something.
     public struct Environment: RawRepresentable, Equatable, Hashable, Sendable {
+        /// The text as signed, even one without a constant.
         public let rawValue: String
 
+        /// Accepts any text, because Apple may add environments.
         public init(rawValue: String) { self.rawValue = rawValue }
 
         /// Apps from the App Store.
@@ -34,13 +36,19 @@ extension AppStore {
 
     /// The platform on which the customer first got the app: iPadOS and watchOS count as iOS.
     public struct Platform: RawRepresentable, Equatable, Hashable, Sendable {
+        /// The text as signed, even one without a constant; empty if the payload lacks it.
         public let rawValue: String
 
+        /// Accepts any text, because Apple may add platforms.
         public init(rawValue: String) { self.rawValue = rawValue }
 
+        /// iPhone and iPad. `originalAppVersion` is then a build.
         public static let iOS = Platform(rawValue: "iOS")
+        /// The Mac, also for Mac Catalyst. `originalAppVersion` is then a marketing version instead of a build.
         public static let macOS = Platform(rawValue: "macOS")
+        /// Apple TV.
         public static let tvOS = Platform(rawValue: "tvOS")
+        /// Apple Vision Pro.
         public static let visionOS = Platform(rawValue: "visionOS")
     }
 }

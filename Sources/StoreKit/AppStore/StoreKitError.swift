@@ -6,7 +6,9 @@ public enum StoreKitError: Error, Sendable {
     case unknown
     /// The customer didn't do what was needed, such as signing in.
     case userCancelled
+    /// The local App Store can't be reached, or `LocalStore.Behavior.isOffline` is set.
     case networkError(URLError)
+    /// The local App Store refused. The underlying error is a `LocalStore.Failure` with the reason.
     case systemError(any Error)
     /// The product isn't sold in the customer's storefront.
     case notAvailableInStorefront
@@ -17,6 +19,7 @@ public enum StoreKitError: Error, Sendable {
 }
 
 extension StoreKitError: LocalizedError {
+    /// English text by this package; Apple's is localized.
     public var errorDescription: String? {
         switch self {
         case .unknown: "the App Store failed; try again later"

@@ -15,7 +15,9 @@ public struct AppTransaction: Sendable {
     public let appVersion: String
     /// Apple's number of the running app's version; nil outside of production.
     public let appVersionID: UInt64?
+    /// The app that the App Store signed it for. Verification compares it with the app on the device.
     public let bundleID: String
+    /// The environment of the local App Store: production or the sandbox.
     public let environment: AppStore.Environment
     /// The version when the app was first acquired: CFBundleVersion, on macOS CFBundleShortVersionString; “1.0” in the
     /// sandbox.
@@ -24,13 +26,18 @@ public struct AppTransaction: Sendable {
     public let originalPurchaseDate: Date
     /// The platform on which the app was first acquired.
     public let originalPlatform: AppStore.Platform
+    /// `originalPlatform` as signed, also for a platform that the type doesn't know.
     public var originalPlatformStringRepresentation: String { originalPlatform.rawValue }
+    /// The date at which the customer ordered the app before its release; nil without such an order, and in the
+    /// sandbox.
     public let preorderDate: Date?
     /// The date at which the purchase of the app itself was refunded; since the systems of 2026.
     public let revocationDate: Date?
     /// SHA-384 of the nonce and `AppStore.deviceVerificationID`, as lower-case text; 48 bytes.
     public let deviceVerification: Data
+    /// The UUID that was hashed with the device ID. Unlike Apple's, it isn't random, so that tests are repeatable.
     public let deviceVerificationNonce: UUID
+    /// The local App Store's time when it signed this copy.
     public let signedDate: Date
 
     /// The device's copy of the app transaction. The first time, it comes from the App Store, without a prompt.
@@ -80,7 +87,10 @@ extension AppTransaction: SignedValue {
 }
 
 extension AppTransaction: Equatable, Hashable, CustomDebugStringConvertible {
+    /// Compares the JWS, so two copies of one content that were signed at different times differ.
     public static func == (left: AppTransaction, right: AppTransaction) -> Bool { left.signed == right.signed }
+    /// Hashes the JWS, which `==` compares.
     public func hash(into hasher: inout Hasher) { hasher.combine(signed) }
+    /// The payload as JSON.
     public var debugDescription: String { signed.payloadText }
 }

@@ -17,11 +17,15 @@ extension LocalStore {
         /// `AppStore.canMakePayments`; false also lets every purchase throw `Product.PurchaseError.purchaseNotAllowed`.
         public var canMakePayments = true
 
+        /// Everything works: the device is online, and nothing fails, hangs or has a flaw.
         public init() {}
     }
 
+    /// How a call that reads something is answered.
     public enum Answer: Sendable {
+        /// The local App Store's data, signed and verified.
         case genuine
+        /// The call throws this error. A sequence can't: it is empty, and `updates` waits.
         case fails(StoreKitError)
         /// The call gets no answer until another behavior is set. As on devices, canceling the task doesn't end it.
         case hangs
@@ -41,7 +45,9 @@ extension LocalStore {
         case otherApp
     }
 
+    /// How a purchase ends. Apple shows a sheet, and here the test decides in its place.
     public enum PurchaseAnswer: Sendable {
+        /// The local App Store sells the product, or reports why it can't.
         case completes
         /// The customer closes the sheet.
         case isCancelled
@@ -49,13 +55,19 @@ extension LocalStore {
         case waitsForApproval
         /// Throws a `StoreKitError` or a `Product.PurchaseError`.
         case fails(any Error)
+        /// The sheet stays open until another behavior is set.
         case hangs
+        /// The product is sold, and its transaction comes as `.unverified`.
         case unverified(Flaw)
     }
 
+    /// What happens to the prompt of `AppStore.sync()` and `AppTransaction.refresh()`.
     public enum SignIn: Sendable, Hashable {
+        /// The customer signs in with the account that the device already has.
         case succeeds
+        /// The customer closes the prompt, so the call throws `StoreKitError.userCancelled`.
         case isCancelled
+        /// The prompt stays open until another behavior is set.
         case hangs
     }
 }

@@ -96,6 +96,6 @@ extension LocalStore {
         try await contact()
     }
 
-    /// A parent declines all waiting purchases.
+    /// A parent declines all waiting purchases. As with Apple's Ask to Buy, the app isn't told.
     public func declinePurchases() { state.withLock { $0.waitingPurchases = [] } }
 }

@@ -5,18 +5,19 @@ import TenureAppStore
 import TenureJSON
 
 /// A device of a local App Store: the source of `AppTransaction`, `Transaction`, `Product` and the rest on Linux. Apps
-/// never need it. Their tests use it to control how the store behaves.
-/// By default, the environment names the store: `TENURE_LOCAL_STORE_URL` and related variables. In a test, `run` uses another
-/// device for the length of a closure, and `use` for the whole process.
+/// never need it. Their tests use it to control how the store behaves. By default, the environment names the store:
+/// `TENURE_LOCAL_STORE_URL` and related variables. In a test, `run` uses another device for the length of a closure,
+/// and `use` for the whole process.
 public final class LocalStore: Sendable {
-    /// The value of `AppStore.deviceVerificationID`.
+    /// The ID of this device, which artifacts are signed for. Without one from the test, it follows from the names of
+    /// customer and device, so it is the same in each run.
     public let deviceVerificationID: UUID
     /// The file of the legacy receipt: `StoreKit/receipt` in the device's folder, in the sandbox
     /// `StoreKit/sandboxReceipt`.
     ///
     /// If the file doesn't exist, this fetches the receipt, and blocks the thread meanwhile. A customer without the app
-    /// has no receipt; then the file is missing. Foundation's `Bundle.main.appStoreReceiptURL` is always nil on Linux, so
-    /// use this property instead.
+    /// has no receipt; then the file is missing. Foundation's `Bundle.main.appStoreReceiptURL` is always nil on Linux,
+    /// so use this property instead.
     public var receiptURL: URL {
         fetchReceiptIfMissing()
         return receiptFile
@@ -75,8 +76,8 @@ public final class LocalStore: Sendable {
         state = Mutex(State(place: place))
     }
 
-    /// The folder of all devices without a separate folder. It is deleted when the process ends, because some devices are
-    /// never deallocated: that of the environment, and those with a hanging call.
+    /// The folder of all devices without a separate folder. It is deleted when the process ends, because some devices
+    /// are never deallocated: that of the environment, and those with a hanging call.
     private static let temporaryFolder: URL = {
         atexit { try? FileManager.default.removeItem(at: LocalStore.temporaryFolder) }
         return FileManager.default.temporaryDirectory.appendingPathComponent("StoreKit-\(UUID().uuidString)")
@@ -98,10 +99,12 @@ public final class LocalStore: Sendable {
 
     /// The reason why the local App Store failed, as the underlying error of `StoreKitError.systemError`.
     public struct Failure: Error, Sendable, Hashable, CustomStringConvertible, LocalizedError {
+        /// The reason in one sentence, as the local App Store or the connection reports it.
         public let description: String
 
         init(_ description: String) { self.description = description }
 
+        /// The same as `description`.
         public var errorDescription: String? { description }
     }
 
@@ -151,8 +154,8 @@ public final class LocalStore: Sendable {
     }
 
     func wakeListeners() {
-        // Yields without holding the lock: yielding takes the lock of the waiting task, which another thread holds while
-        // it cancels that task.
+        // Yields without holding the lock: yielding takes the lock of the waiting task, which another thread holds
+        // while it cancels that task.
         let watchers = state.withLock { state in
             defer { state.watchers = [] }
             return state.watchers

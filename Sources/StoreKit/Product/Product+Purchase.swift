@@ -1,9 +1,11 @@
 public import Foundation
 
 extension Product {
-    /// The result of a purchase.
+    /// How a purchase ended. Failures are thrown instead.
     public enum PurchaseResult: Sendable {
+        /// The new transaction, or the one that the customer already has. Finish it after delivery.
         case success(VerificationResult<Transaction>)
+        /// Only with `LocalStore.Behavior.purchases = .isCancelled`, since there is no sheet to close.
         case userCancelled
         /// A person such as a parent must approve it first; the transaction comes as one of `Transaction.updates`.
         case pending
@@ -11,13 +13,21 @@ extension Product {
 
     /// Why a purchase isn't possible.
     public enum PurchaseError: Error, Equatable, Hashable, Sendable {
+        /// Less than 1 or more than 10, or more than 1 of anything but a consumable or a non-renewing subscription.
         case invalidQuantity
+        /// The local App Store doesn't sell the product, or no longer.
         case productUnavailable
+        /// `AppStore.canMakePayments` is false.
         case purchaseNotAllowed
+        /// A promotional or win-back offer for a customer who never subscribed in the group.
         case ineligibleForOffer
+        /// The product has no offer with this ID.
         case invalidOfferIdentifier
+        /// Only if a behavior says so: a local App Store takes the price from the offer.
         case invalidOfferPrice
+        /// Only if a behavior says so: a local App Store doesn't check signatures of offers.
         case invalidOfferSignature
+        /// A win-back offer without an ID.
         case missingOfferParameters
     }
 
@@ -32,6 +42,7 @@ extension Product {
 }
 
 extension Product.PurchaseError: LocalizedError {
+    /// English text by this package; Apple's is localized.
     public var errorDescription: String? {
         switch self {
         case .invalidQuantity: "this quantity can't be bought; use 1 to 10"

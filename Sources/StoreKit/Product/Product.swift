@@ -4,30 +4,42 @@ import TenureJSON
 
 /// A product that the app sells.
 public struct Product: Identifiable, Sendable {
+    /// The type of a product, which decides whether and how long a purchase entitles.
     public struct ProductType: RawRepresentable, Equatable, Hashable, Sendable {
+        /// The text as in a transaction's `type`.
         public let rawValue: String
 
+        /// Accepts any text, because Apple may add types.
         public init(rawValue: String) { self.rawValue = rawValue }
 
+        /// Bought again and again. It is never among `Transaction.currentEntitlements`.
         public static let consumable = ProductType(rawValue: "Consumable")
+        /// Bought once, and kept permanently.
         public static let nonConsumable = ProductType(rawValue: "Non-Consumable")
+        /// Ends after a time that only the app knows. It stays among `Transaction.currentEntitlements`.
         public static let nonRenewable = ProductType(rawValue: "Non-Renewing Subscription")
+        /// Renews until it is canceled. Only this type has a `subscription`.
         public static let autoRenewable = ProductType(rawValue: "Auto-Renewable Subscription")
 
+        /// The raw value in English; Apple's is localized.
         public var localizedDescription: String { rawValue }
     }
 
     /// The local App Store's description of the product, not in Apple's form.
     public let jsonRepresentation: Data
+    /// The product ID, as in App Store Connect and in `Transaction.productID`.
     public let id: String
+    /// What kind of product it is. `subscription` is nil for all but auto-renewable ones.
     public let type: ProductType
     /// The name of the product: the last part of its ID, because a local App Store has no names.
     public let displayName: String
+    /// The product ID, because a local App Store has no descriptions.
     public let description: String
     /// The price in the currency of the customer's storefront.
     public let price: Decimal
     /// The price as text for the customer.
     public let displayPrice: String
+    /// Whether family members get the product too, as the scenario says.
     public let isFamilyShareable: Bool
     /// The subscription's details. Never nil for auto-renewable subscriptions, always nil for other products.
     public let subscription: SubscriptionInfo?
@@ -79,10 +91,13 @@ extension Product {
 }
 
 extension Product: Equatable, Hashable, CustomDebugStringConvertible {
+    /// Compares the local App Store's descriptions, so the same product at another price differs.
     public static func == (left: Product, right: Product) -> Bool {
         left.jsonRepresentation == right.jsonRepresentation
     }
 
+    /// Hashes the description, which `==` compares.
     public func hash(into hasher: inout Hasher) { hasher.combine(jsonRepresentation) }
+    /// `jsonRepresentation` as text.
     public var debugDescription: String { String(decoding: jsonRepresentation, as: UTF8.self) }
 }

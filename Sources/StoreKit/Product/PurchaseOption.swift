@@ -1,7 +1,7 @@
 public import Foundation
 
 extension Product {
-    /// An option of a purchase.
+    /// An option of a purchase. Those of StoreKit Testing in Xcode are missing here.
     public struct PurchaseOption: Equatable, Hashable, Sendable {
         enum Kind: Hashable, Sendable {
             case appAccountToken(UUID)
@@ -80,5 +80,6 @@ extension Product {
 }
 
 extension Product.PurchaseOption: CustomDebugStringConvertible {
+    /// The option with its values, in a form of this package.
     public var debugDescription: String { "\(kind)" }
 }

@@ -5,10 +5,15 @@ import TenureJSON
 extension Product {
     /// The information that only auto-renewable subscriptions have.
     public struct SubscriptionInfo: Equatable, Hashable, Sendable {
+        /// The offer for customers who never subscribed in the group; nil without one.
         public let introductoryOffer: SubscriptionOffer?
+        /// The offers for present and former subscribers. Apple leaves the choice to the developer's server.
         public let promotionalOffers: [SubscriptionOffer]
+        /// The offers for former subscribers.
         public let winBackOffers: [SubscriptionOffer]
+        /// The group. A customer has at most one subscription of it, except through the family.
         public let subscriptionGroupID: String
+        /// The length of a period without an offer.
         public let subscriptionPeriod: SubscriptionPeriod
         /// The level of the subscription in its group. 1 is the highest.
         public let groupLevel: Int
@@ -20,6 +25,7 @@ extension Product {
             get async { await Self.isEligibleForIntroOffer(for: subscriptionGroupID) }
         }
 
+        /// Whether the customer never subscribed in this group. False if the App Store was never reached.
         public static func isEligibleForIntroOffer(for groupID: String) async -> Bool {
             await LocalStore.current?.isEligibleForIntroOffer(groupID) ?? false
         }
@@ -61,8 +67,13 @@ extension Product.SubscriptionInfo {
     }
 }
 
+/// Apple's short name for `Product.SubscriptionInfo`.
 public typealias SubscriptionInfo = Product.SubscriptionInfo
+/// Apple's short name for `Product.SubscriptionPeriod`.
 public typealias SubscriptionPeriod = Product.SubscriptionPeriod
+/// Apple's short name for `Product.SubscriptionInfo.RenewalInfo`.
 public typealias SubscriptionRenewalInfo = Product.SubscriptionInfo.RenewalInfo
+/// Apple's short name for `Product.SubscriptionInfo.RenewalState`.
 public typealias SubscriptionRenewalState = Product.SubscriptionInfo.RenewalState
+/// Apple's short name for `Product.SubscriptionInfo.Status`.
 public typealias SubscriptionStatus = Product.SubscriptionInfo.Status

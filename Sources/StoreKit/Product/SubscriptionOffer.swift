@@ -5,49 +5,71 @@ import TenureJSON
 extension Product {
     /// An introductory, promotional or win-back offer for a subscription.
     public struct SubscriptionOffer: Equatable, Hashable, Sendable {
+        /// For whom an offer is. `Transaction.OfferType` has numbers for the same, and one more for offer codes.
         public struct OfferType: RawRepresentable, Equatable, Hashable, Sendable {
+            /// A name such as `Introductory`. A transaction has a number instead.
             public let rawValue: String
 
+            /// Accepts any text, because Apple may add types.
             public init(rawValue: String) { self.rawValue = rawValue }
 
+            /// For customers who never subscribed in the group.
             public static let introductory = OfferType(rawValue: "Introductory")
+            /// For present and former subscribers to whom the app offers it.
             public static let promotional = OfferType(rawValue: "Promotional")
+            /// For former subscribers.
             public static let winBack = OfferType(rawValue: "WinBack")
 
+            /// The raw value in English; Apple's is localized.
             public var localizedDescription: String { rawValue }
         }
 
+        /// How the customer pays for the offer.
         public struct PaymentMode: RawRepresentable, Equatable, Hashable, Sendable {
+            /// A name such as `FreeTrial`. A transaction has another text for it, `FREE_TRIAL`.
             public let rawValue: String
 
+            /// Accepts any text, because Apple may add modes.
             public init(rawValue: String) { self.rawValue = rawValue }
 
+            /// `price` is due for each of `periodCount` periods.
             public static let payAsYouGo = PaymentMode(rawValue: "PayAsYouGo")
+            /// `price` is due once for the whole offer.
             public static let payUpFront = PaymentMode(rawValue: "PayUpFront")
+            /// Nothing is due; `price` is 0.
             public static let freeTrial = PaymentMode(rawValue: "FreeTrial")
 
+            /// The raw value in English; Apple's is localized.
             public var localizedDescription: String { rawValue }
         }
 
         /// The offer's ID; nil for an introductory offer.
         public let id: String?
+        /// For whom the offer is.
         public let type: OfferType
         /// The price of each payment, in the currency of the customer's storefront.
         public let price: Decimal
+        /// `price` as text in the format of the storefront.
         public let displayPrice: String
+        /// The length of one period of the offer, which may differ from the subscription's.
         public let period: SubscriptionPeriod
         /// The number of periods. It is more than 1 only for an offer that is paid as you go.
         public let periodCount: Int
+        /// Whether the offer is free, paid once or paid by period.
         public let paymentMode: PaymentMode
 
         /// The signature of a promotional offer by the developer's key. A local App Store doesn't check it.
         public struct Signature: Equatable, Hashable, Sendable {
+            /// The ID of the developer's key in App Store Connect.
             public var keyID: String
+            /// The random value that was signed with the offer.
             public var nonce: UUID
             /// The time of the signature, in milliseconds since 1970.
             public var timestamp: Int
+            /// The ECDSA signature in DER. Any bytes are accepted here.
             public var signature: Data
 
+            /// Checks nothing; see the type.
             public init(keyID: String, nonce: UUID, timestamp: Int, signature: Data) {
                 self.keyID = keyID
                 self.nonce = nonce

@@ -4,11 +4,21 @@ import TenureCore
 extension Product {
     /// The length of a subscription's period, or of an offer.
     public struct SubscriptionPeriod: Equatable, Hashable, Sendable {
+        /// The unit of a period, ordered by length.
         public enum Unit: Equatable, Hashable, Comparable, Sendable {
-            case day, week, month, year
+            /// A calendar day, in UTC.
+            case day
+            /// Seven days.
+            case week
+            /// A calendar month. The day of the month is kept, or is the last one of a shorter month.
+            case month
+            /// Twelve calendar months.
+            case year
         }
 
+        /// The largest unit in which the period is a whole number: `P12M` is 1 year, and `P14D` is 2 weeks.
         public let unit: Unit
+        /// How many units the period has, such as 2 for `P2W`.
         public let value: Int
 
         init(_ value: Int, _ unit: Unit) {
@@ -16,13 +26,21 @@ extension Product {
             self.value = value
         }
 
+        /// The period `P1W`.
         public static var weekly: SubscriptionPeriod { .init(1, .week) }
+        /// The period `P1M`.
         public static var monthly: SubscriptionPeriod { .init(1, .month) }
+        /// The period `P1Y`.
         public static var yearly: SubscriptionPeriod { .init(1, .year) }
+        /// The period `P3D`.
         public static var everyThreeDays: SubscriptionPeriod { .init(3, .day) }
+        /// The period `P2W`.
         public static var everyTwoWeeks: SubscriptionPeriod { .init(2, .week) }
+        /// The period `P2M`.
         public static var everyTwoMonths: SubscriptionPeriod { .init(2, .month) }
+        /// The period `P3M`.
         public static var everyThreeMonths: SubscriptionPeriod { .init(3, .month) }
+        /// The period `P6M`.
         public static var everySixMonths: SubscriptionPeriod { .init(6, .month) }
 
         /// Returns the range from a date to the end of the period after it, in UTC and the Gregorian calendar.
@@ -37,12 +55,14 @@ extension Product {
             return referenceDate..<max(referenceDate, period.end(from: referenceDate))
         }
 
+        /// Formats the dates from `referenceDate` to the end of the period after it.
         public func formatted<S: FormatStyle>(
             _ format: S, referenceDate: Date = .now
         ) -> S.FormatOutput where S.FormatInput == Range<Date> {
             format.format(dateRange(referenceDate: referenceDate))
         }
 
+        /// Formats the period's length in seconds, which depends on `referenceDate`: months differ.
         public func formatted<S: FormatStyle>(
             _ format: S, referenceDate: Date = .now
         ) -> S.FormatOutput where S.FormatInput == Duration {
@@ -65,12 +85,15 @@ extension Product.SubscriptionPeriod {
 }
 
 extension Product.SubscriptionPeriod: CustomDebugStringConvertible {
+    /// Value and unit in English, such as `3 month`.
     public var debugDescription: String { "\(value) \(unit)" }
 }
 
 extension Product.SubscriptionPeriod.Unit: CustomDebugStringConvertible {
+    /// The same as `localizedDescription`.
     public var debugDescription: String { localizedDescription }
 
+    /// The unit in English, in the singular; Apple's is localized.
     public var localizedDescription: String {
         switch self {
         case .day: "day"

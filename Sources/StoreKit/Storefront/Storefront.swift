@@ -23,13 +23,16 @@ public struct Storefront: Identifiable, Sendable, Equatable, Hashable {
     public struct Storefronts: AsyncSequence, Sendable {
         let store: LocalStore?
 
+        /// One listener. Each gets every change after its first call of `next()`.
         public struct AsyncIterator: AsyncIteratorProtocol {
             let store: LocalStore?
             var cursor = NewsCursor<Storefront>()
 
+            /// Waits for the next change. Returns nil if the task is canceled, or if no store is configured.
             public mutating func next() async -> Storefront? { await store?.next(of: \.storefronts, &cursor) }
         }
 
+        /// Begins to listen, independently of other listeners.
         public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(store: store) }
     }
 }

@@ -8,21 +8,27 @@ extension Product.SubscriptionInfo {
 
         /// The payload of the JWS, as the App Store wrote it.
         public var jsonRepresentation: Data { signed.payloadData }
+        /// The ID of the subscription, which all its transactions have as `originalID`.
         public let originalTransactionID: UInt64
+        /// The `AppTransaction.appTransactionID` of the same customer; empty if the payload lacks it.
         public let appTransactionID: String
         /// The ID of the current product, or of the last one after the subscription ended.
         public let currentProductID: String
+        /// False if the customer or the App Store switched renewal off.
         public let willAutoRenew: Bool
         /// The ID of the product from the next renewal on. Nil if the subscription doesn't renew.
         public let autoRenewPreference: String?
         /// The reason why the subscription expired; nil while it runs.
         public let expirationReason: ExpirationReason?
+        /// Whether a higher price from the next renewal on needs consent, and has it.
         public let priceIncreaseStatus: PriceIncreaseStatus
+        /// Whether the App Store still tries to charge. True also in the grace period.
         public let isInBillingRetry: Bool
         /// The date until which the customer keeps access although the renewal couldn't be charged.
         public let gracePeriodExpirationDate: Date?
         /// The offer of the next period.
         public let offer: Transaction.Offer?
+        /// The environment of the local App Store. Renewal info names no app.
         public let environment: AppStore.Environment
         /// The date at which the subscription began, ignoring gaps of up to 60 days.
         public let recentSubscriptionStartDate: Date
@@ -30,20 +36,30 @@ extension Product.SubscriptionInfo {
         public let renewalDate: Date?
         /// The price of the next period, in `currency`; nil if it doesn't renew.
         public let renewalPrice: Decimal?
+        /// The currency of `renewalPrice`; nil if the subscription doesn't renew.
         public let currency: Locale.Currency?
         /// The IDs of win-back offers for which the customer is eligible, the best one first.
         public let eligibleWinBackOfferIDs: [String]
+        /// The token that the app set at the latest purchase.
         public let appAccountToken: UUID?
         /// SHA-384 of the nonce and `AppStore.deviceVerificationID`, as lower-case text; 48 bytes.
         public let deviceVerification: Data
+        /// The UUID that was hashed with the device ID. Unlike Apple's, it isn't random, so that tests are repeatable.
         public let deviceVerificationNonce: UUID
+        /// The local App Store's time when it signed this copy.
         public let signedDate: Date
 
+        /// The older form of `offer?.id`.
         public var offerID: String? { offer?.id }
+        /// The older form of `offer?.type`.
         public var offerType: Transaction.OfferType? { offer?.type }
+        /// `offer?.paymentMode` as in the payload, such as `FREE_TRIAL`.
         public var offerPaymentModeStringRepresentation: String? { offer?.paymentMode?.rawValue }
+        /// The length of the offer as in the payload, such as `P1M`.
         public var offerPeriodStringRepresentation: String? { signed.payload.text("offerPeriod") }
+        /// The older form of `environment`, such as `Sandbox`.
         public var environmentStringRepresentation: String { environment.rawValue }
+        /// The older form of `currency`, such as `EUR`.
         public var currencyCode: String? { signed.payload.text("currency") }
     }
 }
@@ -90,7 +106,10 @@ extension Product.SubscriptionInfo.RenewalInfo: SignedValue {
 }
 
 extension Product.SubscriptionInfo.RenewalInfo: Equatable, Hashable, CustomDebugStringConvertible {
+    /// Compares the JWS, so two copies of one content that were signed at different times differ.
     public static func == (left: Self, right: Self) -> Bool { left.signed == right.signed }
+    /// Hashes the JWS, which `==` compares.
     public func hash(into hasher: inout Hasher) { hasher.combine(signed) }
+    /// The payload as JSON.
     public var debugDescription: String { signed.payloadText }
 }

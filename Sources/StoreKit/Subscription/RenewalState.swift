@@ -1,11 +1,15 @@
 extension Product.SubscriptionInfo {
-    /// The state of a subscription.
+    /// Whether a subscription entitles, and why not: in `subscribed` and `inGracePeriod` it does.
     public struct RenewalState: RawRepresentable, Equatable, Hashable, Sendable {
+        /// The number that notifications have as `status`, even one without a constant.
         public let rawValue: Int
 
+        /// Accepts any number, because Apple may add states.
         public init(rawValue: Int) { self.rawValue = rawValue }
 
+        /// The current period runs, whether it will renew or not.
         public static let subscribed = RenewalState(rawValue: 1)
+        /// The last period has ended, and the App Store doesn't try to charge.
         public static let expired = RenewalState(rawValue: 2)
         /// The renewal couldn't be charged, and access has ended.
         public static let inBillingRetryPeriod = RenewalState(rawValue: 3)
@@ -14,6 +18,7 @@ extension Product.SubscriptionInfo {
         /// The current period was refunded, or is no longer shared by the family.
         public static let revoked = RenewalState(rawValue: 5)
 
+        /// English text by this package; Apple's is localized.
         public var localizedDescription: String {
             switch self {
             case .subscribed: "subscribed"

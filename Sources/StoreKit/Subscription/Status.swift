@@ -1,9 +1,11 @@
 extension Product.SubscriptionInfo {
     /// The status of one subscription of the customer.
     public struct Status: Equatable, Hashable, Sendable {
+        /// The state by the device's clock. It may have ended since the last contact with the App Store.
         public let state: RenewalState
         /// The latest transaction of the subscription.
         public let transaction: VerificationResult<Transaction>
+        /// What happens at the end of the current period.
         public let renewalInfo: VerificationResult<RenewalInfo>
 
         var groupID: String { transaction.unsafePayloadValue.subscriptionGroupID ?? "" }
@@ -21,17 +23,21 @@ extension Product.SubscriptionInfo {
 
         /// A sequence of statuses. It ends only when the listening task is canceled.
         public struct Statuses: AsyncSequence, Sendable {
+            /// One status, whenever its subscription changes.
             public typealias Element = Status
 
             let store: LocalStore?
 
+            /// One listener. Each gets every change after its first call of `next()`.
             public struct AsyncIterator: AsyncIteratorProtocol {
                 let store: LocalStore?
                 var cursor = NewsCursor<HeldSubscription>()
 
+                /// Waits for the next change. Returns nil if the task is canceled, or if no store is configured.
                 public mutating func next() async -> Status? { await store?.nextStatus(&cursor) }
             }
 
+            /// Begins to listen, independently of other listeners.
             public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(store: store) }
         }
     }

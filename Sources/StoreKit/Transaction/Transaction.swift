@@ -7,6 +7,7 @@ public struct Transaction: Identifiable, Sendable {
 
     /// The payload of the JWS, as the App Store wrote it.
     public var jsonRepresentation: Data { signed.payloadData }
+    /// The ID of this purchase or period. A restored purchase keeps it.
     public let id: UInt64
     /// The ID of the subscription's first transaction; for other purchases, the transaction's own.
     public let originalID: UInt64
@@ -14,44 +15,66 @@ public struct Transaction: Identifiable, Sendable {
     public let appTransactionID: String
     /// The ID of one period of a subscription; nil for other products.
     public let webOrderLineItemID: String?
+    /// The product's ID in App Store Connect.
     public let productID: String
+    /// The product's type when the transaction was signed.
     public let productType: Product.ProductType
+    /// The group of the subscription; nil for other products.
     public let subscriptionGroupID: String?
+    /// The app that the App Store signed it for. Verification compares it with the app on the device.
     public let appBundleID: String
     /// The purchase date. For a renewal it is the beginning of its period, which may be a little in the future.
     public let purchaseDate: Date
+    /// The beginning of the subscription's first period; for other products, the same as `purchaseDate`.
     public let originalPurchaseDate: Date
     /// The end of the period; nil except for auto-renewable subscriptions.
     public let expirationDate: Date?
+    /// From 1 to 10; more than 1 only for consumables and non-renewing subscriptions.
     public let purchasedQuantity: Int
     /// Whether a subscription of a higher level replaced this one, which then no longer counts.
     public let isUpgraded: Bool
+    /// The offer under which this period was bought; nil for the full price.
     public let offer: Offer?
     /// The date at which the purchase was refunded, or no longer shared with the family.
     public let revocationDate: Date?
+    /// Why it was refunded. Also set when the family stops sharing.
     public let revocationReason: RevocationReason?
     /// The token that the app set at the purchase.
     public let appAccountToken: UUID?
+    /// The environment of the local App Store: production or the sandbox.
     public let environment: AppStore.Environment
+    /// Whether the customer bought it, or the App Store renewed it.
     public let reason: Reason
-    /// The storefront of the purchase.
+    /// The App Store of the country in which it was bought, even if the customer has moved since.
     public let storefront: Storefront
     /// The whole price, in `currency`.
     public let price: Decimal?
+    /// The currency of `price`, which is that of `storefront`.
     public let currency: Locale.Currency?
+    /// Whether it is the customer's own purchase, or a family member's.
     public let ownershipType: OwnershipType
     /// SHA-384 of the nonce and `AppStore.deviceVerificationID`, as lower-case text; 48 bytes.
     public let deviceVerification: Data
+    /// The UUID that was hashed with the device ID. Unlike Apple's, it isn't random, so that tests are repeatable.
     public let deviceVerificationNonce: UUID
+    /// The local App Store's time when it signed this copy.
     public let signedDate: Date
 
+    /// The older form of `offer?.type`.
     public var offerType: OfferType? { offer?.type }
+    /// The older form of `offer?.id`.
     public var offerID: String? { offer?.id }
+    /// `offer?.paymentMode` as in the payload, such as `FREE_TRIAL`.
     public var offerPaymentModeStringRepresentation: String? { offer?.paymentMode?.rawValue }
+    /// The length of the offer as in the payload, such as `P1M`.
     public var offerPeriodStringRepresentation: String? { signed.payload.text("offerPeriod") }
+    /// The older form of `environment`, such as `Sandbox`.
     public var environmentStringRepresentation: String { environment.rawValue }
+    /// The older form of `reason`, such as `RENEWAL`.
     public var reasonStringRepresentation: String { reason.rawValue }
+    /// The older form of `storefront.countryCode`.
     public var storefrontCountryCode: String { storefront.countryCode }
+    /// The older form of `currency`, such as `EUR`.
     public var currencyCode: String? { signed.payload.text("currency") }
 
     /// The status of the subscription, with its latest transaction; nil for other products.
@@ -112,7 +135,10 @@ extension Transaction: SignedValue {
 }
 
 extension Transaction: Equatable, Hashable, CustomDebugStringConvertible {
+    /// Compares the JWS, so two copies of one content that were signed at different times differ.
     public static func == (left: Transaction, right: Transaction) -> Bool { left.signed == right.signed }
+    /// Hashes the JWS, which `==` compares.
     public func hash(into hasher: inout Hasher) { hasher.combine(signed) }
+    /// The payload as JSON.
     public var debugDescription: String { signed.payloadText }
 }

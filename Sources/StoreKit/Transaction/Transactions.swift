@@ -1,18 +1,22 @@
 extension Transaction {
     /// Transactions, each with the result of its verification. Unverified ones are included.
     public struct Transactions: AsyncSequence, Sendable {
+        /// A transaction and whether the device could verify it. Check before you use it.
         public typealias Element = VerificationResult<Transaction>
 
         /// Which of the device's transactions are requested. Nil for the transactions that arrive after the request.
         let selection: TransactionSelection?
         let store: LocalStore?
 
+        /// One listener, or one pass over the transactions that the device has at the first call of `next()`.
         public struct AsyncIterator: AsyncIteratorProtocol {
             let selection: TransactionSelection?
             let store: LocalStore?
             var chosen: ArraySlice<VerificationResult<Transaction>>?
             var cursor = NewsCursor<Transaction>()
 
+            /// Returns the next transaction. Of `updates` it waits, and returns nil only if the task is canceled, or if
+            /// no store is configured.
             public mutating func next() async -> VerificationResult<Transaction>? {
                 guard let store else { return nil }
                 guard let selection else { return await store.nextUpdate(&cursor) }
@@ -21,6 +25,7 @@ extension Transaction {
             }
         }
 
+        /// Begins another pass or listener, independently of all others.
         public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(selection: selection, store: store) }
     }
 
@@ -28,7 +33,7 @@ extension Transaction {
     /// app's Info.plist has `SKIncludeConsumableInAppPurchaseHistory`, or they were refunded.
     public static var all: Transactions { Transactions(selection: .all, store: LocalStore.current) }
 
-    /// All transactions of one product.
+    /// As `all`, for one product.
     public static func all(for productID: String) -> Transactions {
         Transactions(selection: .allOf(productID), store: LocalStore.current)
     }
@@ -59,9 +64,9 @@ extension Transaction {
     /// The transactions that the app hasn't finished.
     public static var unfinished: Transactions { Transactions(selection: .unfinished, store: LocalStore.current) }
 
-    /// First the unfinished transactions, then everything that happens outside of this app's own purchases: renewals, refunds,
-    /// purchases on other devices, approvals, and changes of Family Sharing.
-    /// Each listener gets all of it. It ends only when the listening task is canceled.
+    /// First the unfinished transactions, then everything that happens outside of this app's own purchases: renewals,
+    /// refunds, purchases on other devices, approvals, and changes of Family Sharing. Each listener gets all of it. It
+    /// ends only when the listening task is canceled.
     public static var updates: Transactions { Transactions(selection: nil, store: LocalStore.current) }
 }
 

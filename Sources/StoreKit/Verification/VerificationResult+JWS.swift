@@ -14,9 +14,11 @@ extension VerificationResult where SignedType == AppTransaction {
     public var signature: P256.Signing.ECDSASignature { unsafePayloadValue.signed.signature }
     /// The signed bytes: the first two segments and the period between them.
     public var signedData: Data { unsafePayloadValue.signed.signedData }
+    /// When the local App Store signed the copy, verified or not.
     public var signedDate: Date { unsafePayloadValue.signedDate }
     /// SHA-384 of the nonce and `AppStore.deviceVerificationID`, as lower-case text; 48 bytes.
     public var deviceVerification: Data { unsafePayloadValue.deviceVerification }
+    /// The UUID that was hashed with the device ID, verified or not.
     public var deviceVerificationNonce: UUID { unsafePayloadValue.deviceVerificationNonce }
 }
 
@@ -33,9 +35,11 @@ extension VerificationResult where SignedType == Transaction {
     public var signature: P256.Signing.ECDSASignature { unsafePayloadValue.signed.signature }
     /// The signed bytes: the first two segments and the period between them.
     public var signedData: Data { unsafePayloadValue.signed.signedData }
+    /// When the local App Store signed the copy, verified or not.
     public var signedDate: Date { unsafePayloadValue.signedDate }
     /// SHA-384 of the nonce and `AppStore.deviceVerificationID`, as lower-case text; 48 bytes.
     public var deviceVerification: Data { unsafePayloadValue.deviceVerification }
+    /// The UUID that was hashed with the device ID, verified or not.
     public var deviceVerificationNonce: UUID { unsafePayloadValue.deviceVerificationNonce }
 }
 
@@ -52,8 +56,10 @@ extension VerificationResult where SignedType == Product.SubscriptionInfo.Renewa
     public var signature: P256.Signing.ECDSASignature { unsafePayloadValue.signed.signature }
     /// The signed bytes: the first two segments and the period between them.
     public var signedData: Data { unsafePayloadValue.signed.signedData }
+    /// When the local App Store signed the copy, verified or not.
     public var signedDate: Date { unsafePayloadValue.signedDate }
     /// SHA-384 of the nonce and `AppStore.deviceVerificationID`, as lower-case text; 48 bytes.
     public var deviceVerification: Data { unsafePayloadValue.deviceVerification }
+    /// The UUID that was hashed with the device ID, verified or not.
     public var deviceVerificationNonce: UUID { unsafePayloadValue.deviceVerificationNonce }
 }

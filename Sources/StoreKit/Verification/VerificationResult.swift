@@ -5,6 +5,7 @@ public import Foundation
     /// The signature, its certificates or its device are wrong. The app decides whether to use the value anyway; an
     /// attacker can write anything into it.
     case unverified(SignedType, VerificationError)
+    /// Signed by the roots that the device trusts, for this app and this device.
     case verified(SignedType)
 
     /// The value; throws a `VerificationError` if it is unverified.
@@ -30,6 +31,7 @@ extension VerificationResult: Hashable where SignedType: Hashable {}
 extension VerificationResult: Sendable where SignedType: Sendable {}
 
 extension VerificationResult: CustomDebugStringConvertible {
+    /// The value's payload as JSON, with the error if there is one.
     public var debugDescription: String {
         switch self {
         case .verified(let value): "verified(\(String(reflecting: value)))"
@@ -39,6 +41,7 @@ extension VerificationResult: CustomDebugStringConvertible {
 }
 
 extension VerificationResult {
+    /// Why a value is unverified.
     public enum VerificationError: Error, Equatable, Hashable, Sendable {
         /// A certificate was revoked; a local App Store has no such list, and never reports it.
         case revokedCertificate
@@ -56,6 +59,7 @@ extension VerificationResult {
 }
 
 extension VerificationResult.VerificationError: LocalizedError {
+    /// English text by this package; Apple's is localized.
     public var errorDescription: String? {
         switch self {
         case .revokedCertificate: "a certificate was revoked"

@@ -5,17 +5,23 @@ extension Tenure {
         public enum Name: String, Sendable, Hashable, CaseIterable {
             /// The state that the device stored earlier.
             case localState
+            /// The bundled policy, or a signed one from the network.
             case policy
+            /// `AppTransaction.shared`: when, where and as which version the customer got the app.
             case appTransaction
+            /// StoreKit's transactions: purchases of products, and periods of subscriptions.
             case purchases
             /// The state of subscriptions: grace periods and failed charges.
             case renewals
+            /// The legacy receipt in the app's bundle.
             case receipt
+            /// A sync with the service; skipped without one.
             case service
         }
 
         /// The result of a step.
         public enum Outcome: Sendable, Hashable {
+            /// The source was read, even if it had nothing.
             case done
             /// The source wasn't read, for this reason.
             case skipped(String)

@@ -3,7 +3,7 @@ import TenureCore
 
 /// Buys products, and processes purchases that the app made with StoreKit itself.
 extension Tenure {
-    /// The result of a purchase.
+    /// How a purchase ended. Failures are thrown instead.
     public enum PurchaseResult: Sendable {
         /// The purchase is verified and recorded. The customer already has the entitlements that it grants.
         ///
@@ -12,6 +12,7 @@ extension Tenure {
         case purchased(Transaction, Customer)
         /// The purchase waits for approval, such as a parent's. When it is approved, `updates` yields the change.
         case pending
+        /// The customer closed the sheet. This is no error.
         case userCancelled
     }
 

@@ -51,7 +51,7 @@ extension Tenure {
             case space(missing: Int64)
         }
 
-        /// The progress of a download.
+        /// How far a download is, for a progress bar.
         public struct Progress: Sendable, Hashable {
             /// The number of bytes downloaded so far. It never decreases, even after a relaunch.
             public let bytes: Int64
@@ -67,7 +67,7 @@ extension Tenure {
             public var fraction: Double { total > 0 ? min(1, Double(bytes) / Double(total)) : 1 }
         }
 
-        /// The current state.
+        /// The state as far as this process knows it, without waiting. Use `states` to follow it.
         public var state: State { library.contentStates.state(of: name) }
 
         /// The current state, and the state after every change. Only after `installed` can files be opened.

@@ -28,7 +28,7 @@ extension Tenure {
 
         /// An asset pack in a list.
         public struct Listing: Sendable, Hashable {
-            /// The name of the pack.
+            /// The pack's name in `content.yaml`, for `tenure.content[name]`.
             public let name: String
             /// The state of the pack when the list was made.
             public let state: AssetPack.State

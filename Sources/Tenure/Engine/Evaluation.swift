@@ -5,11 +5,22 @@ import TenureCore
 ///
 /// An entitlement is granted if evidence proves it now or proved it earlier. It is denied only if all sources were read
 /// since the app started. Otherwise it is undetermined, and the last definite answer is kept.
+///
+/// For example, StoreKit fails to list the transactions. The app transaction of an earlier start proves `everything`,
+/// so that stays granted. `cloud`, which a subscription would give, is undetermined instead of denied.
+///
+/// Without a service, the bundled policy decides (`deviceAnswers`). With one, `serviceAnswer` chooses between the
+/// service's answer and that of the policy.
 struct Evaluation {
+    /// The app's options and configuration.
     let setup: Setup
+    /// What the client found out since the start, such as the policy and the service's response.
     let facts: Facts
+    /// What the device has stored, such as the account's evidence.
     let stored: StoredState
+    /// What StoreKit returned since the start.
     let snapshot: AppStoreSnapshot
+    /// The device's time.
     let clock: Date
 
     private var account: Account { stored.account }
@@ -143,8 +154,8 @@ struct Evaluation {
     ///
     /// 1. The right in the entitlement token, or a new purchase's grant that lasts longer.
     /// 2. The service's answer about the current evidence, unless it is a grant that has ended. A grant, which is
-    ///    unsigned here, counts only if evidence on the device confirms it. A denial counts only if everything was sent.
-    ///    Otherwise the answer is undetermined.
+    ///    unsigned here, counts only if evidence on the device confirms it. A denial counts only if everything was
+    ///    sent. Otherwise the answer is undetermined.
     /// 3. A grant by the device, or by purchases that the service confirmed before, unless a denial is stored.
     /// 4. An undetermined answer.
     private func serviceAnswer(

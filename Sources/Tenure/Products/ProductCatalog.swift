@@ -74,7 +74,7 @@ extension Tenure {
             grants(of: product).compactMap(\.length).max { $0.approximateDays < $1.approximateDays }
         }
 
-        /// Returns the trial of an entitlement. Nil if it has none.
+        /// Returns how many days or sessions an entitlement may be tried; nil if it has no trial.
         public func trial(of entitlement: String) -> TenureCore.Trial? { trials[entitlement] }
     }
 }

@@ -87,7 +87,7 @@ extension Tenure {
 }
 
 extension Tenure {
-    /// An error in a list of versions.
+    /// Why `register` refused a list of versions. The list grants nothing then.
     public enum InvalidVersionList: LocalizedError, Sendable, Hashable, CustomStringConvertible {
         /// These texts aren't valid versions.
         case malformed([String])
@@ -96,7 +96,9 @@ extension Tenure {
 
         /// The problem and its fix on one line, for a log.
         public var description: String { "\(problem); \(recovery)" }
+        /// The problem in one English sentence.
         public var errorDescription: String? { problem }
+        /// What the developer can do about it.
         public var recoverySuggestion: String? { recovery }
 
         private var problem: String {

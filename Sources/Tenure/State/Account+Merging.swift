@@ -2,9 +2,15 @@ import Foundation
 import TenureCore
 
 /// Merges two copies of an account: one of this process, and one that another process has stored.
+///
+/// This is a three-way merge, as in Git. For example, the app and its widget start with the same copy (`base`). The
+/// widget stores a purchase (`stored`), and the app gets the service's response (`self`). The merged account has both.
+/// The response doesn't cover the purchase, so the service is asked again.
 extension Account {
-    /// Returns this copy of an account, merged with the changes that other processes have stored since `base`.
+    /// Returns this copy of an account, merged with the changes that other processes have stored since `base`, which is
+    /// the copy that this process read or wrote last.
     func merging(_ stored: Account, base: Account) -> Account {
+        // Only one side has changed, or neither.
         if self == stored || stored == base { return self }
         if self == base { return stored }
         // This process read the App Store after the other process wrote, so its account is the current one.
@@ -20,6 +26,7 @@ extension Account {
         merged.insert(stored.purchases)
         merged.stale = stale == base.stale ? stored.stale : stale
         merged.persona = persona
+        // The answers that cover this evidence.
         let known = merged.essence
         merged.service = service(mergedWith: stored, base: base, knowing: known)
         merged.denials = denials(mergedWith: stored, base: base, knowing: known)

@@ -22,7 +22,7 @@ extension Tenure {
         public struct Offer: Sendable, Hashable {
             /// How the customer pays for an offer.
             public enum Payment: Sendable, Hashable {
-                /// A free trial.
+                /// Nothing is due for the whole `length`.
                 case free
                 /// One payment for the whole `length`.
                 case upFront(Decimal)

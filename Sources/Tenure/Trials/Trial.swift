@@ -42,7 +42,7 @@ extension Tenure {
 extension Tenure {
     /// A session of a trial. It ends when its last reference is released.
     public final class TrialSession: Sendable {
-        /// The entitlement that the session allows.
+        /// The name of the entitlement, for which `allows` returns true during the session.
         public let entitlement: String
         /// Whether the customer has the entitlement. If so, don't show this session as a trial.
         public let isOwner: Bool
@@ -72,7 +72,7 @@ extension Tenure {
 
         deinit { end() }
 
-        /// Ends the session now.
+        /// Ends the session before `ends`. A used session isn't given back. A second call does nothing.
         public func end() { state.endSession(of: entitlement, id) }
     }
 }

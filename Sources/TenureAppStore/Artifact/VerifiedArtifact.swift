@@ -3,10 +3,15 @@ public import TenureCore
 
 /// A verified artifact of any kind.
 public enum VerifiedArtifact: Sendable, Hashable {
+    /// About the app itself, from the device or the App Store Server API.
     case appTransaction(Verified<AppTransactionPayload>)
+    /// About one purchase of a product.
     case transaction(Verified<TransactionPayload>)
+    /// About the next renewal of a subscription. It doesn't name its app.
     case renewalInfo(Verified<RenewalInfoPayload>)
+    /// A notification with the artifacts inside it, each verified on its own.
     case notification(VerifiedNotification)
+    /// The legacy receipt, with all purchases in it.
     case receipt(Verified<ReceiptPayload>)
 
     /// The environment of the App Store that signed it.

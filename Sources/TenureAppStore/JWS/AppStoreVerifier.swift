@@ -10,6 +10,7 @@ public struct AppIdentity: Sendable, Hashable {
     /// The app's Apple ID; compared in production only, since other environments leave it out.
     public let appAppleID: Int64?
 
+    /// Without arguments, artifacts of every app are accepted.
     public init(bundleID: String? = nil, appAppleID: Int64? = nil) {
         self.bundleID = bundleID
         self.appAppleID = appAppleID
@@ -28,6 +29,7 @@ public struct AppStoreVerifier: Sendable {
     /// How far a signing date may be in the future, in seconds, because the clocks may differ.
     static let clockTolerance: TimeInterval = 5 * 60
 
+    /// The verifier's cache of certificate chains is empty. Copy the verifier to share the cache.
     public init(app: AppIdentity, trust: TrustConfiguration) {
         self.init(app: app, cache: ChainCache(trust: trust))
     }

@@ -8,7 +8,7 @@ import TenureJSON
 public struct DeviceVerification: Sendable, Hashable {
     /// The SHA-384 hash, 48 bytes.
     public let hash: [UInt8]
-    /// The nonce in the hash.
+    /// The random UUID that was hashed together with the device's ID, so that hashes of one device differ.
     public let nonce: UUID
 
     /// Reads both fields; nil if both are missing. Throws `malformed` if only one is present or one is invalid.
@@ -54,8 +54,8 @@ extension TransactionPayload {
 }
 
 extension RenewalInfoPayload {
-    /// Returns the binding to a device; nil if the App Store signed the renewal info for a server. Throws `malformed` if
-    /// only one of its two fields is present, or one is invalid.
+    /// Returns the binding to a device; nil if the App Store signed the renewal info for a server. Throws `malformed`
+    /// if only one of its two fields is present, or one is invalid.
     public func deviceBinding() throws(Rejection) -> DeviceVerification? {
         try DeviceVerification(hash: deviceVerification, nonce: deviceVerificationNonce)
     }

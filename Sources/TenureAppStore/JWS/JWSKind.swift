@@ -2,9 +2,13 @@ import TenureJSON
 
 /// The kinds of payload that the App Store signs as JWS. A JWS doesn't name its kind, so it is recognized by its fields.
 public enum JWSKind: String, CaseIterable, Sendable, Hashable {
+    /// About the app itself. Recognized by `receiptType`.
     case appTransaction
+    /// About one purchase of a product. Recognized by `transactionId`.
     case transaction
+    /// About the next renewal of a subscription. Recognized by `autoRenewStatus` or `autoRenewProductId`.
     case renewalInfo
+    /// A server notification, version 2. Recognized by `notificationType`.
     case notification
     /// A request of retention messaging.
     case realtime

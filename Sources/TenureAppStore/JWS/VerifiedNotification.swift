@@ -3,7 +3,7 @@ import TenureCore
 
 /// A notification with its nested artifacts, each verified separately and compared with the others.
 public struct VerifiedNotification: Sendable, Hashable {
-    /// The notification itself.
+    /// The outer JWS, with the type of the event. Its `data` has the nested artifacts still encoded.
     public let notification: Verified<NotificationPayload>
     /// The transaction in the notification; nil if its type has none.
     public let transaction: Verified<TransactionPayload>?
@@ -52,8 +52,8 @@ extension AppStoreVerifier {
 }
 
 extension VerifiedNotification {
-    /// Checks that the nested artifacts are from the notification's environment and app (renewal info names no app), and
-    /// that transaction and renewal info are about one subscription. Each could be genuine, but from elsewhere.
+    /// Checks that the nested artifacts are from the notification's environment and app (renewal info names no app),
+    /// and that transaction and renewal info are about one subscription. Each could be genuine, but from elsewhere.
     fileprivate func checkBelongTogether() throws(Rejection) {
         try checkBelongs(transaction, as: "data.signedTransactionInfo")
         try checkBelongs(renewalInfo, as: "data.signedRenewalInfo")

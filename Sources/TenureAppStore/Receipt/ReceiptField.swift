@@ -6,9 +6,13 @@ public import TenureJSON
 public struct ReceiptField: Sendable, Hashable {
     /// A decoded value of an attribute.
     public enum Value: Sendable, Hashable {
+        /// An ASN.1 string, such as a version.
         case text(String)
+        /// An ASN.1 integer, such as an ID.
         case number(UInt64)
+        /// An ASN.1 integer, true if it is 1.
         case flag(Bool)
+        /// An ASN.1 string with an RFC 3339 date.
         case date(Date)
         /// An opaque value, or an unknown attribute.
         case bytes([UInt8])

@@ -3,7 +3,7 @@ public import TenureJSON
 /// A response of Apple's `verifyReceipt`, its older API that turned a receipt into JSON. The response isn't signed, so
 /// use it only to show it and to find customers by its IDs.
 public struct VerifyReceiptResponse: Sendable, Hashable {
-    /// The whole response.
+    /// The response as Apple sent it, with all fields.
     public let json: JSONObject
     /// Apple's status code: 0 for a valid receipt. With any other code, the response usually has nothing else.
     public let status: Int64

@@ -26,13 +26,13 @@ public struct TrustConfiguration: Sendable {
     /// Accepts Production and Sandbox with Apple's roots. The App Store signs both with the same certificate.
     public static let appStore = TrustConfiguration(accepting: [.production: .apple, .sandbox: .apple])
 
-    /// The environments with at least one anchor.
+    /// The accepted environments. Artifacts of all others are rejected.
     public var environments: Set<AppStoreEnvironment> { Set(anchors.keys) }
 
     /// All roots of Production and Sandbox; nil if neither is accepted.
     ///
-    /// A chain is first built to any of these roots. After the signature is verified, the root is compared with those of
-    /// the environment in the signed bytes.
+    /// A chain is first built to any of these roots. After the signature is verified, the root is compared with those
+    /// of the environment in the signed bytes.
     let roots: TrustAnchors?
 
     /// The certificates with which Xcode signs directly; nil if Xcode isn't accepted.

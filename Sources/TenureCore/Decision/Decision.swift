@@ -54,12 +54,14 @@ public struct Decision: Sendable, Hashable {
         if outcome == .granted, eraRights.contains(where: { !until.outlasts($0.until) }) { isPromised = true }
     }
 
+    /// `isPromised` and the title aren't compared.
     public static func == (left: Decision, right: Decision) -> Bool {
         left.entitlement == right.entitlement && left.outcome == right.outcome && left.until == right.until
             && left.reasons == right.reasons && left.nextSteps == right.nextSteps
             && left.eraRights == right.eraRights
     }
 
+    /// Hashes only three of the compared properties, which is faster.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(entitlement)
         hasher.combine(outcome)
@@ -69,7 +71,7 @@ public struct Decision: Sendable, Hashable {
 
 /// A right that an era gives to one acquisition.
 public struct EraRight: Sendable, Hashable {
-    /// The acquisition that has the right.
+    /// Which purchase of the app gives the right, by the ID of its app transaction or by its date.
     public let acquisition: AcquisitionKey
     /// When the right ends, exclusive; nil if it is permanent.
     public let until: Date?

@@ -2,13 +2,19 @@ import Foundation
 
 /// Rule D: whether the possible eras of one acquisition give an entitlement.
 ///
+/// For example, a customer got build 37 in May 2014. Version and date both prove the era `paid`, and `everything`
+/// honors it, so the answer is: granted, because of `eraHonored`. If the date were missing and the list had build 37 in
+/// both eras, `paid` and `free` would be possible, and the policy's `inDoubt` would decide.
+///
 /// This is a class because the decisions on all entitlements share it.
 final class EraSource {
     let acquisition: Acquisition
     let policy: Policy
     let now: Date
-    /// The timelines of the platforms on which the app can have been acquired.
+    /// The timelines of the platforms on which the app can have been acquired. More than one only if the artifact names
+    /// no platform.
     let timelines: [Timeline]
+    /// The acquisition's index in the evidence, by which findings refer to it.
     private let index: AcquisitionIndex
     /// The possible eras by rule C on all of these platforms together.
     let possible: PossibleEras
@@ -38,6 +44,7 @@ final class EraSource {
 
     /// Returns what the eras give after refunds and ended licenses (rule E), and the findings about version and date.
     func answer(for entitlement: Entitlement) -> (answer: SourceAnswer, findings: [Finding]) {
+        // Whether the exception in rule C1 adds the date's eras to those of the version.
         let yields = possible.isVersionAuthoritative && versionYields(in: possible, for: entitlement, on: nil)
         let eras = yields ? possible.erasOfBoth : possible.eras
         var answer = answer(for: entitlement, inEras: eras)
@@ -53,6 +60,7 @@ final class EraSource {
     /// Rule D1: returns what the possible eras give together, before refunds and ended licenses.
     private func answer(for entitlement: Entitlement, inEras eras: EraSet) -> SourceAnswer {
         if eras.isDisjoint(with: entitlement.honoredEras) { return .nothing(.eraNotHonored(eras)) }
+        // What each era gives, on each platform that it is evaluated on.
         var verdict = HonorVerdict()
         for era in eras {
             if entitlement.unlimitedEras.contains(era) {
@@ -85,6 +93,9 @@ final class EraSource {
 
     /// The timelines of the platforms on which an era is evaluated (Rule D3): those on which the era is possible by
     /// rule C applied to that platform alone. If the era is possible on no platform, all timelines.
+    ///
+    /// For example, a receipt without a platform names version 1.9 and May 2014, and `paid` is possible on iOS and on
+    /// macOS. So the end of `for: P1Y` is computed on both, and rule D4 chooses one.
     private func platforms(allowing era: Int, for entitlement: Entitlement) -> [Timeline] {
         guard timelines.count > 1 else { return timelines }
         let likely = timelines.indices.filter { timelineIndex in
@@ -96,8 +107,8 @@ final class EraSource {
         return likely.isEmpty ? timelines : likely.map { timelines[$0] }
     }
 
-    /// The exception in rule C1: under `favorCustomer`, the date's eras are possible too if the eras of an authoritative
-    /// version give nothing and the date's may give the entitlement.
+    /// The exception in rule C1: under `favorCustomer`, the date's eras are possible too if the eras of an
+    /// authoritative version give nothing and the date's may give the entitlement.
     ///
     /// - Parameter timeline: the only platform on which eras are evaluated; nil for all that allow the era.
     private func versionYields(
@@ -114,7 +125,8 @@ final class EraSource {
         return !mayGive(possible.version.eras) && mayGive(possible.date.eras)
     }
 
-    /// Returns what the proofs show, in the order of the reasons.
+    /// Returns what version and date prove, in the order of the reasons: first whether they contradict each other, then
+    /// the version, the date, and a preorder.
     private func proofs(_ eras: EraSet, versionYields: Bool) -> [Finding] {
         var findings: [Finding] = []
         findings.reserveCapacity(4)
@@ -141,7 +153,7 @@ final class EraSource {
     }
 }
 
-/// Collects what each possible era gives on each platform.
+/// Collects what each possible era gives on each platform, for rule D1.
 private struct HonorVerdict {
     /// The eras that honor the entitlement on at least one platform.
     var honored = EraSet()

@@ -51,10 +51,13 @@ public struct Reason: Sendable {
         return facts
     }
 
-    /// The value of one fact of a reason.
+    /// A value in a reason, such as the date in `expired(product, at: date)`.
     public enum Fact: Sendable, Hashable {
+        /// An era, a product, a version, a platform, an environment or a persona.
         case text(String)
+        /// The instant of an event, such as a refund or the end of a period.
         case date(Date)
+        /// Names of eras, in the order of the policy.
         case names([String])
     }
 
@@ -190,10 +193,12 @@ extension Policy {
 
 /// Two reasons are equal if their code and facts are.
 extension Reason: Hashable {
+    /// Compares codes and facts, so reasons of different customers may be equal.
     public static func == (left: Reason, right: Reason) -> Bool {
         left.codeValue == right.codeValue && left.facts.elementsEqual(right.facts) { $0 == $1 }
     }
 
+    /// Hashes only the code, which is faster than hashing the facts.
     public func hash(into hasher: inout Hasher) { hasher.combine(codeValue) }
 }
 

@@ -5,9 +5,11 @@ public import Foundation
 public struct AppProof: Sendable, Hashable {
     /// The kind of artifact. Kinds differ in the facts that they can contain.
     public enum Kind: String, Sendable, Hashable {
+        /// StoreKit's `AppTransaction`, signed for one device.
         case appTransaction
         /// The variant from the App Store Server API: it has no device and no revocation date.
         case serverAppTransaction
+        /// The legacy receipt, which also lists purchases.
         case receipt
 
         /// Whether an artifact of this kind reports a refund of the app. Only the device's app transaction does.

@@ -1,5 +1,6 @@
 /// The environment in which the App Store signed something. Environments never mix.
 public enum AppStoreEnvironment: String, CaseIterable, Sendable, Hashable, Codable {
+    /// The App Store, with real customers.
     case production = "Production"
     /// Development builds with a sandbox account, TestFlight and App Review.
     case sandbox = "Sandbox"

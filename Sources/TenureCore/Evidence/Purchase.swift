@@ -5,7 +5,14 @@ public import Foundation
 public struct Purchase: Sendable, Hashable {
     /// The type in App Store Connect, which decides how long a purchase grants (Rule F1).
     public enum ProductType: Sendable, Hashable {
-        case nonConsumable, consumable, nonRenewing, autoRenewable
+        /// Grants permanently.
+        case nonConsumable
+        /// Grants nothing.
+        case consumable
+        /// Grants for the length in the policy. Without one, the result is undetermined (`noLength`).
+        case nonRenewing
+        /// Grants until the end of its period, or of its grace period.
+        case autoRenewable
         /// Another type, as the artifact names it.
         case unknown(String)
     }

@@ -120,7 +120,7 @@ public struct CivilDay: Sendable, Hashable, Comparable {
     /// The number of days since 1970-01-01.
     package var number: Int { GregorianCalendar.dayNumber(year: year, month: month, day: day) }
 
-    /// Midnight in UTC.
+    /// The instant at which the day begins in UTC.
     public var midnight: Date { Date(timeIntervalSince1970: Double(number) * 86_400) }
     /// The instant at which the day begins first anywhere: 00:00 in UTC+14.
     package var firstBeginning: Date { midnight.addingTimeInterval(-14 * 3600) }
@@ -129,6 +129,7 @@ public struct CivilDay: Sendable, Hashable, Comparable {
     /// The instant at which the day ends last anywhere: 24:00 in UTC-12.
     package var lastEnd: Date { midnight.addingTimeInterval((24 + 12) * 3600) }
 
+    /// Orders days by the calendar, the earlier first.
     public static func < (left: CivilDay, right: CivilDay) -> Bool {
         (left.year, left.month, left.day) < (right.year, right.month, right.day)
     }

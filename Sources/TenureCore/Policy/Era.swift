@@ -19,6 +19,7 @@ public struct Era: Sendable, Hashable {
     /// The changeover window around the beginning on each platform; nil if the policy doesn't state it.
     public let changeover: Changeover?
 
+    /// Any values are accepted. `Policy` reports an era without a name or beginning, and eras in the wrong order.
     public init(name: String, model: Model, begins: [Platform: Beginning] = [:], changeover: Changeover? = nil) {
         self.name = name
         self.model = model
@@ -62,6 +63,7 @@ public enum Changeover: Sendable, Hashable {
 public struct Release: Sendable, Hashable {
     /// When a release went on sale, as precisely as the list says (Rule A5).
     public enum Moment: Sendable, Hashable {
+        /// The list has a date with time and time zone.
         case instant(Date)
         /// An unknown time of that day in an unknown time zone.
         case day(CivilDay)
@@ -80,6 +82,7 @@ public struct Release: Sendable, Hashable {
     /// How the app was sold at that time; nil if the list doesn't state it.
     public let model: Era.Model?
 
+    /// Any values are accepted. `Policy` reports a dated release in the wrong place of a list with undated ones.
     public init(
         platform: Platform, version: AppVersion?, build: AppVersion?, releasedAt: Moment, model: Era.Model? = nil
     ) {

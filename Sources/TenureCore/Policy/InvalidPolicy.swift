@@ -8,10 +8,14 @@ public struct InvalidPolicy: Error, Sendable, Hashable {
 public struct PolicyMistake: Sendable, Hashable {
     /// A step from a policy's root to the place of a mistake.
     public enum Step: Sendable, Hashable, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
+        /// A key of a mapping, such as `entitlements`.
         case key(String)
+        /// The index of an element in a list, from 0.
         case index(Int)
 
+        /// Lets a path be written as `["eras", 0, "name"]`.
         public init(stringLiteral value: String) { self = .key(value) }
+        /// Lets a path be written as `["eras", 0, "name"]`.
         public init(integerLiteral value: Int) { self = .index(value) }
     }
 

@@ -21,12 +21,18 @@ public struct Policy: Sendable, Hashable {
     /// Whether every build number was higher than all earlier ones, or the numbers have restarted. It applies to all
     /// platforms except macOS, where the App Store reports marketing versions.
     public enum BuildNumbers: String, Sendable, Hashable, CaseIterable {
-        case increasing, restarted
+        /// Builds are in the order of their numbers, so a number below an era's first build proves an earlier era.
+        case increasing
+        /// A low number may be new, so numbers are compared only by the release list.
+        case restarted
     }
 
     /// The outcome if the proofs leave several eras possible and only some give the entitlement (Rule D1).
     public enum InDoubt: String, Sendable, Hashable, CaseIterable {
-        case favorCustomer, undetermined
+        /// The entitlement is granted, as by the era that gives it.
+        case favorCustomer
+        /// The decision is undetermined until further evidence comes.
+        case undetermined
     }
 
     /// What `allows` returns while a decision is undetermined.
@@ -44,6 +50,7 @@ public struct Policy: Sendable, Hashable {
         case newCustomer
         /// What the oldest honored era gives. Testers see the app as customers of that era do.
         case owner
+        /// Neither granted nor denied, so `whileUndetermined` applies.
         case undetermined
     }
 
@@ -135,6 +142,7 @@ public struct Policy: Sendable, Hashable {
                 && left.acknowledgments == right.acknowledgments
     }
 
+    /// Hashes only three of the compared properties, which is faster.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(app)
         hasher.combine(eras)

@@ -1,13 +1,22 @@
 import Foundation
 
 /// Rule A5: the releases of one platform, and the eras in which each was on sale.
+///
+/// For example, the list has build 119 (April 20, 2015), 120 (June 10) and 121 (July 15), and the free era begins with
+/// build 120 on June 10 at 18:00 UTC. Build 119 was on sale until build 120 came, so it proves the era before. Build
+/// 120 takes the exact time from the beginning of the era, and proves the free era.
+///
+/// A day is less exact than an instant: June 10 can be any time from 00:00 in UTC+14 to 24:00 in UTC-12. So each
+/// release has an earliest and a latest time, and proves every era that the two don't exclude.
 struct ReleaseList {
     /// The releases in the order of the list.
     private let entries: [Entry]
-    /// The indexes of entries dated by an instant, in the order of release. That order is certain.
+    /// The indexes of the entries that the list dates by an instant, or not at all while the beginning of an era does.
+    /// They are in the order of release, which is certain.
     private let instants: [Int]
-    /// The indexes of entries dated by a day, in the order of release. That order is certain. An instant and a day have
-    /// a certain order only if they are far enough apart.
+    /// The indexes of the entries that the list dates by a day, in the order of release, which is certain too. They
+    /// aren't in one array with `instants`, because an instant and a day have a certain order only if they are far
+    /// enough apart.
     private let days: [Int]
     /// The beginning of each era on the platform, by index.
     private let beginnings: [Beginning?]
@@ -17,7 +26,8 @@ struct ReleaseList {
         instants = entries.indices.filter { entries[$0].isDated && entries[$0].day == nil }
             .sorted { entries[$0].isBefore(entries[$1]) }
         days = entries.indices.filter { entries[$0].day != nil }.sorted { entries[$0].isBefore(entries[$1]) }
-        // The order narrows the time of each entry: a later one can't have begun before an earlier one.
+        // The order narrows the time of each entry. If an earlier entry has an exact time, a later one of the same day
+        // can't have begun before it.
         for (index, next) in zip(days, days.dropFirst()) {
             entries[next].earliest = max(entries[next].earliest, entries[index].earliest)
         }
@@ -77,8 +87,8 @@ struct ReleaseList {
 
     /// Creates the entries of all releases.
     ///
-    /// An era's beginning may have a version and a date. If the list has that version without a date, or with a day that
-    /// contains the date in some time zone, the release began at that date.
+    /// An era's beginning may have a version and a date. If the list has that version without a date, or with a day
+    /// that contains the date in some time zone, the release began at that date.
     private static func entries(of releases: [Release], beginnings: [Beginning?]) -> [Entry] {
         var beginningDates: [AppVersion: [Date]] = [:]
         for case .at(let version?, let date?)? in beginnings { beginningDates[version, default: []].append(date) }
@@ -107,13 +117,14 @@ struct ReleaseList {
 
     /// Returns the eras in which each version was on sale. A version with several entries has the eras of all of them.
     ///
-    /// Also returns whether at least one era's beginning has a date, in the policy or from the list. If no beginning has
-    /// one, the list can't separate eras.
+    /// Also returns whether at least one era's beginning has a date, in the policy or from the list. If no beginning
+    /// has one, the list can't separate eras.
     ///
     /// - Parameter happened: the eras that happened on the platform.
     func eras(among happened: EraSet) -> (byVersion: [AppVersion: EraSet], hasBoundary: Bool) {
         let boundaries = self.boundaries
         var result: [AppVersion: EraSet] = [:]
+        // The nearest dated entries before and after the current one, for entries without a date.
         var next = firstDated(from: entries.startIndex)
         var previous: Entry?
         for entry in entries {
@@ -148,6 +159,7 @@ struct ReleaseList {
 
     /// The boundaries of all eras with a beginning that has a date, or a version with a date in the list.
     private var boundaries: [(era: Int, Boundary)] {
+        // The first dated entry of each version.
         var first: [AppVersion: Entry] = [:]
         for entry in entries where entry.isDated {
             guard let version = entry.version else { continue }
@@ -160,7 +172,7 @@ struct ReleaseList {
         }
     }
 
-    /// The time in which a release was on sale.
+    /// The time in which a release was on sale, as far as the list says.
     private struct Sale {
         /// The earliest date at which the sale can have begun.
         let earliest: Date

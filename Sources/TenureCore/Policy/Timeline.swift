@@ -1,6 +1,12 @@
 package import Foundation
 
 /// The eras of a policy on one platform: which of them happened there, and where each began.
+///
+/// For example, a policy has the eras `paid` and `free`, and `free` begins on iOS with build 120 on June 10, 2015, and
+/// on macOS with version 2.0 on June 12. There are two timelines with one boundary each. The one of iOS finds `paid`
+/// for build 37 (`eras(enclosing:)`) and for May 1, 2014 (`eras(at:)`).
+///
+/// Eras are numbered in the order of the policy, from 0. A set of eras such as `eras` has these numbers.
 package final class Timeline: Sendable {
     /// The platform. It is nil if the policy has no beginning and no release of the platform, nor of iOS where the
     /// platform inherits from it. The eras then can't be separated.
@@ -34,6 +40,7 @@ package final class Timeline: Sendable {
 
     init(platform: Platform?, eras: [Era], releases: [Release], buildNumbers: Policy.BuildNumbers?) {
         self.platform = platform
+        // The boundaries between the eras, by date and by version.
         let (happened, beginnings, inheritsBoundary) = Self.beginnings(of: eras, on: platform)
         self.eras = happened
         self.beginnings = beginnings
@@ -48,6 +55,7 @@ package final class Timeline: Sendable {
             versionBoundaries.append((index, version, lowest ?? index))
         }
         self.versionBoundaries = versionBoundaries
+        // The windows around the boundaries with a date.
         changeovers = dateBoundaries.compactMap { boundary in
             guard let window = eras[boundary.era].changeover?.window,
                 let previous = happened.last(before: boundary.era)
@@ -59,6 +67,7 @@ package final class Timeline: Sendable {
             both.insert(boundary.era)
             return start <= end ? (start...end, both) : nil
         }
+        // The release list: the platform's own, or that of iOS.
         let own = releases.filter { $0.platform == platform }
         let inherited = platform?.inheritsFromIOS == true ? releases.filter { $0.platform == .iOS } : []
         let list = own.isEmpty ? inherited : own
@@ -93,8 +102,10 @@ package final class Timeline: Sendable {
         return (happened, beginnings, inherits)
     }
 
-    /// Rule B: returns the eras that contain the date. A beginning without a date can't separate eras.
+    /// Rule B: returns the eras that contain the date. A beginning without a date can't separate eras. Near a boundary,
+    /// within the tolerance, both eras are possible.
     package func eras(at date: Date) -> EraSet {
+        // The result is `first..<end`, and each boundary narrows it.
         var first = 0
         var end = EraSet.capacity
         for boundary in dateBoundaries {

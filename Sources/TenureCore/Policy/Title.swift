@@ -7,6 +7,8 @@ public struct Title: Sendable, Hashable {
         /// What customers read, without line breaks.
         public let text: String
 
+        /// Any text is accepted. `Policy` reports a malformed tag, and a text that is empty or longer than 60
+        /// characters.
         public init(language: String, text: String) {
             self.language = language
             self.text = text
@@ -19,6 +21,7 @@ public struct Title: Sendable, Hashable {
     /// The maximum number of characters, so that a sentence with the title stays readable.
     static let maximumTextLength = 60
 
+    /// Any translations are accepted. `Policy` reports an empty list, and two texts for one language.
     public init(_ translations: [Translation]) {
         self.translations = translations
     }

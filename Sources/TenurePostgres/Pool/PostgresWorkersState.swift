@@ -1,32 +1,39 @@
 import TenureStore
 
-/// The queue of one app's jobs, and the database to which they go.
+/// The queue of one app's jobs, and the database to which they go. A job is work that needs a connection, such as one
+/// transaction.
 struct PostgresLane {
     let cluster: PostgresCluster
     let address: PostgresAddress
     var queue = PostgresQueue()
     /// How many of its jobs run.
     var running = 0
-    /// The turn in which a job of this lane began last. Turns count the jobs of all lanes.
+    /// The number of the turn in which a job of this lane began last. Each job of any lane that begins is a turn.
     var lastTurn: UInt64 = 0
     /// The callers that wait until the closed lane is removed; see `finishedClosers`.
     var closers: [CheckedContinuation<Void, Never>] = []
     var isClosing = false
 }
 
-/// The lanes with their waiting jobs, and the workers with their connections.
+/// Decides which worker runs which job: the lanes with their waiting jobs, and the workers with their connections. It
+/// has no threads and does no I/O. `PostgresWorkers` calls it while holding a lock, and carries out what it decides.
 ///
-/// Several apps can use one cluster, each with its own lane. A worker has at most one connection at a time, and runs the
-/// jobs of all lanes with the connection's cluster. If other clusters need the worker more, it disconnects from its own.
+/// A *cluster* is a database on certain servers under one role, and a worker is connected to at most one. For example,
+/// the apps A and B use the database `tenure`, and the app C uses `games`; `limit` is 2. Each app has a lane. Both
+/// workers are connected to `tenure` and run the jobs of A and B. When C has a job, one of them connects to `games`
+/// instead: immediately if C has fewer running jobs, otherwise once its connection is 50 ms old. If it is idle, it does
+/// so in any case.
 struct PostgresWorkersState {
+    /// The maximum number of workers, and so of connections.
     var limit: Int
+    /// How long a worker without a job keeps its connection.
     private let idleTimeout: Duration
     /// The lanes, by number.
     private var lanes: [Int: PostgresLane] = [:]
     private var lanesCreated = 0
     /// How many numbers were given to jobs.
     private var numbers: UInt64 = 0
-    /// How many jobs began.
+    /// How many jobs began in all lanes.
     private var turns: UInt64 = 0
     /// The workers without a job, with or without a connection. The one that has been idle longest comes first.
     private var idle: [PostgresWorker] = []
@@ -34,8 +41,9 @@ struct PostgresWorkersState {
     private var workers = 0
     /// The number of workers that were ever created.
     private var workersEver = 0
-    /// The time of the next check of the deadlines.
+    /// The time of the next check of the jobs' deadlines; nil if no check is planned.
     var alarm: ContinuousClock.Instant?
+    /// Whether a timer will check the idle connections.
     private var isWatchingIdle = false
     /// Why attempts to connect fail, by cluster.
     private var outages: [ObjectIdentifier: Outage] = [:]
@@ -44,9 +52,11 @@ struct PostgresWorkersState {
     /// How many workers are connected, by cluster.
     private var connections: [ObjectIdentifier: Int] = [:]
 
-    /// The failures to connect since the last success.
+    /// The failures to connect to a cluster since the last success.
     private struct Outage {
+        /// The last failure.
         var error: StoreError
+        /// The pause before the next attempt, which grows with each failure.
         var backoff = Backoff()
     }
 
@@ -117,6 +127,7 @@ extension PostgresWorkersState {
     mutating func insert(_ job: PostgresJob, as number: UInt64, in lane: Int) -> StoreError? {
         guard let known = lanes[lane], !known.isClosing else { return .failed("the database is closed") }
         if known.queue.count >= Self.maximumQueueLength { return reason(for: known.cluster) }
+        // If connecting can't succeed, for example because of a wrong password, the job fails without waiting.
         let id = ObjectIdentifier(known.cluster)
         if let outage = outages[id], !outage.error.isRetryable, !outage.backoff.isOver(),
             connections[id, default: 0] == 0
@@ -163,7 +174,9 @@ extension PostgresWorkersState {
 extension PostgresWorkersState {
     /// What a worker does next.
     enum Next {
+        /// Run this job on the connection that the worker has.
         case run(lane: Int, PostgresAddress, number: UInt64, PostgresJob)
+        /// Close the connection if there is one, and connect to this cluster.
         case connect(PostgresCluster)
         /// Nothing to do. `until` is when to check idle connections. Nil if the worker has no connection, or if another
         /// timer is running.
@@ -176,6 +189,7 @@ extension PostgresWorkersState {
     /// because no app needs its connection.
     mutating func next(for worker: PostgresWorker) -> Next {
         if let home = worker.home, !isNeeded(home) { return end(worker) }
+        // The lanes that are next: with the worker's own connection, and with another one.
         let own = worker.home.flatMap { home in best { $0.cluster === home } }
         let other = best { $0.cluster !== worker.home && canConnect(to: $0.cluster) }
         if let own, !(other.map { shouldLeave(worker, own, for: $0) } ?? false) { return run(own) }
@@ -191,7 +205,8 @@ extension PostgresWorkersState {
         return .rest(until: .now + idleTimeout)
     }
 
-    /// The lane that comes next: the one with the fewest running jobs, and of these the one that had no turn for longest.
+    /// The lane that comes next: the one with the fewest running jobs, and of these the one that had no turn for
+    /// longest.
     private func best(where isSuitable: (PostgresLane) -> Bool) -> Int? {
         var best: (lane: Int, running: Int, lastTurn: UInt64, number: UInt64)?
         for (number, lane) in lanes where isSuitable(lane) {
@@ -202,7 +217,7 @@ extension PostgresWorkersState {
         return best?.lane
     }
 
-    /// Whether apps with another database or role need this worker more, and no other worker is free for them.
+    /// Whether the lane `other` needs this worker more than the lane `own` does, and no other worker is free for it.
     private func shouldLeave(_ worker: PostgresWorker, _ own: Int, for other: Int) -> Bool {
         guard workers >= limit, idle.isEmpty, let own = lanes[own], let other = lanes[other] else { return false }
         if other.running < own.running { return true }
@@ -234,8 +249,10 @@ extension PostgresWorkersState {
 
     // MARK: Connecting
 
-    /// Whether to connect now. After a failure, one worker at a time tries, after a pause. A server that is down has one
-    /// pause for all of its databases.
+    /// Whether to connect now. After a failure, one worker at a time tries, after a pause.
+    ///
+    /// A failure that may pass, such as a server that is down, probably concerns the other clusters too. So while there
+    /// is one, only one worker at a time connects to any cluster.
     private func canConnect(to cluster: PostgresCluster) -> Bool {
         if let outage = outages[ObjectIdentifier(cluster)] {
             guard outage.backoff.isOver(), connecting[ObjectIdentifier(cluster), default: 0] == 0 else { return false }
@@ -277,10 +294,12 @@ extension PostgresWorkersState {
 
     // MARK: Waking
 
-    /// Takes workers for waiting jobs, and those with connections that no app needs anymore.
+    /// Takes idle workers that have something to do. The caller lets each of them ask for its `next` step.
     mutating func workersToWake() -> [PostgresWorker] {
+        // Those with connections that no app needs anymore: they end.
         var woken = idle.filter { worker in worker.home.map { !isNeeded($0) } ?? false }
         idle.removeAll { worker in woken.contains { $0 === worker } }
+        // For each waiting job one worker: first those that are connected already, then others, which connect.
         for lane in lanes.values where !lane.queue.isEmpty {
             var count = lane.queue.count
             while count > 0, let index = idle.lastIndex(where: { $0.home === lane.cluster }) {
@@ -300,7 +319,8 @@ extension PostgresWorkersState {
         return woken
     }
 
-    /// A worker without a connection, a new one, or the one that has been idle longest.
+    /// Returns an idle worker without a connection, or else a new one, or else the one that has been idle longest. Nil
+    /// if all workers are busy.
     private mutating func takeWorker() -> PostgresWorker? {
         if let index = idle.firstIndex(where: { $0.home == nil }) { return idle.remove(at: index) }
         if workers < limit {

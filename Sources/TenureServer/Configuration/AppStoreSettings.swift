@@ -40,7 +40,7 @@ public struct AppStoreHosts: Sendable, Hashable {
     /// The URL for the sandbox, without a query. The API's paths are appended to it.
     public var sandbox = "https://api.storekit-sandbox.apple.com"
 
-    /// Creates Apple's hosts.
+    /// The hosts that Apple documents.
     public init() {}
 
     /// The first mistake in the URLs; nil if they are valid.

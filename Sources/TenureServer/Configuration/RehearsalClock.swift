@@ -8,7 +8,7 @@ import TenureJSON
 /// the request.
 public final class RehearsalClock: Sendable {
     private let last: Locked<Date>
-    /// The path of the file.
+    /// The file with the instant, in RFC 3339.
     public let path: String
 
     /// Creates a clock that reads this file. Throws `ServiceError.clock` if the file has no instant.

@@ -14,13 +14,14 @@ public struct S3Settings: Sendable, Hashable {
     public var endpoint = ""
     /// The region for signatures, such as `eu-central-1`.
     public var region: String
-    /// The name of the bucket.
+    /// The bucket with the published files, such as `calculator-packs`. The service signs links to its objects, and
+    /// writes nothing.
     public var bucket: String
     /// The prefix of the objects' names, without the slash after it. May be empty.
     public var prefix = ""
     /// The ID of the access key that signs download links.
     public var accessKeyID: String
-    /// The path of a file with the secret access key.
+    /// The path of the file with the access key's secret. The service reads it again on SIGHUP.
     public var secretAccessKeyFile: String
     /// The path of a file with the session token of temporary credentials.
     public var sessionTokenFile: String?
@@ -38,8 +39,8 @@ public struct S3Settings: Sendable, Hashable {
         self.secretAccessKeyFile = secretAccessKeyFile
     }
 
-    /// The scheme, host and port of the service; nil if `endpoint` or `region` makes no valid URL. Beyond loopback, only
-    /// `https` is valid.
+    /// The scheme, host and port of the service; nil if `endpoint` or `region` makes no valid URL. Beyond loopback,
+    /// only `https` is valid.
     var endpointURL: URL? {
         let text = endpoint.isEmpty ? "https://s3.\(region).amazonaws.com" : endpoint
         guard let url = URL(string: text), let host = url.host, !host.isEmpty, url.user == nil, url.query == nil,

@@ -60,7 +60,7 @@ public struct ServiceConfiguration: Sendable {
 
     /// The webhook endpoints. Without one, the service stores no messages.
     public var webhooks: [Webhook] = []
-    /// Settings for all webhooks.
+    /// What the webhooks have in common, such as how long messages are kept.
     public var webhookSettings = WebhookSettings()
     /// How webhooks are sent; tests set it.
     var webhookDelivery = WebhookDelivery()
@@ -70,11 +70,11 @@ public struct ServiceConfiguration: Sendable {
 
     /// The limits of requests and connections.
     public var limits = Limits()
-    /// The timeouts for clients.
+    /// How long the service waits for slow clients.
     public var timeouts = Timeouts()
     /// How often one client may send requests.
     public var rateLimits = RateLimits()
-    /// The lifetimes of tokens.
+    /// How long devices and clients may use a token.
     public var tokenLifetimes = TokenLifetimes()
     /// The number of devices of one acquisition above which the service stores an event for support. It has no other
     /// effect.
@@ -84,15 +84,15 @@ public struct ServiceConfiguration: Sendable {
     public enum MetricsAccess: String, Sendable, Hashable, CaseIterable {
         /// Clients on loopback, and clients with the admin key.
         case guarded
-        /// All clients.
+        /// Every client that reaches the service, without a key.
         case open
-        /// No client.
+        /// There is no `/metrics`.
         case off
     }
 
     /// The limits of requests and connections.
     public struct Limits: Sendable, Hashable {
-        /// The size of a body in bytes.
+        /// The largest body of a request, in bytes. A larger one is answered with 413.
         public var bodySize = 4 * 1024 * 1024
         /// The number of transactions in a sync.
         public var transactions = 2000
@@ -109,7 +109,7 @@ public struct ServiceConfiguration: Sendable {
         /// limit. The default is that of Apache's `mod_reqtimeout`.
         public var bodyRate = 500
 
-        /// Creates the default limits.
+        /// The defaults of `tenure serve`.
         public init() {}
     }
 
@@ -126,22 +126,22 @@ public struct ServiceConfiguration: Sendable {
         /// The time to complete accepted requests after a signal to stop.
         public var shutdown = 30
 
-        /// Creates the default timeouts.
+        /// The defaults of `tenure serve`.
         public init() {}
     }
 
     /// How often one client may send requests. A mobile carrier may use one address for all of its customers.
     public struct RateLimits: Sendable, Hashable {
-        /// The rate of one address, or of one /64 of IPv6.
+        /// The requests of one IPv4 address or one /64 of IPv6. Beyond it, the answer is 429 with `Retry-After`.
         public var perAddress = Rate(perSecond: 5000, burst: 50_000)
-        /// The rate of one access token.
+        /// The requests with one access token, from any address.
         public var perToken = Rate(perSecond: 1000, burst: 10_000)
 
-        /// Creates the default rates.
+        /// The defaults of `tenure serve`.
         public init() {}
     }
 
-    /// A rate of requests.
+    /// A token bucket: how many requests may come on average, and at once.
     public struct Rate: Sendable, Hashable {
         /// A rate without a limit.
         public static let unlimited = Rate(perSecond: 0, burst: 0)
@@ -151,7 +151,7 @@ public struct ServiceConfiguration: Sendable {
         /// The number of requests that may come at once after a pause.
         public var burst: Double
 
-        /// Creates a rate.
+        /// Both 0 means no limit.
         public init(perSecond: Double, burst: Double) {
             self.perSecond = perSecond
             self.burst = burst
@@ -171,7 +171,7 @@ public struct ServiceConfiguration: Sendable {
         /// The lifetime of an access token for unbound proof. It gives access only to the data of that proof.
         public var unboundAccessToken: TimeInterval = 600
 
-        /// Creates the default lifetimes.
+        /// The defaults of `tenure serve`.
         public init() {}
     }
 
@@ -190,8 +190,8 @@ public struct ServiceConfiguration: Sendable {
 
     /// The current time. Tests set it.
     package var now: @Sendable () -> Date = { Date() }
-    /// A clock that replaces the system's in tests and rehearsals. It is allowed only with test anchors on loopback, because
-    /// its owner decides which rights have ended.
+    /// A clock that replaces the system's in tests and rehearsals. It is allowed only with test anchors on loopback,
+    /// because its owner decides which rights have ended.
     public var clock: RehearsalClock? {
         didSet { if let clock { now = { clock.now } } }
     }
@@ -256,14 +256,14 @@ public struct ServiceConfiguration: Sendable {
         return mistakes
     }
 
-    /// Whether the folder of keys has a signing key.
+    /// Whether the folder of keys has a signing key. The first start creates one.
     public var hasSigningKey: Bool { SigningKeyStore(folder: folderOfKeys).exists }
 
     /// The names of the trusted authorities other than Apple.
     public var testAuthorities: [String] { Set(anchors.values.flatMap(Self.testAuthorities)).sorted() }
 
-    /// The mistake if a clock is set where it isn't allowed. It applies even with `allowsTestAnchorsBeyondLoopback`, because
-    /// a stopped clock would make every token permanent.
+    /// The mistake if a clock is set where it isn't allowed. It applies even with `allowsTestAnchorsBeyondLoopback`,
+    /// because a stopped clock would make every token permanent.
     private var mistakeOfClock: ServiceError? {
         guard clock != nil else { return nil }
         guard isLoopback, proxies.isEmpty else { return .clock("it is for rehearsals on 127.0.0.1, without a proxy") }

@@ -4,8 +4,12 @@ import TenureStore
 /// The reason why the service doesn't start, or why it stopped. Each has a message of one line; a policy has one line
 /// for each mistake.
 public enum ServiceError: Error, Sendable, Hashable {
+    /// The port is below 0 or above 65535.
     case invalidPort(Int)
+    /// Another process listens on the port.
     case portInUse(host: String, port: Int)
+    /// The system refused to open the port, for the reason in `detail`: for example, the address isn't one of this
+    /// machine.
     case cannotListen(host: String, port: Int, detail: String)
     /// The service accepts no App Store environment.
     case noEnvironment
@@ -15,9 +19,11 @@ public enum ServiceError: Error, Sendable, Hashable {
     case testAnchorsBeyondLoopback(host: String)
     /// Other machines can reach the service, and it has no admin key.
     case noAdminKey(host: String)
+    /// The admin key in the settings isn't a whole key, as `tenure admin-key generate` prints it.
     case invalidAdminKey
     /// Other machines can reach the service, and it has neither TLS nor a proxy.
     case noTransportSecurity(host: String)
+    /// The policy's file can't be opened or read. A policy that was read and has mistakes is a `brokenPolicy`.
     case unreadablePolicy(path: String, detail: String)
     /// The policy has mistakes. Each message begins with file, line and column.
     case brokenPolicy([String])
@@ -31,6 +37,7 @@ public enum ServiceError: Error, Sendable, Hashable {
     case certificateFile(path: String, detail: String)
     /// Several mistakes, the most important first.
     case several([ServiceError])
+    /// The settings of one webhook are invalid, such as its address or secret.
     case webhook(name: String, detail: String)
     /// The settings for calls to the App Store are invalid.
     case appStore(String)

@@ -2,8 +2,15 @@ import Foundation
 import TenureCore
 import TenureStore
 
-/// Compares this process's keys with the fingerprints in the database. All processes that use a database must have the
-/// same keys.
+/// Makes sure that all processes that use a database have the same keys: the signing key, and the secret of access
+/// tokens. The keys are in files. The database has only their fingerprints (`SharedKeys`).
+///
+/// For example, a second machine is added:
+///
+/// - With an empty key folder, the start is refused, and the error says from which machine to copy the keys.
+/// - With copied keys, it starts, because they have the fingerprints in the database.
+/// - When the first machine rotates its signing key, it stores the new fingerprint. The second one notices that within
+///   a second, and issues no entitlement tokens until its file has the new key.
 struct KeyAgreement: Sendable {
     let store: Store
     /// The folder of this process's keys.
@@ -13,8 +20,8 @@ struct KeyAgreement: Sendable {
     /// The ID of the signing key when the process started.
     let firstKey: String
 
-    /// Reads this process's keys, and creates them at the first start. If the database has other keys, removes the created
-    /// ones and throws.
+    /// Reads this process's keys, and creates them at the first start. If the database has other keys, removes the
+    /// created ones and throws `otherKeys`.
     ///
     /// - Parameters:
     ///   - tokenLife: The lifetime of entitlement tokens, in seconds.
@@ -24,17 +31,19 @@ struct KeyAgreement: Sendable {
     ) async throws(ServiceError) -> (signing: SigningKeys, accessToken: AccessTokenKey, agreement: KeyAgreement) {
         // `known` are the keys that another process, or this one earlier, stored in the database.
         let (known, hasCustomers) = try await reading(store) { (try $0.sharedKeys(), try $0.newestCustomer() > 0) }
+        // The files that would have to be created.
         let signingKey = SigningKeyStore(folder: folder)
         let secretFile = AccessTokenKey.file(in: folder)
         var missing = signingKey.exists ? [] : [SigningKeyStore.fileName]
         if !secretFile.exists { missing.append(AccessTokenKey.fileName) }
-        // New keys would differ from the known ones. If there are customers and no signing key, `SigningKeys` below throws
-        // an error that says where the key was used last.
+        // New keys would differ from the known ones. If there are customers and no signing key, `SigningKeys` below
+        // throws an error that says where the key was used last.
         if let known, !missing.isEmpty, !(hasCustomers && !signingKey.exists) {
             throw .otherKeys(
                 "there is no `\(missing.joined(separator: "` and `"))` in `\(folder)`, and another process has created the "
                     + "service's keys; " + Self.remedy(known, folder))
         }
+        // Reads the files, or creates them.
         let signing = try SigningKeys(
             folder: folder, creating: !hasCustomers, tokenLife: tokenLife, staleness: staleness,
             lastUsed: known?.place, at: now)
@@ -61,8 +70,8 @@ struct KeyAgreement: Sendable {
         """
     }
 
-    /// Stores these keys if the database has none, or if they may replace the stored keys, and returns nil. Otherwise
-    /// returns the stored keys, with which these are in conflict.
+    /// Stores the fingerprints of these keys if the database has none, or if they may replace the stored ones, and
+    /// returns nil. Otherwise returns the stored ones, with which these are in conflict.
     private func conflict(storing keys: SigningKeySet) async throws(ServiceError) -> SharedKeys? {
         // First only reads, because most starts change nothing.
         let mine = SharedKeys(keys, secret: fingerprint, place: "\(Self.machine):\(Self.path(of: folder))")
@@ -71,6 +80,7 @@ struct KeyAgreement: Sendable {
             guard keys.mayReplace(known), known.secret == fingerprint else { return known }
             if known.signingKey == mine.signingKey, mine.root == nil || mine.root == known.root { return nil }
         }
+        // Something is to be stored, so compare again in a transaction.
         do {
             return try await store.write(locking: [SharedKeys.lock]) { transaction -> SharedKeys? in
                 let known = try transaction.sharedKeys()
@@ -85,12 +95,14 @@ struct KeyAgreement: Sendable {
         }
     }
 
-    /// Stores the signing key after a rotation. If another process rotated the key, reloads the key file. If the file
-    /// doesn't have the new key, no tokens are issued until it does. `SigningKeyWatch` calls this regularly.
+    /// Compares the signing key with the database, which `SigningKeyWatch` does every second. After a rotation by this
+    /// process, stores the new fingerprint. After one by another process, reads the key file again. Until the file has
+    /// the database's key, no entitlement tokens are issued.
     ///
     /// - Parameter agreed: The ID of this process's signing key when it last was the one in the database.
     func renew(_ keys: SigningKeys, agreed: inout String) async throws(ServiceError) {
         let known = try await Self.reading(store) { try $0.sharedKeys() }
+        // The database has another key, and this process's key hasn't changed: another process rotated.
         if let known, known.signingKey != keys.current.id, keys.current.id == agreed { keys.reread() }
         let current = keys.current
         let hasSameKey = known?.signingKey == current.id
@@ -140,8 +152,9 @@ extension SharedKeys {
 extension SigningKeySet {
     /// Whether the key in use is the database's signing key, or may replace it.
     ///
-    /// It may if its file contains the database's key, because a file keeps the keys that were rotated or revoked; an older
-    /// copy of the file lacks the database's key. It also may if the same offline root signed it and it isn't older.
+    /// It may if its file contains the database's key, because a file keeps the keys that were rotated or revoked; an
+    /// older copy of the file lacks the database's key. It also may if the same offline root signed it and it isn't
+    /// older.
     fileprivate func mayReplace(_ known: SharedKeys) -> Bool {
         if file.keys.contains(where: { $0.key.id == known.signingKey }) { return true }
         guard let root = file.root, file.rootStatement != nil, let last = file.keys.last else { return false }

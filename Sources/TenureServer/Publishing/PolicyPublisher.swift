@@ -7,16 +7,28 @@ import TenurePolicyLint
 import TenureRehearsal
 import TenureStore
 
-/// Rehearses policies (a dry run over all customers), publishes them, and rolls back. After the first start, no other code
-/// changes the policy in effect.
+/// Rehearses policies (a dry run over all customers), publishes them, and rolls back. After the first start, no other
+/// code changes the policy in effect.
 ///
-/// If a publication takes something from customers or gives something to them, the request must say how many they may be.
-/// Only a rollback may give to any number. So a publication first evaluates all customers, and then again those who change
-/// meanwhile.
+/// A request to publish says how many customers may lose something (`takeFrom`) and how many may gain something
+/// (`giveTo`). For example, a rehearsal finds that 12 of 50,000 customers would lose `cloud`, and the developer accepts
+/// that:
+///
+/// 1. The request has `takeFrom: 12` and the rehearsal's ID. `PublicationCheck` compares both with the stored
+///    rehearsal.
+/// 2. The linter looks for errors.
+/// 3. All 50,000 customers are evaluated, which takes a while. If 13 lose something now, the publication is refused.
+/// 4. Those who changed meanwhile are evaluated again, until at most 200 are left.
+/// 5. One transaction evaluates these while no other one writes, and puts the policy into effect.
+/// 6. The promises that end are ended, and after a rollback the earlier ones are restored, a few customers at a time.
+///
+/// Only a rollback may give to any number.
 struct PolicyPublisher: Sendable {
     let store: Store
     let policies: ActivePolicy
+    /// The app that policies must be for.
     let bundleID: String
+    /// The current time, which a test or a rehearsal may set.
     let now: @Sendable () -> Date
 
     /// A policy to rehearse or publish, and its source.
@@ -82,8 +94,8 @@ struct PolicyPublisher: Sendable {
 
     /// Publishes a policy, if the request allows what it takes and gives.
     ///
-    /// Throws a problem if it doesn't, if the policy has errors or is in effect already, or if another policy was published
-    /// meanwhile. The audit trail gets the refusals because of errors, and those after evaluating customers.
+    /// Throws a problem if it doesn't, if the policy has errors or is in effect already, or if another policy was
+    /// published meanwhile. The audit trail gets the refusals because of errors, and those after evaluating customers.
     func publish(
         _ candidate: Candidate, as request: PublishRequest, by actor: String, logger: Logger
     ) async throws -> StoredPublication {
@@ -105,8 +117,8 @@ struct PolicyPublisher: Sendable {
             ? [] : Self.linted(candidate, replacing: present, at: now()).filter(\.blocksPublication)
         try await check.refuse(errors.filter { !$0.isLossOfRights }, at: now())
 
-        // Then evaluates all customers. If more of them lose or gain than the request allows, the refusal refers to this
-        // new rehearsal.
+        // Then evaluate all customers. If more of them lose or gain something than the request allows, the refusal
+        // refers to this new rehearsal.
         for _ in 0..<3 {
             let now = now()
             let evaluator = evaluator(of: candidate, replacing: present, at: now)
@@ -136,8 +148,8 @@ struct PolicyPublisher: Sendable {
                 throw Problem(
                     .conflict, "another policy was published in the meantime; rehearse yours against it",
                     reason: PublicationCheck.Refusal.overtaken.rawValue)
-            // With the customers who are new or changed since the evaluation, more lose or gain something than allowed. The
-            // next round counts them too, and refuses.
+            // With the customers who are new or changed since the evaluation, more lose or gain something than allowed.
+            // The next round counts them too, and refuses.
             case .takes, .gives: continue
             case .behind: throw Self.busy
             }
@@ -167,8 +179,8 @@ struct PolicyPublisher: Sendable {
     private static let busy = Problem(
         .busy, "too many customers changed while the policy was published; try again", retryAfter: 1)
 
-    /// Catches up with the customers that changed since the survey, and publishes once few are left: those are evaluated
-    /// in the transaction, while no other one writes.
+    /// Evaluates the customers that changed since the survey, again and again until few are left, and publishes. The
+    /// transaction evaluates the last ones, while no other one writes. Returns `behind` if too many customers change.
     private func publish(
         _ request: RequestedPublication, after survey: PublicationSurvey, by evaluator: PublicationEvaluator,
         keepingPromises: Bool

@@ -3,8 +3,8 @@ import TenureStore
 
 /// One of the developer's endpoints, which gets a message for each change of a customer's entitlements.
 public struct Webhook: Sendable, Hashable {
-    /// The endpoint's name in logs and in the database. Renaming it creates a new endpoint and abandons the messages that
-    /// wait for the old name.
+    /// The endpoint's name in logs and in the database. Renaming it creates a new endpoint and abandons the messages
+    /// that wait for the old name.
     public var name: String
     /// The URL, `https://…`. Its path may contain a password of the receiver.
     public var url: String {
@@ -84,7 +84,7 @@ public struct Webhook: Sendable, Hashable {
     }
 }
 
-/// Settings for all webhooks.
+/// What all webhooks of a service have in common.
 public struct WebhookSettings: Sendable, Hashable {
     /// How many days before the end of a right `entitlement.expiring` is sent.
     public var expiringDays = 7
@@ -93,6 +93,6 @@ public struct WebhookSettings: Sendable, Hashable {
     /// The maximum number of concurrent deliveries to one endpoint from one process.
     public var concurrency = 8
 
-    /// Creates the default settings.
+    /// The defaults of `tenure serve`.
     public init() {}
 }

@@ -1,18 +1,27 @@
 import Foundation
 import TenureCore
 
-/// Results about customers with large facts that a transaction needs. They are computed between transactions, so that
-/// other writers don't wait.
+/// Results about customers with large facts, computed between transactions so that other writers don't wait for them.
 ///
-/// A transaction that needs a missing result ends without a change. The result is computed, and the transaction runs
-/// again.
+/// For example, support merges two customers with 2,000 purchases each. The transaction runs several times:
+///
+/// 1. It asks for the decoded facts of the first customer. They are missing, so it ends without a change, and `prepare`
+///    decodes them.
+/// 2. It finds these, asks for those of the second customer, and ends again.
+/// 3. It asks for the facts of both together, and ends. `prepare` combines and encodes them.
+/// 4. All results are there, so it writes and commits.
+///
+/// Each result is stored with what it was computed from. If a customer changed in the meantime, the former result no
+/// longer fits, and a new one is computed. Small results are computed inside the transaction.
 final class LargeFacts: Sendable {
     /// The results so far, and the one that the last attempt missed.
     private struct State: Sendable {
+        /// Facts with their bytes, for decoding and encoding.
         var known: [EncodedFacts] = []
         var sums: [(inputs: Sum, result: EncodedFacts)] = []
         var remainders: [(inputs: Remainder, result: CustomerFacts)] = []
         var verdicts: [(customer: SurveyedCustomer, verdict: PublicationVerdict)] = []
+        /// What the signed entries of each member prove.
         var proven: [Int64: Rederivation.Proven]
         var missing: Missing?
     }
@@ -20,16 +29,17 @@ final class LargeFacts: Sendable {
     private let state: Locked<State>
     private let rederivation: Rederivation?
 
-    /// The maximum number of attempts. A change needs a few results for each account of a customer, and more only if the
-    /// customer changes meanwhile.
+    /// The maximum number of attempts. A change needs a few results for each account of a customer, and more only if
+    /// the customer changes meanwhile.
     static let maximumAttempts = 10 * DatabaseTransaction.maximumMembers
     /// The maximum number of signatures to verify inside a transaction.
     static let maximumEntriesToProve = 8
 
-    /// The facts of several customers, to be combined.
+    /// The facts of several customers, to be combined, as for a merge.
     struct Sum: Hashable, Sendable {
         let first: CustomerFacts
         let others: [CustomerFacts]
+        /// `purchasesAreComplete` of the result.
         let isComplete: Bool
 
         var result: CustomerFacts {
@@ -44,7 +54,7 @@ final class LargeFacts: Sendable {
         }
     }
 
-    /// Facts from which those of other customers are to be removed.
+    /// Facts from which those of other customers are to be removed, as after a split.
     struct Remainder: Hashable, Sendable {
         let all: CustomerFacts
         let parts: [CustomerFacts]
@@ -55,15 +65,19 @@ final class LargeFacts: Sendable {
 
     /// A result to compute after the transaction.
     enum Missing: Sendable {
+        /// The facts that a row has as these bytes.
         case decoded([UInt8])
+        /// The bytes of these facts, for a row.
         case encoded(CustomerFacts)
         case sum(Sum)
         case remainder(Remainder)
         /// What the signed entries of this member prove.
         case proven(Int64)
+        /// What a publication does to a customer, by this function.
         case verdict(SurveyedCustomer, Evaluation)
     }
 
+    /// Decides about a customer under the policy to be published.
     typealias Evaluation = @Sendable (SurveyedCustomer) throws(StoreError) -> PublicationVerdict
 
     /// - Parameter rederivation: for changes that separate customers.

@@ -1,18 +1,28 @@
 import Foundation
 import TenureCore
 
-/// An update that names thousands of identities, adds thousands of artifacts, or concerns a customer with thousands of
-/// purchases.
+/// An update that is too large for one transaction: it names thousands of identities, adds thousands of artifacts, or
+/// concerns a customer with thousands of purchases.
 ///
-/// The decision is made between transactions. Identities and artifacts are written in pieces, a transaction each, so
-/// that other updates are written in between. The last transaction writes the facts and makes the artifacts count. If
-/// the customer changed in the meantime, the decision is made again.
+/// It is written in pieces, a transaction each, so that other updates wait for one piece at most. For a receipt with
+/// 3,000 purchases, an attempt does this:
+///
+/// 1. Find the customer whom the receipt names, or create one.
+/// 2. Merge other customers into that one, if the receipt names several.
+/// 3. Decide, between transactions.
+/// 4. Write the identities of the purchases, then all but the last artifacts, 64 in each piece. Readers ignore these
+///    artifacts until the last step.
+/// 5. Write the facts and the remaining artifacts. From here on, all artifacts of the update count.
+///
+/// If the customer changed since the decision, the next attempt begins with step 1 and keeps the artifacts that were
+/// written.
 struct LargeUpdate<Outcome: Sendable>: Sendable {
     let store: Store
     let plan: CustomerUpdatePlan
     let decide: @Sendable (Customer?) -> (CustomerUpdate, Outcome)
 
-    /// Returns nil if the update no longer applies.
+    /// Returns the customer after the update; nil if the update no longer applies, such as one for an erased customer.
+    /// Throws `busy` if the customer changed during every attempt.
     func run() async throws(StoreError) -> (customer: Customer, outcome: Outcome)? {
         guard let strongest = plan.identities.min(by: { $0.kind < $1.kind }) else {
             throw .defect("an update names no customer")
@@ -37,15 +47,17 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
 
     private static var tries: Int { 20 }
 
-    /// The state that attempts share.
+    /// What earlier attempts have written, so that the next one can continue with it.
     private struct Pieces {
         /// The random number in `artifacts.update_id` of the artifacts that this update wrote.
         var updateID = Int64.random(in: 1 ... .max)
         /// The member that they belong to; nil before the first piece.
         var member: Int64?
+        /// The SHA-256 hashes of these artifacts.
         var written: Set<[UInt8]> = []
-        /// The customer that this update created.
-        var newcomer: Int64?
+        /// The customer that this update created; nil if it found one.
+        var newCustomer: Int64?
+        /// Whether some artifacts were abandoned, which are removed at the end.
         var haveLeftovers = false
 
         /// Abandons the artifacts written so far: a later update takes them, or they are removed.
@@ -55,13 +67,13 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         }
     }
 
-    /// Finds or creates the customer, joins all customers whom the identities name, and decides. Then writes identities
-    /// and artifacts in pieces, and everything else in the last transaction.
+    /// Runs the steps that the type's comment lists. Returns `unfinished` if another update interfered.
     private func attempt(_ pieces: inout Pieces) async throws(StoreError) -> Attempt<
         (customer: Customer, outcome: Outcome)
     > {
+        // Step 1: the customer.
         var subject: Subject
-        switch try await self.subject(newcomer: pieces.newcomer) {
+        switch try await self.subject(newCustomer: pieces.newCustomer) {
         case .done(let found?): subject = found
         case .done(nil):
             switch try await newSubject() {
@@ -69,17 +81,19 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
             case .ended: return .ended
             case .unfinished: return .unfinished
             }
-            pieces.newcomer = subject.customer.id
+            pieces.newCustomer = subject.customer.id
         case .ended: return .ended
         case .unfinished:
             // One of the identities names a customer who is being erased. After the erasure, it names no customer.
             try await store.removeLeftovers(at: plan.now)
             return .unfinished
         }
+        // Step 2: other customers whom the identities name.
         if !subject.others.isEmpty {
             guard let joined = try await join(subject) else { return .unfinished }
             subject.customer = joined
         }
+        // Steps 3 to 5.
         let prepared = try await prepare(subject)
         guard try await claim(subject.unknown, for: prepared) else { return .unfinished }
         guard let artifacts = try await writeArtifacts(of: prepared, &pieces) else {
@@ -99,12 +113,13 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         var customer: Customer
         /// The identity that names them; nil for a new customer.
         let identity: Identity?
-        /// The strongest identity of each other customer whom the identities name.
+        /// One identity of each other customer whom the identities name: the first by `Identity.Kind`.
         let others: [Identity]
         /// Identities that name no customer yet.
         let unknown: [Identity]
     }
 
+    /// Reads while no other large update of this process does, so that small readers find a free connection.
     private func read<Value: Sendable>(
         _ body: @escaping @Sendable (DatabaseTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
@@ -113,6 +128,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         }
     }
 
+    /// Writes one piece.
     private func write<Value: Sendable>(
         locking identities: some Collection<Identity>, _ keys: [LockKey] = [],
         _ body: @escaping @Sendable (DatabaseTransaction) throws -> Value
@@ -120,16 +136,16 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         try await store.writePiece(at: plan.now, locking: identities.keys(in: plan.realm) + keys, body)
     }
 
-    /// Returns the customer that the identities name; nil if they name no customer. Returns `unfinished` while one of
-    /// them is being erased.
-    private func subject(newcomer: Int64?) async throws(StoreError) -> Attempt<Subject?> {
+    /// Returns the customer that the identities name, or else the one that an earlier attempt created; nil if there is
+    /// neither. Returns `unfinished` while one of the named customers is being erased.
+    private func subject(newCustomer: Int64?) async throws(StoreError) -> Attempt<Subject?> {
         let plan = plan
         return try await read { transaction in
             let named = try transaction.resolve(plan.identities, in: plan.realm)
             guard !named.areSomeErased else { return .unfinished }
             let found = try transaction.find(named, proving: plan.acquisition, forUpdate: false, limit: 1).known.first
             var customer = found
-            if found == nil, let newcomer { customer = try transaction.customer(newcomer) }
+            if found == nil, let newCustomer { customer = try transaction.customer(newCustomer) }
             guard let customer else { return .done(nil) }
             let leading = named.known.first { $0.root == customer.id }
             return .done(
@@ -139,7 +155,8 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         }
     }
 
-    /// Creates a customer with the strongest identities, so that no other transaction does.
+    /// Creates a customer with as many identities as one transaction may lock, the first by `Identity.Kind`. Then no
+    /// other transaction creates a customer for one of them.
     private func newSubject() async throws(StoreError) -> Attempt<Subject> {
         let plan = plan
         let identities = plan.identities.sorted { $0.kind < $1.kind }
@@ -166,7 +183,8 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
     /// How many customers one piece joins.
     private static var customersPerPiece: Int { 20 }
 
-    /// Joins the customers whom the identities name. Returns nil if one of them changed in the meantime.
+    /// Merges the customers whom the identities name into `subject`, 20 in each piece. Returns nil if one of them
+    /// changed in the meantime.
     private func join(_ subject: Subject) async throws(StoreError) -> Customer? {
         let (plan, others) = (plan, subject.others)
         var customer = subject.customer
@@ -174,7 +192,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         // One customer can't have more members.
         let candidates = Array(others.prefix(max(0, DatabaseTransaction.maximumMembers - count)))
         for chunk in candidates.chunks(of: Self.customersPerPiece) {
-            // Each piece includes these two identities, so that it finds the same customer first.
+            // Each piece includes these two identities. They name `customer`, so the others are merged into that one.
             let lead = [plan.identities.min { $0.kind < $1.kind }, subject.identity].compactMap(\.self)
             let identities = Array(Set(lead + chunk)).sorted { ($0.kind, $0.value) < ($1.kind, $1.value) }
             var attempt = try await write(locking: identities) { transaction -> Attempt<Customer?> in
@@ -189,7 +207,8 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         return customer
     }
 
-    /// Joins large customers. Their facts are combined before the transaction. Returns nil if one of them changed.
+    /// Does the same for customers with large facts, which are combined before the transaction. Returns nil if one of
+    /// them changed.
     private func joinLarge(_ identities: [Identity], _ customer: Customer) async throws(StoreError) -> Customer? {
         let plan = plan
         let prepared = try await read { transaction -> PreparedJoining? in
@@ -212,11 +231,12 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
 
     /// The number of identities in one piece, if no sync finds customers by them. Such identities need no lock.
     private static var otherIdentitiesPerPiece: Int { 2 * DatabaseTransaction.identitiesPerStatement }
+    /// The number of artifacts in one piece. If there are no more, the last transaction writes all of them.
     private static var artifactsPerPiece: Int { 64 }
-    /// How many artifacts are left to the last transaction.
+    /// How many artifacts of a larger update are left to the last transaction.
     private static var artifactsOfLastPiece: Int { 32 }
 
-    /// Makes the decision, and encodes the facts.
+    /// Makes the decision, and encodes the facts for the last transaction.
     private func prepare(_ subject: Subject) async throws(StoreError) -> PreparedUpdate<Outcome> {
         let customer = subject.customer
         let former = try await read { transaction in try transaction.addingCompleteness(customer) } ?? customer
@@ -229,9 +249,11 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
     private func claim(
         _ unknown: [Identity], for prepared: PreparedUpdate<Outcome>
     ) async throws(StoreError) -> Bool {
+        // First the identities by which syncs find the customer.
         for piece in unknown.chunks(of: DatabaseTransaction.maximumKeys) {
-            guard try await claim(Array(piece), for: prepared.former, alone: true) else { return false }
+            guard try await claim(Array(piece), for: prepared.former, exclusively: true) else { return false }
         }
+        // Then the others, such as the IDs of renewals. Several customers may have the same one.
         let all = Set(plan.identities)
         let realm = plan.realm
         var others = prepared.update.identities.filter { !all.contains($0) }
@@ -248,23 +270,23 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
             return others.filter { known[$0] == nil }
         }
         for piece in new.chunks(of: Self.otherIdentitiesPerPiece) {
-            guard try await claim(Array(piece), for: prepared.former, alone: false) else { return false }
+            guard try await claim(Array(piece), for: prepared.former, exclusively: false) else { return false }
         }
         return true
     }
 
     /// Writes one piece of identities. Returns false if the customer is gone.
     ///
-    /// - Parameter alone: whether no other customer may have one of the identities. If so, they are locked, and the
-    ///   result is also false if one is stored already.
+    /// - Parameter exclusively: whether no other customer may have one of the identities. If so, they are locked, and
+    ///   the result is also false if one is stored already.
     private func claim(
-        _ identities: [Identity], for customer: Customer, alone: Bool
+        _ identities: [Identity], for customer: Customer, exclusively: Bool
     ) async throws(StoreError) -> Bool {
         let realm = plan.realm
-        return try await write(locking: alone ? identities : []) { transaction in
+        return try await write(locking: exclusively ? identities : []) { transaction in
             guard try transaction.isThere(customer) else { return false }
             let count = try transaction.insert(identities, ofMember: customer.member, in: realm)
-            return !alone || count == identities.count
+            return !exclusively || count == identities.count
         }
     }
 
@@ -302,6 +324,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         return Array(left.suffix(Self.artifactsOfLastPiece))
     }
 
+    /// Whether the artifacts written so far can still be completed: they weren't removed, and no other update took one.
     private func isUnderWay(_ pieces: Pieces) async throws(StoreError) -> Bool {
         guard let member = pieces.member else { return true }
         return try await read { transaction in try transaction.isUnderWay(pieces.updateID, of: member) }

@@ -2,6 +2,9 @@ import Foundation
 import TenureCore
 
 /// Links customers to users of the app, and removes such links.
+///
+/// For example, Ada has the account `ada` with the app's own server, and bought the app with two Apple Accounts. The
+/// server links both customers to `ada`, so they are merged into one. When it removes the link, they are split again.
 extension DatabaseTransaction {
     /// The app's users that are linked to the customer.
     func users(of id: Int64) throws(StoreError) -> [String] {
@@ -20,9 +23,12 @@ extension DatabaseTransaction {
         return users
     }
 
-    /// Links an acquisition to a user of the app. Acquisitions of the same user are merged into one customer.
+    /// Links a customer to a user of the app. Customers of the same user are merged into one.
     ///
-    /// `transfer` decides what happens if the acquisition is linked to another user already.
+    /// - Parameters:
+    ///   - member: one account of the customer, as the request named it.
+    ///   - transfer: what to do if the customer is linked to another user already: `never` refuses the link, `newest`
+    ///     takes the member's account away from that user, and `share` makes both users one customer.
     func link(
         _ user: String, to member: CustomerMember, _ transfer: Transfer, actor: String, by rederivation: Rederivation
     ) throws(StoreError) -> ChangeOutcome {
@@ -35,7 +41,7 @@ extension DatabaseTransaction {
         let otherUsers = try users(of: customer.id)
         if transfer == .never, !otherUsers.isEmpty { return .refused(.linkedToAnotherUser) }
         let isTransfer = transfer == .newest && !otherUsers.isEmpty
-        // Members that signed data joined are one account, so they move together.
+        // The members that get the user. Those that signed data merged are one account, so they move together.
         let all = try group(of: customer.id)
         let taken = isTransfer ? try account(of: member.id, among: all) : all
         if let theirs {
@@ -43,6 +49,7 @@ extension DatabaseTransaction {
             guard try !areSeparated(taken, group) else { return .refused(.separated) }
             guard mayJoin(taken, group) else { return .refused(.tooManyMerged) }
         }
+        // Write: take the account away from the former user, then merge it with the user's other accounts.
         if isTransfer {
             customer = try takeAway(taken, with: member, from: customer, all, actor: actor, by: rederivation)
         }
@@ -79,8 +86,8 @@ extension DatabaseTransaction {
     /// The key of a user in the details of events.
     static let userKey = "user"
 
-    /// Takes the member's account away from a customer, who keeps the other accounts and all users. If there is no other
-    /// account, removes the users instead. Returns the account as a customer without a user.
+    /// Takes the member's account away from a customer, who keeps the other accounts and all users. If there is no
+    /// other account, removes the users instead. Returns the account as a customer without a user.
     ///
     /// - Parameters:
     ///   - taken: the members of the account.
@@ -121,6 +128,7 @@ extension DatabaseTransaction {
         }
         try remove(identity, in: member.realm)
         try append(.unlinked, to: customer, actor: actor, detail: [Self.userKey: user])
+        // Of the members that were merged, split off those that were merged only because of this user.
         let group = try group(of: customer.id)
         for id in group {
             guard let other = try self.member(.number(id)), other.mergedInto != nil else { continue }

@@ -2,6 +2,10 @@ import Foundation
 import TenureCore
 
 /// Derives the facts of two customers after they were split.
+///
+/// The row of a merged customer has the facts of all members together, and doesn't say which fact came from whom. So
+/// the facts of each side are derived again from what its members stored: signed artifacts, promises and support's
+/// changes.
 extension DatabaseTransaction {
     /// One of the customers after a split, with the facts from its own rows.
     private struct Part {
@@ -10,13 +14,13 @@ extension DatabaseTransaction {
         var facts = CustomerFacts()
     }
 
-    /// Derives the facts of each customer after a split from the customer's own rows. Webhooks compare these customers
-    /// next.
+    /// Derives and writes the facts of the customers with these numbers. Webhooks compare these customers next.
     ///
-    /// `former` is the customer before the split.
+    /// - Parameter former: the customer before the split.
     func restore(
         _ roots: [Int64], of former: Customer, by rederivation: Rederivation
     ) throws(StoreError) -> [Customer] {
+        // What each side proves by itself.
         var parts: [Part] = []
         for root in roots {
             guard let customer = try customer(root, forUpdate: true) else {
@@ -29,7 +33,9 @@ extension DatabaseTransaction {
                 CustomerFacts(), with: own, isComplete: try purchasesAreComplete(of: part.members))
             parts.append(part)
         }
+        // What neither side proves.
         try distribute(former, among: &parts)
+        // A publication that is being prepared evaluates these customers again.
         for part in parts { try recordDepartures(part.members) }
         return try parts.map { part throws(StoreError) in
             let customer = try update(part.customer, to: part.facts)
@@ -42,6 +48,7 @@ extension DatabaseTransaction {
 
     /// The facts of one member: from signed entries, promises, and support.
     private func facts(of member: Int64, by rederivation: Rederivation) throws(StoreError) -> [CustomerFacts] {
+        // Most signatures were verified before the transaction. Entries that were stored since then are verified here.
         var proven = largeFacts?.proven(of: member) ?? rederivation.proven[member] ?? Rederivation.Proven()
         var (pages, end) = ([CustomerFacts](), proven.end)
         while let entries = try signedEntries(of: member, after: end, limit: Rederivation.pageSize), !entries.isEmpty {
@@ -57,15 +64,18 @@ extension DatabaseTransaction {
         return [proven.facts, decided]
     }
 
-    /// Distributes the facts without stored artifacts: a member had too many artifacts to store. Each fact goes to the
-    /// customer that it names, or else to the first customer with such a member.
+    /// Distributes the facts that no stored artifact proves.
+    ///
+    /// A member stores at most 5,000 artifacts. What later ones proved is only in the facts of the merged customer.
+    /// Each of these facts goes to the side with the identity that it names, such as a purchase's transaction ID. If
+    /// neither side has that identity, it goes to the side of the first member with 5,000 artifacts.
     private func distribute(_ former: Customer, among parts: inout [Part]) throws(StoreError) {
         var full: Int64?
         for member in parts.flatMap(\.members).sorted() where full == nil {
             if try artifactCount(of: member) >= Self.artifactsPerCustomer { full = member }
         }
+        // Without such a member, every fact has an artifact.
         guard let full, let fallback = parts.firstIndex(where: { $0.members.contains(full) }) else { return }
-        // The facts that no stored row of any part proves.
         let rest = try remainder(of: former.facts, without: parts.map(\.facts))
         let names =
             rest.proofs.flatMap(\.names) + rest.purchases.flatMap(\.names) + rest.renewals.flatMap(\.names)

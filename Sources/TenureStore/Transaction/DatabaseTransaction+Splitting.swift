@@ -1,12 +1,17 @@
 import Foundation
 import TenureCore
 
-/// Splits merged customers.
+/// Splits merged customers into two.
+///
+/// A merge leaves both rows of `customers`, and `merged_into` of one names the other. So the members of a customer are
+/// a tree, and a split makes two trees of it.
 extension DatabaseTransaction {
     /// Undoes the merge of a member. The member, and those that were merged into it, become a separate customer again.
-    /// The facts of both customers are derived from their own rows.
     ///
-    /// With `isPermanent`, later signed data doesn't join them again.
+    /// For example, 3 was merged into 2, and 2 into 1. Splitting off 2 leaves the customer 1, and the customer 2 with
+    /// the members 2 and 3. The facts of both are derived from their own rows.
+    ///
+    /// - Parameter isPermanent: whether later signed data doesn't merge them again.
     func splitOff(
         _ member: CustomerMember, isPermanent: Bool, actor: String?, _ detail: [String: String],
         by rederivation: Rederivation
@@ -25,6 +30,9 @@ extension DatabaseTransaction {
 
     /// Splits the members of a customer into two customers. Returns the numbers of both, or nil if all members were
     /// taken.
+    ///
+    /// For example, 2 and 4 were merged into 1, and 3 into 2. To take 1 and 3, merges across the sides end: 3 is merged
+    /// into 1 now, and 4 into 2. The numbers are then 2 and 1.
     func split(_ taken: [Int64], from group: [Int64]) throws(StoreError) -> (rest: Int64, taken: Int64)? {
         let rest = group.filter { !taken.contains($0) }
         guard !rest.isEmpty else { return nil }
@@ -34,13 +42,13 @@ extension DatabaseTransaction {
             members[id] = try member(.number(id))
             parents[id] = members[id]?.mergedInto
         }
-        // The length of the chain of merges from this member to the customer.
+        // The number of members in the chain of merges from this member to the customer, itself included.
         func depth(_ id: Int64) -> Int {
             sequence(first: id) { parents[$0] }.prefix(Self.maximumMembers + 1).reduce(0) { count, _ in count + 1 }
         }
         // Makes the members of one side a separate customer. Merges across the sides end.
         func rewire(_ side: [Int64]) throws(StoreError) -> Int64 {
-            // No member above it in the chain is on this side, so that the chain has no circle.
+            // No other member of this side is above it in its chain. So merging the others into it makes no circle.
             let root = side.min { (depth($0), $0) < (depth($1), $1) } ?? side[0]
             for id in side {
                 guard let parent = parents[id], id == root || !side.contains(parent) else { continue }
@@ -76,7 +84,7 @@ extension DatabaseTransaction {
         }
     }
 
-    /// The detail of the last event that merged this member.
+    /// The detail of the last event that merged this member: the reason, and for a link the app's user.
     func mergeDetail(of member: CustomerMember, among group: [Int64]) throws(StoreError) -> [String: String] {
         var latest: StoredEvent?
         for other in group {

@@ -2,7 +2,10 @@ import Foundation
 import TenureContent
 import TenureCore
 
-/// The states of asset packs, and what the app can do with them: see `Tenure.AssetPack`.
+/// Computes the states of asset packs, and performs what the app requests about one: see `Tenure.AssetPack`.
+///
+/// A request such as `download("maps")` only changes the list of requests, which the app and its extensions share.
+/// `schedule` then decides what runs, and the pack's state tells the app the result.
 extension ContentLibrary {
     // MARK: States
 
@@ -26,6 +29,7 @@ extension ContentLibrary {
         guard unlock(of: name) != nil else { return .unknown }
         guard isAllowed(name) else { return .notEntitled }
         let target = target(of: name)
+        // On the device, with or without an update.
         if let here = packInUse(name) {
             guard let target, target.version.manifest != here.version else {
                 return .installed(version: here.version.description, update: nil)
@@ -35,6 +39,7 @@ extension ContentLibrary {
                 update: transferState(of: name)
                     ?? .available(size: missingBytesByPack[name] ?? target.version.archiveSize))
         }
+        // Not on the device.
         guard let target else { return catalogs.pack(name) == nil ? .unknown : .needsAppUpdate }
         return transferState(of: name) ?? .available(size: missingBytesByPack[name] ?? target.version.archiveSize)
     }
@@ -44,6 +49,7 @@ extension ContentLibrary {
         if let error = failures[name] { return .failed(error) }
         guard let request = requests.first(where: { $0.pack == name }) else { return nil }
         if request.isPaused { return .paused }
+        // Downloaded by this process, by another one, or by the system. Otherwise it waits.
         if running?.pack == name {
             return phase ?? .waiting(backoffs[name] == nil ? .turn : .network)
         }
@@ -54,6 +60,9 @@ extension ContentLibrary {
     }
 
     /// Returns the version of a pack that the app can open now: a downloaded one, or the one in the app's bundle.
+    ///
+    /// If there are both, it is the one that the catalog names. If the catalog names another version, it is the
+    /// downloaded one, unless an update of the app has brought a different version in its bundle since the download.
     func packInUse(_ name: String) -> PackInUse? {
         let embedded = catalogs.embedded(name).map { PackInUse.embedded($0) }
         guard let downloaded = installed[name] else { return embedded }
@@ -61,11 +70,11 @@ extension ContentLibrary {
         switch catalogs.pack(name)?.version(for: setup.appVersion)?.manifest {
         case downloaded.version?: return .installed(downloaded)
         case embedded.version?: return embedded
-        // A newer release of the app may have a newer version in its bundle.
         default: return downloaded.embedded == embedded.version.description ? .installed(downloaded) : embedded
         }
     }
 
+    /// All packs with their states and sizes on disk, and leftovers of packs that no catalog names anymore.
     var listings: [Tenure.Content.Listing] {
         load()
         return names.union(store.names).sorted().map { name in
@@ -82,12 +91,14 @@ extension ContentLibrary {
         guard ContentCatalog.isName(name) else { throw Tenure.AssetPackError.unknownPack(name) }
         // Wait until it is known what the customer may use.
         for await customer in engine.customerState.watch() where !customer.isResolving { break }
+        // Nothing to do, or not allowed?
         if running?.pack != name { reload(name) }
         switch state(of: name) {
         case .installed(_, nil): return
         case .notEntitled: throw Tenure.AssetPackError.notEntitled(name)
         default: break
         }
+        // Add the request, or continue a paused one. `present` is the version that it replaces.
         failures[name] = nil
         if waits[name] != .consent { waits[name] = nil }
         let present = installed[name]?.description.manifest
@@ -130,18 +141,21 @@ extension ContentLibrary {
         throw Tenure.AssetPackError.canceled(name)
     }
 
+    /// See `Tenure.AssetPack.pause`.
     func pause(_ name: String) async {
         load()
         change(name) { $0.isPaused = true }
         await background?.cancel(name)
     }
 
+    /// See `Tenure.AssetPack.resume`. Also tries again after a failure.
     func resume(_ name: String) {
         load()
         (failures[name], waits[name]) = (nil, nil)
         change(name) { $0.isPaused = false }
     }
 
+    /// See `Tenure.AssetPack.allowExpensiveNetwork`.
     func allowExpensiveNetwork(_ name: String) {
         load()
         change(name) { $0.allowsExpensiveNetwork = true }
@@ -155,6 +169,7 @@ extension ContentLibrary {
         schedule()
     }
 
+    /// See `Tenure.AssetPack.cancel`. Deletes what was downloaded of a version that isn't complete.
     func cancel(_ name: String) async {
         await stop(name)
         PartialPack.discard(in: store.folder(of: name))
@@ -163,7 +178,7 @@ extension ContentLibrary {
         schedule()
     }
 
-    /// See `Tenure.AssetPack.remove`.
+    /// See `Tenure.AssetPack.remove`. Deletes all files of the pack, except those in the app's bundle.
     func remove(_ name: String) async {
         await stop(name)
         store.remove(name)
@@ -188,7 +203,8 @@ extension ContentLibrary {
         await waitForOthers(with: name)
     }
 
-    /// See `Tenure.AssetPack.verify`.
+    /// See `Tenure.AssetPack.verify`. Deletes files with wrong contents; then the pack isn't installed anymore, and the
+    /// next download fetches only these.
     func verify(_ name: String) -> Bool {
         load()
         guard let pack = store.installed(name) else { return packInUse(name) != nil }
@@ -234,7 +250,9 @@ extension ContentLibrary {
 
 /// A pack with files on the device.
 enum PackInUse: Sendable {
+    /// Downloaded by Tenure.
     case installed(InstalledPack)
+    /// Part of the app's bundle.
     case embedded(EmbeddedPack)
 
     var version: ContentDigest {

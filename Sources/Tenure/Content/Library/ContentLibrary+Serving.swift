@@ -3,6 +3,10 @@ import TenureContent
 import TenureCore
 
 /// Chooses the next download, runs it, and handles its result.
+///
+/// One download runs at a time. The app requested `maps` and then `voices`, for example: `schedule` starts `maps`. When
+/// its connection breaks, `finish` lets `maps` wait for some seconds, and `schedule` starts `voices` meanwhile. Every
+/// change of what is known, such as a new request or another network, ends with a call of `schedule`.
 extension ContentLibrary {
     // MARK: Which downloads may run
 
@@ -39,7 +43,8 @@ extension ContentLibrary {
     /// Whether a download can run now.
     func isReady(_ request: PackRequest) -> Bool { isWanted(request) && waits[request.pack] == nil }
 
-    /// Whether a download should run as soon as network and space are available.
+    /// Whether a download should run as soon as network and space are available. Also notes whether it waits for
+    /// consent.
     func isWanted(_ request: PackRequest) -> Bool {
         guard !request.isPaused, failures[request.pack] == nil, target(of: request.pack) != nil,
             isAllowed(request.pack)
@@ -61,6 +66,7 @@ extension ContentLibrary {
         followRights()
         dropCompleteRequests()
         defer { publish() }
+        // A download runs: let it continue or stop it.
         if let running {
             // If the system can download for the app, a download ends when the app enters or leaves the foreground. The
             // task's `finish` then calls `schedule` again.
@@ -72,12 +78,15 @@ extension ContentLibrary {
             }
             return
         }
+        // None runs: choose the first request that can. In the background, only what the system has delivered is
+        // installed.
         guard
             let request = requests.first(where: {
                 (isInForeground || delivered.contains($0.pack)) && !isHandedOver($0.pack) && isReady($0)
             }), let (pack, version) = target(of: request.pack),
             let source = catalogs.source(of: pack.name, begunWith: plans[pack.name]?.description.source)
         else { return }
+        // Of all processes of the app, only the one with the lease downloads.
         do {
             guard try lease.take(for: pack.name) else { return waitForOther() }
         } catch DiskFailure.full {
@@ -122,6 +131,7 @@ extension ContentLibrary {
             continuation.yield($0)
         }
         rate = TransferRate()
+        // Three tasks: one renews the lease, one transfers, and one passes the events and the result to this actor.
         let renewing = Task { [weak self] in
             while (try? await Task.sleep(nanoseconds: UInt64(TransferLease.renewalInterval * 1e9))) != nil {
                 guard let self else { return }
@@ -223,14 +233,17 @@ extension ContentLibrary {
             await finishPurchases()
         // Ignore the failure of a download that was stopped: the current request may be a newer one.
         case .failure where Task.isCancelled: break
+        // Try again later, while other packs are downloaded.
         case .failure(TransferStop.network(let retryAfter, let madeProgress)):
             // If the connection transferred bytes before it failed, try again soon.
             if madeProgress { backoffs[pack] = nil } else { backoffs[pack, default: Backoff()].fail() }
             let wait = backoffs[pack].map { $0.wait(chance: setup.chance()) / 4 } ?? 0.1
             suspend(pack, .network, seconds: max(min(wait, 60), retryAfter ?? 0))
         case .failure(TransferStop.space(let missing)): suspend(pack, .space(missing: missing), seconds: 10)
+        // The source no longer has this version, or its server rejected the link.
         case .failure(TransferStop.gone): await replace(version, of: pack)
         case .failure(TransferStop.refused): await noteRefusal(of: pack)
+        // Trying again wouldn't help.
         case .failure(TransferStop.failed(let error)): fail(pack, error)
         case .failure(TransferStop.inBackground), .failure(is TransferLease.Lost), .failure(is CancellationError): break
         case .failure(let error): failures[pack] = .storage("\(error)")
@@ -238,7 +251,7 @@ extension ContentLibrary {
         schedule()
     }
 
-    /// Records that a download failed. If the right has ended meanwhile, it removes the request instead.
+    /// Records that a download failed, unless the right has ended meanwhile: then the pack's state says that.
     private func fail(_ pack: String, _ error: Tenure.AssetPackError) {
         if isAllowed(pack) { failures[pack] = error }
     }
@@ -281,6 +294,7 @@ extension ContentLibrary {
         }
     }
 
+    /// Ends a wait that `suspend` began, unless the pack waits for something else by now.
     private func endWait(of pack: String, _ wait: Tenure.AssetPack.Wait) {
         guard waits[pack] == wait else { return }
         waits[pack] = nil

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// One item of an Advanced Commerce purchase.
+/// One SKU of the developer in a purchase through the Advanced Commerce API. A purchase may have several.
 public struct AdvancedCommerceItem: Sendable, Hashable {
     /// The developer's ID of the item.
     public let sku: String?
@@ -54,7 +54,7 @@ extension AdvancedCommerceOffer: FieldObject {
     }
 }
 
-/// One refund of an item.
+/// A refund of an item, full or in part. An item may be refunded several times.
 public struct AdvancedCommerceRefund: Sendable, Hashable {
     /// The refunded amount, in thousandths of the currency's unit.
     public let refundAmount: Int64?

@@ -23,11 +23,11 @@ extension CommitmentInfo: FieldObject {
 
 /// What happens to a commitment at its renewal.
 public struct RenewalCommitmentInfo: Sendable, Hashable {
-    /// The product of the next commitment.
+    /// The product ID with which the subscription continues after the commitment.
     public let commitmentAutoRenewProductID: String?
-    /// Whether the commitment will renew.
+    /// Whether another commitment follows this one.
     public let commitmentAutoRenewStatus: Open<AutoRenewStatus>?
-    /// The billing plan of the next commitment.
+    /// Whether the next commitment is billed once or every month.
     public let commitmentRenewalBillingPlanType: Open<BillingPlanType>?
     /// When the commitment renews.
     public let commitmentRenewalDate: Date?

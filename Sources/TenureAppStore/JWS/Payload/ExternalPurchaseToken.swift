@@ -13,7 +13,7 @@ public struct ExternalPurchaseToken: Sendable, Hashable {
     public let bundleID: String?
     /// When the token expires.
     public let tokenExpirationDate: Date?
-    /// The kind of token.
+    /// The fee for which the purchase counts. Only tokens for custom links have it.
     public let tokenType: Open<ExternalPurchaseTokenType>?
 }
 
@@ -29,7 +29,8 @@ extension ExternalPurchaseToken: FieldObject {
 }
 
 extension ExternalPurchaseToken {
-    /// The environment in which the token was made. The token has no field for it, but the IDs of Sandbox have a prefix.
+    /// The environment in which the token was made. The token has no field for it, but the IDs of Sandbox have a
+    /// prefix.
     public var environment: AppStoreEnvironment {
         externalPurchaseID?.hasPrefix("SANDBOX") == true ? .sandbox : .production
     }

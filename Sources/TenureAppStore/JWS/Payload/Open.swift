@@ -3,11 +3,12 @@ import TenureJSON
 /// A value of an enumeration to which Apple may add cases: a known case, or the unknown value as written.
 public enum Open<Known: RawRepresentable & Sendable & Hashable>: Sendable, Hashable
 where Known.RawValue: Sendable & Hashable {
-    /// A case of the enumeration.
+    /// A value that this version of Tenure knows.
     case known(Known)
-    /// A value for which the enumeration has no case.
+    /// A value that Apple added later, as written.
     case unknown(Known.RawValue)
 
+    /// Never fails: a value without a case becomes `unknown`.
     public init(rawValue: Known.RawValue) {
         self = Known(rawValue: rawValue).map(Open.known) ?? .unknown(rawValue)
     }
@@ -25,7 +26,9 @@ where Known.RawValue: Sendable & Hashable {
         if case .known(let value) = self { value } else { nil }
     }
 
+    /// Compares with a case, as in `payload.type == .consumable`. False for an unknown value.
     public static func == (value: Open, known: Known) -> Bool { value.known == known }
+    /// True for every other case and for an unknown value.
     public static func != (value: Open, known: Known) -> Bool { value.known != known }
 }
 

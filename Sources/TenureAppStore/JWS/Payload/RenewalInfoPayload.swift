@@ -6,9 +6,9 @@ import TenureJSON
 public struct RenewalInfoPayload: Sendable, Hashable {
     /// The subscription's ID. Use renewal info only together with a verified transaction with the same ID.
     public let originalTransactionID: String?
-    /// The current product.
+    /// The product ID of the current period, or of the last one.
     public let productID: String?
-    /// The product that will renew.
+    /// The product ID of the next period. After a downgrade it differs from `productID`.
     public let autoRenewProductID: String?
     /// Whether the subscription will renew.
     public let autoRenewStatus: Open<AutoRenewStatus>?
@@ -20,7 +20,7 @@ public struct RenewalInfoPayload: Sendable, Hashable {
     public let gracePeriodExpiresDate: Date?
     /// Whether the customer accepted a price increase.
     public let priceIncreaseStatus: Open<PriceIncreaseStatus>?
-    /// The kind of offer that applied: introductory, promotional, offer code or win-back.
+    /// The kind of offer of the next period: introductory, promotional, offer code or win-back.
     public let offerType: Open<OfferType>?
     /// The ID of the promotional or win-back offer, or the name of the offer code.
     public let offerIdentifier: String?
