@@ -7,8 +7,6 @@ extension Tenure {
     public struct Log: Sendable {
         /// How important a line is.
         public enum Level: String, Sendable, Hashable, CaseIterable {
-            /// A detail for developers. The client writes no line of this level yet.
-            case debug
             /// An unusual event that needs no action, such as a change of the App Store account.
             case info
             /// A failure, such as a state that couldn't be stored.
@@ -31,7 +29,6 @@ extension Tenure {
                 let logger = Logger(subsystem: "tenure", category: "client")
                 return Log { level, line in
                     switch level {
-                    case .debug: logger.debug("\(line, privacy: .public)")
                     case .info: logger.info("\(line, privacy: .public)")
                     case .error: logger.error("\(line, privacy: .public)")
                     }
