@@ -42,11 +42,7 @@ struct PolicySignCommand: AsyncParsableCommand {
 
     func run() async throws {
         let source = PolicyOnDisk(path: file)
-        var plan = FilePlan()
-        plan.reads(source)
-        plan.reads(self.key)
-        plan.writes(out)
-        try plan.check(replacing: replacing.force)
+        try FilePlan(reading: source.files + [self.key], writing: [out]).check(replacing: replacing.force)
         let key = try PolicySigningKey.read(self.key, makingIfMissing: false)
         let policy = try refusingMistakes { try source.read() }
         let now = Date()
