@@ -103,27 +103,30 @@ package actor LocalAppStore {
 
     private func deliverOutbox() async {
         for number in state.takeOutbox() {
-            let notification = state.notifications[number]
-            guard let url = state.apps[notification.app].notificationURL else { continue }
-            let result: SendAttemptResult
-            switch state.network {
-            case .up:
-                result = await deliver(notification, to: url, in: state)
-            case .down: result = .noResponse
-            case .swallowing: result = .success
-            }
+            guard let result = await deliver(number, in: state) else { continue }
             record(.operation(AppStoreOperation(.advance, [.to: state.now.rfc3339])))
             state.recordAttempt(result, of: number)
             record(.attempt(notification: number, result))
         }
     }
 
-    /// Sends a notification. One that can't be signed counts as undelivered: the history shows that, and it is sent again.
+    /// Sends a notification if its app has a URL. One that can't be signed counts as undelivered: the history shows that,
+    /// and it is sent again.
+    ///
+    /// - Parameter isLost: whether the delivery is lost although it is acknowledged.
     private nonisolated func deliver(
-        _ notification: AppStoreNotification, to url: String, in state: AppStoreState
-    ) async -> SendAttemptResult {
-        guard let payload = try? signer.notification(notification, in: state) else { return .other }
-        return await sender(payload, url, notification)
+        _ number: Int, in state: AppStoreState, isLost: Bool = false
+    ) async -> SendAttemptResult? {
+        let notification = state.notifications[number]
+        guard let url = state.apps[notification.app].notificationURL else { return nil }
+        switch state.network {
+        case .down: return .noResponse
+        case .swallowing: return .success
+        case .up where isLost: return .success
+        case .up:
+            guard let payload = try? signer.notification(notification, in: state) else { return .other }
+            return await sender(payload, url, notification)
+        }
     }
 
     /// Changes the state of a large population with `body`, and then sends all notifications, `width` at a time and in any
@@ -161,15 +164,7 @@ package actor LocalAppStore {
                 guard let number = waiting.popFirst() else { return }
                 let isLost = random.roll(1000) < losing
                 group.addTask {
-                    let notification = state.notifications[number]
-                    guard let url = state.apps[notification.app].notificationURL else { return nil }
-                    switch state.network {
-                    case .down: return (number, .noResponse)
-                    case .swallowing: return (number, .success)
-                    case .up where isLost: return (number, .success)
-                    case .up:
-                        return (number, await self.deliver(notification, to: url, in: state))
-                    }
+                    await self.deliver(number, in: state, isLost: isLost).map { (number, $0) }
                 }
             }
             for _ in 0..<max(1, width) { deliverNext() }
