@@ -27,16 +27,18 @@ package actor LocalAppStore {
     private var isBusy = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    /// Creates a local App Store without a journal, so its state is lost at the end of the process.
+    /// Creates a local App Store. Without a journal, its state is lost at the end of the process.
+    ///
+    /// - Parameter journal: a journal of operations that lead to this state.
     package init(
-        _ state: AppStoreState, signer: AppStoreSigner, clock: @escaping ClockSetter = { _ in },
-        sender: @escaping NotificationSender
+        _ state: AppStoreState, signer: AppStoreSigner, journal: Journal? = nil,
+        clock: @escaping ClockSetter = { _ in }, sender: @escaping NotificationSender
     ) {
         self.state = state
         self.signer = signer
         self.sender = sender
         setClocks = clock
-        journal = nil
+        self.journal = journal
         clock(state.now)
     }
 
@@ -45,12 +47,7 @@ package actor LocalAppStore {
         _ journal: Journal, signer: AppStoreSigner, clock: @escaping ClockSetter = { _ in },
         sender: @escaping NotificationSender
     ) throws {
-        state = try journal.state()
-        self.signer = signer
-        self.sender = sender
-        setClocks = clock
-        self.journal = journal
-        clock(state.now)
+        try self.init(journal.state(), signer: signer, journal: journal, clock: clock, sender: sender)
     }
 
     /// Performs one operation. Its notifications are sent, and everything is saved, before this returns. Returns the
