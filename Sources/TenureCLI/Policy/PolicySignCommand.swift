@@ -34,11 +34,7 @@ struct PolicySignCommand: AsyncParsableCommand {
 
     @OptionGroup var replacing: ReplaceOption
 
-    func validate() throws {
-        guard counter.map({ (1...SignedPolicy.maximumCounter).contains($0) }) ?? true else {
-            throw ValidationError("`--counter` must be a whole number between 1 and \(SignedPolicy.maximumCounter)")
-        }
-    }
+    func validate() throws { try checkCounter(counter) }
 
     func run() async throws {
         let source = PolicyOnDisk(path: file)
