@@ -27,16 +27,18 @@ package actor LocalAppStore {
     private var isBusy = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    /// Creates a local App Store without a journal, so its state is lost at the end of the process.
+    /// Creates a local App Store. Without a journal, its state is lost at the end of the process.
+    ///
+    /// - Parameter journal: a journal of operations that lead to this state.
     package init(
-        _ state: AppStoreState, signer: AppStoreSigner, clock: @escaping ClockSetter = { _ in },
-        sender: @escaping NotificationSender
+        _ state: AppStoreState, signer: AppStoreSigner, journal: Journal? = nil,
+        clock: @escaping ClockSetter = { _ in }, sender: @escaping NotificationSender
     ) {
         self.state = state
         self.signer = signer
         self.sender = sender
         setClocks = clock
-        journal = nil
+        self.journal = journal
         clock(state.now)
     }
 
@@ -45,12 +47,7 @@ package actor LocalAppStore {
         _ journal: Journal, signer: AppStoreSigner, clock: @escaping ClockSetter = { _ in },
         sender: @escaping NotificationSender
     ) throws {
-        state = try journal.state()
-        self.signer = signer
-        self.sender = sender
-        setClocks = clock
-        self.journal = journal
-        clock(state.now)
+        try self.init(journal.state(), signer: signer, journal: journal, clock: clock, sender: sender)
     }
 
     /// Performs one operation. Its notifications are sent, and everything is saved, before this returns. Returns the
@@ -103,27 +100,30 @@ package actor LocalAppStore {
 
     private func deliverOutbox() async {
         for number in state.takeOutbox() {
-            let notification = state.notifications[number]
-            guard let url = state.apps[notification.app].notificationURL else { continue }
-            let result: SendAttemptResult
-            switch state.network {
-            case .up:
-                result = await deliver(notification, to: url, in: state)
-            case .down: result = .noResponse
-            case .swallowing: result = .success
-            }
+            guard let result = await deliver(number, in: state) else { continue }
             record(.operation(AppStoreOperation(.advance, [.to: state.now.rfc3339])))
             state.recordAttempt(result, of: number)
             record(.attempt(notification: number, result))
         }
     }
 
-    /// Sends a notification. One that can't be signed counts as undelivered: the history shows that, and it is sent again.
+    /// Sends a notification if its app has a URL. One that can't be signed counts as undelivered: the history shows that,
+    /// and it is sent again.
+    ///
+    /// - Parameter isLost: whether the delivery is lost although it is acknowledged.
     private nonisolated func deliver(
-        _ notification: AppStoreNotification, to url: String, in state: AppStoreState
-    ) async -> SendAttemptResult {
-        guard let payload = try? signer.notification(notification, in: state) else { return .other }
-        return await sender(payload, url, notification)
+        _ number: Int, in state: AppStoreState, isLost: Bool = false
+    ) async -> SendAttemptResult? {
+        let notification = state.notifications[number]
+        guard let url = state.apps[notification.app].notificationURL else { return nil }
+        switch state.network {
+        case .down: return .noResponse
+        case .swallowing: return .success
+        case .up where isLost: return .success
+        case .up:
+            guard let payload = try? signer.notification(notification, in: state) else { return .other }
+            return await sender(payload, url, notification)
+        }
     }
 
     /// Changes the state of a large population with `body`, and then sends all notifications, `width` at a time and in any
@@ -161,15 +161,7 @@ package actor LocalAppStore {
                 guard let number = waiting.popFirst() else { return }
                 let isLost = random.roll(1000) < losing
                 group.addTask {
-                    let notification = state.notifications[number]
-                    guard let url = state.apps[notification.app].notificationURL else { return nil }
-                    switch state.network {
-                    case .down: return (number, .noResponse)
-                    case .swallowing: return (number, .success)
-                    case .up where isLost: return (number, .success)
-                    case .up:
-                        return (number, await self.deliver(notification, to: url, in: state))
-                    }
+                    await self.deliver(number, in: state, isLost: isLost).map { (number, $0) }
                 }
             }
             for _ in 0..<max(1, width) { deliverNext() }

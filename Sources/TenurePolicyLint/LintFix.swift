@@ -1,24 +1,20 @@
 import TenurePolicyFile
 
 /// What to do about a finding: an edit, or advice if the linter can't know the edit.
-struct LintFix: Sendable, ExpressibleByStringInterpolation {
+struct LintFix: Sendable {
     /// What to do.
     let text: String
     /// The edits that the text describes; empty for advice.
     let edits: [PolicyEdit]
 
-    /// Creates advice without edits.
-    init(stringLiteral text: String) {
-        self.text = text
-        edits = []
-    }
-
-    private init(_ text: String, _ edits: [PolicyEdit]) {
-        self.text = text
-        self.edits = edits
-    }
-
     /// Returns a suggestion with edits. It is shown only if, after these edits, the linter reports neither this finding
     /// nor a new one.
-    static func suggestion(_ text: String, _ edits: PolicyEdit...) -> LintFix { LintFix(text, edits) }
+    static func suggestion(_ text: String, _ edits: PolicyEdit...) -> LintFix {
+        LintFix(text: text, edits: edits)
+    }
+}
+
+extension LintFix: ExpressibleByStringInterpolation {
+    /// Creates advice without edits.
+    init(stringLiteral text: String) { self.init(text: text, edits: []) }
 }

@@ -137,13 +137,7 @@ extension Release.Moment {
     }
 
     /// The day for sorting. For an instant, its day in UTC.
-    var sortingDay: CivilDay {
-        switch self {
-        case .instant(let date): CivilDay(of: date)
-        case .day(let day): day
-        case .undated: CivilDay(of: .distantPast)
-        }
-    }
+    var sortingDay: CivilDay { CivilDay(of: sortingDate) }
 
     var isInstant: Bool {
         if case .instant = self { true } else { false }

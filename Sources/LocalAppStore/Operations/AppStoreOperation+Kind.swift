@@ -18,79 +18,111 @@ extension AppStoreOperation {
             package let isRequired: Bool
         }
 
-        package var parameters: [Row] {
-            func rows(_ required: Parameter..., optional: [Parameter] = []) -> [Row] {
-                required.map { Row(name: $0, isRequired: true) } + optional.map { Row(name: $0, isRequired: false) }
-            }
-            return switch self {
-            case .advance: rows(optional: [.by, .to])
-            case .release: rows(.platform, .build, .version, optional: [.app])
-            case .setPrice: rows(.price, optional: [.app])
-            case .raisePrice: rows(.product, .price, optional: [.needsConsent])
-            case .withdraw, .offerAgain: rows(.product)
-            case .notifyAt: rows(optional: [.url, .app])
-            case .network: rows(.state)
-            case .customer: rows(.customer, optional: [.storefront, .family, .devices])
-            case .move: rows(.customer, .storefront)
-            case .acquire:
-                rows(.customer, optional: [.app, .platform, .release, .price, .way, .preordered, .licenseEnds])
-            case .update: rows(.customer, optional: [.app, .platform])
-            case .refundApp, .rescindConsent: rows(.customer, optional: [.app])
-            case .buy: rows(.customer, .product, optional: [.quantity, .offer, .appAccountToken])
-            case .cancel, .resume, .recover, .consent, .share, .unshare: rows(.customer, .product)
-            case .upgrade, .downgrade, .keepPlan: rows(.customer, .product, optional: [.offer])
-            case .failBilling, .leaveFamily: rows(.customer)
-            case .requestRefund: rows(.customer, .product, optional: [.reason, .periodsAgo])
-            case .declineRefund, .reverseRefund: rows(.customer, .product, optional: [.periodsAgo])
-            case .refund: rows(.customer, .product, optional: [.percent, .reason, .periodsAgo])
-            case .extend: rows(.transaction, .days)
-            case .extendAll: rows(.product, .days, .request, optional: [.storefronts])
-            case .setAppAccountToken: rows(.transaction, .appAccountToken)
-            case .answerConsumption: rows(.transaction, .deliveryStatus, optional: [.refundPreference])
-            case .finish: rows(.transaction)
-            case .testNotification: rows(optional: [.app])
+        package var parameters: [Row] { entry.parameters }
+
+        /// One line for help texts.
+        package var summary: String { entry.summary }
+
+        /// The word in a scenario, such as `buys` in `Ada: { buys: … }`. The subject is a customer or the store. Nil if
+        /// scenarios don't have the operation.
+        var scenarioWord: String? { entry.scenarioWord }
+
+        private struct Entry {
+            let summary: String
+            let scenarioWord: String?
+            let parameters: [Row]
+
+            init(_ summary: String, word: String? = nil, _ required: Parameter..., optional: [Parameter] = []) {
+                self.summary = summary
+                scenarioWord = word
+                parameters =
+                    required.map { Row(name: $0, isRequired: true) } + optional.map { Row(name: $0, isRequired: false) }
             }
         }
 
-        /// One line for help texts.
-        package var summary: String {
+        private var entry: Entry {
             switch self {
-            case .advance: "time passes: by a length, or to an instant"
-            case .release: "a build goes on sale"
-            case .setPrice: "the app has another price from now on"
-            case .raisePrice: "the price of a subscription rises, and subscribers are notified or asked"
-            case .withdraw: "a product is removed from sale and no longer renews"
-            case .offerAgain: "a product is on sale again"
-            case .notifyAt: "notifications are posted to a URL; without a URL, they aren't posted"
-            case .network: "notifications arrive (up), fail (down), or are answered and lost (swallowing)"
-            case .customer: "an Apple Account is made"
-            case .move: "a customer moves to another storefront"
-            case .acquire: "a customer gets the app, or gets it again after a refund"
-            case .update: "the device gets the release that is on sale"
-            case .refundApp: "the App Store refunds the app"
-            case .rescindConsent: "a parent withdraws the consent for the app"
-            case .buy: "a purchase; a subscription that ended begins again"
-            case .cancel: "automatic renewal is switched off"
-            case .resume: "automatic renewal is switched on again"
-            case .upgrade: "a subscription changes to a higher level at once"
-            case .downgrade: "a subscription changes to a lower level at the next renewal"
-            case .keepPlan: "a downgrade that waits for the renewal is canceled"
-            case .failBilling: "every charge fails from now on"
-            case .recover: "payment works again, and due amounts are charged"
-            case .consent: "the customer agrees to a higher price"
-            case .requestRefund: "the customer asks for a refund, and Apple asks the developer about consumption"
-            case .declineRefund: "the App Store declines the refund"
-            case .refund: "a payment is refunded, in full or a percentage"
-            case .reverseRefund: "a refund is reversed"
-            case .share: "the purchaser shares a product with the family"
-            case .unshare: "the purchaser stops sharing"
-            case .leaveFamily: "a customer leaves the family"
-            case .extend: "the developer extends a renewal date"
-            case .extendAll: "the developer extends the renewal dates of a product"
-            case .setAppAccountToken: "the developer sets the account token of a purchase"
-            case .answerConsumption: "the developer reports the consumption of a purchase"
-            case .finish: "the app finishes a transaction"
-            case .testNotification: "a test notification is sent"
+            case .advance: Entry("time passes: by a length, or to an instant", optional: [.by, .to])
+            case .release:
+                Entry("a build goes on sale", word: "releases", .platform, .build, .version, optional: [.app])
+            case .setPrice: Entry("the app has another price from now on", word: "setsPrice", .price, optional: [.app])
+            case .raisePrice:
+                Entry(
+                    "the price of a subscription rises, and subscribers are notified or asked", word: "raisesPrice",
+                    .product, .price, optional: [.needsConsent])
+            case .withdraw: Entry("a product is removed from sale and no longer renews", word: "withdraws", .product)
+            case .offerAgain: Entry("a product is on sale again", word: "offersAgain", .product)
+            case .notifyAt:
+                Entry("notifications are posted to a URL; without a URL, they aren't posted", optional: [.url, .app])
+            case .network:
+                Entry(
+                    "notifications arrive (up), fail (down), or are answered and lost (swallowing)", word: "network",
+                    .state)
+            case .customer: Entry("an Apple Account is made", .customer, optional: [.storefront, .family, .devices])
+            case .move: Entry("a customer moves to another storefront", word: "moves", .customer, .storefront)
+            case .acquire:
+                Entry(
+                    "a customer gets the app, or gets it again after a refund", word: "acquires", .customer,
+                    optional: [.app, .platform, .release, .price, .way, .preordered, .licenseEnds])
+            case .update:
+                Entry(
+                    "the device gets the release that is on sale", word: "updates", .customer,
+                    optional: [.app, .platform])
+            case .refundApp: Entry("the App Store refunds the app", word: "returnsApp", .customer, optional: [.app])
+            case .rescindConsent:
+                Entry("a parent withdraws the consent for the app", word: "losesConsent", .customer, optional: [.app])
+            case .buy:
+                Entry(
+                    "a purchase; a subscription that ended begins again", word: "buys", .customer, .product,
+                    optional: [.quantity, .offer, .appAccountToken])
+            case .cancel: Entry("automatic renewal is switched off", word: "cancels", .customer, .product)
+            case .resume: Entry("automatic renewal is switched on again", word: "resumes", .customer, .product)
+            case .upgrade:
+                Entry(
+                    "a subscription changes to a higher level at once", word: "upgrades", .customer, .product,
+                    optional: [.offer])
+            case .downgrade:
+                Entry(
+                    "a subscription changes to a lower level at the next renewal", word: "downgrades", .customer,
+                    .product, optional: [.offer])
+            case .keepPlan:
+                Entry(
+                    "a downgrade that waits for the renewal is canceled", word: "keepsPlan", .customer, .product,
+                    optional: [.offer])
+            case .failBilling: Entry("every charge fails from now on", word: "cannotPay", .customer)
+            case .recover:
+                Entry("payment works again, and due amounts are charged", word: "paysAgain", .customer, .product)
+            case .consent: Entry("the customer agrees to a higher price", word: "consents", .customer, .product)
+            case .requestRefund:
+                Entry(
+                    "the customer asks for a refund, and Apple asks the developer about consumption",
+                    word: "asksForRefund", .customer, .product, optional: [.reason, .periodsAgo])
+            case .declineRefund:
+                Entry(
+                    "the App Store declines the refund", word: "isDeniedRefund", .customer, .product,
+                    optional: [.periodsAgo])
+            case .refund:
+                Entry(
+                    "a payment is refunded, in full or a percentage", word: "isRefunded", .customer, .product,
+                    optional: [.percent, .reason, .periodsAgo])
+            case .reverseRefund:
+                Entry("a refund is reversed", word: "losesRefund", .customer, .product, optional: [.periodsAgo])
+            case .share: Entry("the purchaser shares a product with the family", word: "shares", .customer, .product)
+            case .unshare: Entry("the purchaser stops sharing", word: "unshares", .customer, .product)
+            case .leaveFamily: Entry("a customer leaves the family", word: "leavesFamily", .customer)
+            case .extend: Entry("the developer extends a renewal date", .transaction, .days)
+            case .extendAll:
+                Entry(
+                    "the developer extends the renewal dates of a product", .product, .days, .request,
+                    optional: [.storefronts])
+            case .setAppAccountToken:
+                Entry("the developer sets the account token of a purchase", .transaction, .appAccountToken)
+            case .answerConsumption:
+                Entry(
+                    "the developer reports the consumption of a purchase", .transaction, .deliveryStatus,
+                    optional: [.refundPreference])
+            case .finish: Entry("the app finishes a transaction", .transaction)
+            case .testNotification: Entry("a test notification is sent", optional: [.app])
             }
         }
     }

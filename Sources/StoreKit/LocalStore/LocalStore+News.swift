@@ -80,9 +80,8 @@ extension LocalStore {
     }
 
     private func waitForChange(after last: Int?) async {
-        let members: [JSONObject.Member] = [.init(name: "after", value: .number(String(last ?? -1)))]
         do {
-            _ = try await send(.changes, JSONObject(members: members))
+            _ = try await send(.changes, ["after": .number(String(last ?? -1))])
         } catch {
             // The local App Store doesn't answer. It may be started again.
             try? await Task.sleep(for: .seconds(1))

@@ -23,10 +23,9 @@ extension LocalStore {
     /// names none uses this device's customer. It works even if the device is offline.
     /// Throws a `StoreKitError.systemError` with the reason if the operation isn't possible.
     public func perform(_ operation: String, _ parameters: [String: String] = [:]) async throws(StoreKitError) {
-        var object = JSONObject(members: [.init(name: "operation", value: .string(operation))])
+        var object: JSONObject = ["operation": .string(operation)]
         for (name, text) in parameters.sorted(by: { $0.key < $1.key }) { object[name] = .string(text) }
-        _ = try await sendEvenOffline(
-            .operations, JSONObject(members: [.init(name: "operations", value: .array([.object(object)]))]))
+        _ = try await sendEvenOffline(.operations, ["operations": .array([.object(object)])])
     }
 
     private func sendEvenOffline(_ kind: RequestKind, _ parameters: JSONObject) async throws(StoreKitError)

@@ -7,8 +7,8 @@ extension LocalStore {
     /// Returns the products on sale. Throws a `StoreKitError`.
     func products(_ ids: [String]) async throws(StoreKitError) -> [Product] {
         _ = try await admit(\.products)
-        let members: [JSONObject.Member] = [.init(name: "ids", value: .array(ids.map(JSONValue.string)))]
-        return try await send(.products, JSONObject(members: members)).objects("products").compactMap(Product.init)
+        let answer = try await send(.products, ["ids": .array(ids.map(JSONValue.string))])
+        return answer.objects("products").compactMap(Product.init)
     }
 
     /// Buys a product as the behavior says. Throws a `StoreKitError` or a `Product.PurchaseError`.
@@ -43,7 +43,7 @@ extension LocalStore {
     private func order(
         of product: Product, _ options: Set<Product.PurchaseOption>
     ) throws(Product.PurchaseError) -> JSONObject {
-        var order = JSONObject(members: [.init(name: "product", value: .string(product.id))])
+        var order: JSONObject = ["product": .string(product.id)]
         for option in options {
             switch option.kind {
             case .appAccountToken(let token): order["appAccountToken"] = .string(token.uuidString.lowercased())

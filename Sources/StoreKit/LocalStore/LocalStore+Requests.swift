@@ -67,9 +67,7 @@ extension LocalStore {
     @discardableResult
     func contact(isFresh: Bool = false) async throws(StoreKitError) -> DeviceContents {
         for id in state.withLock({ $0.finishedHere }) {
-            var parameters = JSONObject()
-            parameters["transaction"] = .string(String(id))
-            _ = try await send(.finish, parameters)
+            _ = try await send(.finish, ["transaction": .string(String(id))])
             state.withLock { _ = $0.finishedHere.remove(id) }
         }
         let before = state.withLock { $0.place.customer }

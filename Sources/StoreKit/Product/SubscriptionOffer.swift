@@ -81,24 +81,21 @@ extension Product {
 }
 
 extension Product.SubscriptionOffer {
+    private static let types: [Int: OfferType] = [1: .introductory, 2: .promotional, 4: .winBack]
+    private static let paymentModes: [String: PaymentMode] = [
+        "FREE_TRIAL": .freeTrial, "PAY_AS_YOU_GO": .payAsYouGo, "PAY_UP_FRONT": .payUpFront,
+    ]
+
     /// Reads an offer; nil for offer codes, which no product lists, and for unreadable values.
     init?(_ json: JSONObject, style: Decimal.FormatStyle.Currency) {
         guard let price = json.amount("price"), let period = json.text("period"),
-            let period = Product.SubscriptionPeriod(iso8601: period), let mode = json.text("discount")
+            let period = Product.SubscriptionPeriod(iso8601: period),
+            let type = json.integer("type").flatMap({ Self.types[$0] }),
+            let paymentMode = json.text("discount").flatMap({ Self.paymentModes[$0] })
         else { return nil }
-        switch json.integer("type") {
-        case 1: type = .introductory
-        case 2: type = .promotional
-        case 4: type = .winBack
-        default: return nil
-        }
-        switch mode {
-        case "FREE_TRIAL": paymentMode = .freeTrial
-        case "PAY_AS_YOU_GO": paymentMode = .payAsYouGo
-        case "PAY_UP_FRONT": paymentMode = .payUpFront
-        default: return nil
-        }
         id = json.text("id")
+        self.type = type
+        self.paymentMode = paymentMode
         self.price = price
         displayPrice = price.formatted(style)
         self.period = period

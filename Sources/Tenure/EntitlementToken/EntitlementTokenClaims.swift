@@ -26,26 +26,16 @@ struct EntitlementTokenClaims: Sendable, Hashable {
         /// answers.
         let refreshAfter: Date?
 
-        private enum CodingKeys: String, CodingKey {
-            case until, refreshAfter
-        }
-
         /// Returns this right with an end no later than `end`.
         func ending(by end: Date) -> Right {
             var right = self
             right.until = until.map { min($0, end) } ?? end
             return right
         }
-
-        init(from decoder: any Decoder) throws {
-            let fields = try decoder.container(keyedBy: CodingKeys.self)
-            until = try fields.decodeIfPresent(Double.self, forKey: .until).map(Date.init(timeIntervalSince1970:))
-            refreshAfter = try fields.decodeIfPresent(Double.self, forKey: .refreshAfter)
-                .map(Date.init(timeIntervalSince1970:))
-        }
     }
 }
 
+/// Needs a decoder that reads dates as seconds since 1970.
 extension EntitlementTokenClaims: Decodable {
     private enum CodingKeys: String, CodingKey {
         case iss, bundleID, environment, test, persona, appTransactionID, device, iat, exp, nonce, entitlements
@@ -63,8 +53,8 @@ extension EntitlementTokenClaims: Decodable {
         persona = try fields.decodeIfPresent(String.self, forKey: .persona)
         appTransactionID = try fields.decodeIfPresent(String.self, forKey: .appTransactionID)
         device = try fields.decode(String.self, forKey: .device)
-        issuedAt = Date(timeIntervalSince1970: try fields.decode(Double.self, forKey: .iat))
-        expiresAt = Date(timeIntervalSince1970: try fields.decode(Double.self, forKey: .exp))
+        issuedAt = try fields.decode(Date.self, forKey: .iat)
+        expiresAt = try fields.decode(Date.self, forKey: .exp)
         nonce = try fields.decodeIfPresent(String.self, forKey: .nonce)
         let (end, isReplayable) = (expiresAt, nonce == nil)
         rights = try fields.decode([String: Right].self, forKey: .entitlements)

@@ -85,7 +85,9 @@ struct EntitlementTokenReader: Sendable {
             throw .notSigned
         }
         guard !keys.revoked(trust.keyID, by: token.revocations) else { throw .revoked }
-        guard let claims = try? JSONDecoder().decode(EntitlementTokenClaims.self, from: Data(text.payload)) else {
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .secondsSince1970
+        guard let claims = try? decoder.decode(EntitlementTokenClaims.self, from: Data(text.payload)) else {
             throw .malformed
         }
         guard holder.host.identified(as: holder.bundleID).accepts(bundleID: claims.bundleID) else {

@@ -170,12 +170,7 @@ extension Purchase.ProductType {
     }
 
     fileprivate init(storedName: String) {
-        switch storedName {
-        case "nonConsumable": self = .nonConsumable
-        case "consumable": self = .consumable
-        case "nonRenewing": self = .nonRenewing
-        case "autoRenewable": self = .autoRenewable
-        default: self = .unknown(String(storedName.drop { $0 == "?" }))
-        }
+        let known: [Self] = [.nonConsumable, .consumable, .nonRenewing, .autoRenewable]
+        self = known.first { $0.storedName == storedName } ?? .unknown(String(storedName.drop { $0 == "?" }))
     }
 }

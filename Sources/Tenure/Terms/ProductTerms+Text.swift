@@ -34,7 +34,7 @@ extension Tenure.ProductTerms {
     /// `pricePerMonth` is nil.
     public func pricePerMonthText(in locale: Locale = .autoupdatingCurrent) -> String? {
         let speech = Speech(locale)
-        return pricePerMonth.map { fill(speech.words.per.month, ["price": speech.money($0, of: self)]) }
+        return pricePerMonth.map { fill(speech.words.per[.month], ["price": speech.money($0, of: self)]) }
     }
 }
 

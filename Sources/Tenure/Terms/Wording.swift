@@ -6,26 +6,11 @@ import Foundation
 struct Wording: Sendable {
     /// One text for each unit of length.
     struct Units: Sendable {
-        let day: String
-        let week: String
-        let month: String
-        let year: String
+        private let texts: [String]
 
-        init(_ day: String, _ week: String, _ month: String, _ year: String) {
-            self.day = day
-            self.week = week
-            self.month = month
-            self.year = year
-        }
+        init(_ day: String, _ week: String, _ month: String, _ year: String) { texts = [day, week, month, year] }
 
-        subscript(unit: LengthUnit) -> String {
-            switch unit {
-            case .day: day
-            case .week: week
-            case .month: month
-            case .year: year
-            }
-        }
+        subscript(unit: LengthUnit) -> String { texts[unit.rawValue] }
     }
 
     let plurals: PluralRule
@@ -52,7 +37,7 @@ struct Wording: Sendable {
 }
 
 /// A unit of a period's length.
-enum LengthUnit: CaseIterable, Sendable {
+enum LengthUnit: Int, CaseIterable, Sendable {
     case day, week, month, year
 }
 

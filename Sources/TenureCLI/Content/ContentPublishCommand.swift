@@ -50,11 +50,7 @@ struct ContentPublishCommand: AsyncParsableCommand {
     @Flag(help: "Write a new catalog without the other versions of the existing one.")
     var replace = false
 
-    func validate() throws {
-        guard counter.map({ (1...SignedPolicy.maximumCounter).contains($0) }) ?? true else {
-            throw ValidationError("`--counter` must be a whole number between 1 and \(SignedPolicy.maximumCounter)")
-        }
-    }
+    func validate() throws { try checkCounter(counter) }
 
     func run() async throws {
         let signingKey = try PolicySigningKey.read(key, makingIfMissing: false)

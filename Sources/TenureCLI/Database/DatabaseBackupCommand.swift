@@ -35,12 +35,9 @@ struct DatabaseBackupCommand: AsyncParsableCommand {
                 `pg_restore` to restore it; or `tenure database migrate --to \(file)` for a copy in SQLite
                 """)
         }
-        var plan = FilePlan()
         // The backup itself checks that the file isn't the database under another name.
-        for name in ["-wal", "-shm", "-journal"] { plan.reads(database.text + name) }
-        plan.readsFiles(of: selection)
-        plan.writes(file)
-        try plan.check(replacing: true)
+        let filesBeside = ["-wal", "-shm", "-journal"].map { database.text + $0 }
+        try FilePlan(reading: filesBeside + selection.files, writing: [file]).check(replacing: true)
         let receipt = try SQLiteBackup(of: database.text, to: file).run(replacing: force)
         Terminal.standardOutput.write(
             "copied \(receipt.customers) customers and \(receipt.artifacts) artifacts to \(file) (\(receipt.size) bytes)"

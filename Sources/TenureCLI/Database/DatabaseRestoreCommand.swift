@@ -33,10 +33,7 @@ struct DatabaseRestoreCommand: AsyncParsableCommand {
             throw CommandError(
                 "use PostgreSQL's tools: `pg_restore` for a backup by `pg_dump`; or `tenure database migrate --to`")
         }
-        var plan = FilePlan()
-        plan.readsFiles(of: selection)
-        plan.writes(database.text)
-        try plan.check(replacing: true)
+        try FilePlan(reading: selection.files, writing: [database.text]).check(replacing: true)
         let receipt = try SQLiteRestore(of: file, to: database.text, for: selection.bundleID).run()
         let replaced = receipt.replaced.map { "; the replaced database is `\($0)`" } ?? ""
         Terminal.standardOutput.write(

@@ -4,7 +4,7 @@ import TenureCore
 
 /// The files of one customer: the verified ones, and the rejected ones with reasons.
 struct CustomerFiles {
-    struct RejectedFile {
+    struct RejectedFile: Error {
         let name: String
         let code: String
         let detail: String
@@ -24,16 +24,18 @@ struct CustomerFiles {
                     let artifact = try AppStoreArtifact(recognizing: bytes)
                     // The operator may have app transactions from the App Store Server API.
                     guard let verified = try verifier.verify(artifact, from: .appStoreServer, now: now) else {
-                        throw Rejected("unsigned", "a response of verifyReceipt has no signature, so it proves nothing")
+                        throw RejectedFile(
+                            name: name, code: "unsigned",
+                            detail: "a response of verifyReceipt has no signature, so it proves nothing")
                     }
-                    try Self.check(verified, isOf: device)
+                    try Self.check(verified, named: name, isOf: device)
                     // Rejects an artifact without usable facts here, so that it doesn't fail the whole decision.
                     _ = try Evidence(in: verified.environment, from: [verified], purchasesAreComplete: false)
                     artifacts.append(verified)
                 } catch let rejection as Rejection {
                     rejected.append(RejectedFile(name: name, code: rejection.code.rawValue, detail: rejection.detail))
-                } catch let reason as Rejected {
-                    rejected.append(RejectedFile(name: name, code: reason.code, detail: reason.detail))
+                } catch let file as RejectedFile {
+                    rejected.append(file)
                 }
             }
         }
@@ -51,16 +53,6 @@ struct CustomerFiles {
         try Evidence(in: environment, from: artifacts, purchasesAreComplete: purchasesAreComplete)
     }
 
-    private struct Rejected: Error {
-        let code: String
-        let detail: String
-
-        init(_ code: String, _ detail: String) {
-            self.code = code
-            self.detail = detail
-        }
-    }
-
     /// Splits a file with one JWS per line into artifacts.
     private static func split(_ bytes: [UInt8], of file: InputFile) -> [(name: String, bytes: [UInt8])] {
         let lines = bytes.split(whereSeparator: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") })
@@ -73,13 +65,14 @@ struct CustomerFiles {
         return lines.enumerated().map { ("\(file.name):\($0.offset + 1)", Array($0.element)) }
     }
 
-    private static func check(_ verified: VerifiedArtifact, isOf device: UUID?) throws {
+    private static func check(_ verified: VerifiedArtifact, named name: String, isOf device: UUID?) throws {
         guard let device, case .appTransaction(let app) = verified else { return }
+        func other(_ detail: String) -> RejectedFile { RejectedFile(name: name, code: "otherDevice", detail: detail) }
         guard let binding = try app.payload.deviceBinding() else {
-            throw Rejected("otherDevice", "it isn't bound to a device, so it can't be compared with the device ID")
+            throw other("it isn't bound to a device, so it can't be compared with the device ID")
         }
         guard binding.matches(deviceVerificationID: device) else {
-            throw Rejected("otherDevice", "it is bound to another device than `\(device.uuidString.lowercased())`")
+            throw other("it is bound to another device than `\(device.uuidString.lowercased())`")
         }
     }
 }

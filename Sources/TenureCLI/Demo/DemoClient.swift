@@ -5,10 +5,6 @@ import TenureAPI
 struct DemoClient {
     let port: Int
 
-    struct Refusal: Error, CustomStringConvertible {
-        let description: String
-    }
-
     /// Whether the service accepts new connections; false while it stops.
     var isServed: Bool {
         get async { (try? await exchange("GET", try url("/health/live"))) != nil }
@@ -30,16 +26,14 @@ struct DemoClient {
         return content.packs
     }
 
-    private func url(_ path: String) throws(Refusal) -> URL {
-        guard let url = URL(string: "http://127.0.0.1:\(port)\(path)") else {
-            throw Refusal(description: "no such port")
-        }
+    private func url(_ path: String) throws(CommandError) -> URL {
+        guard let url = URL(string: "http://127.0.0.1:\(port)\(path)") else { throw CommandError("no such port") }
         return url
     }
 
     private func decoded<Answer: Decodable>(_ response: (status: Int, body: Data)) throws -> Answer {
         guard response.status == 200 else {
-            throw Refusal(description: String(decoding: response.body, as: UTF8.self))
+            throw CommandError(String(decoding: response.body, as: UTF8.self))
         }
         return try JSONDecoder().decode(Answer.self, from: response.body)
     }

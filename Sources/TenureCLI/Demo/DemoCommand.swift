@@ -121,7 +121,7 @@ private func syncCustomers(port: Int, customers: [DemoCustomer], folder: DemoFol
             terminal.write(terminal.styled("  customer \(answer.id)\n", .faint))
         } catch {
             // If the service was stopped while the customers sync, that isn't an error.
-            if !(error is DemoClient.Refusal), await !client.isServed { return }
+            if !(error is CommandError), await !client.isServed { return }
             Terminal.standardError.write("error: \(customer.name) couldn't be synced: \(describe(error))")
         }
     }

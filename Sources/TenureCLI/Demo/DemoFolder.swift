@@ -18,12 +18,7 @@ struct DemoFolder {
     /// Throws if the folder can't be written.
     func prepare() throws {
         let files = FileManager.default
-        do {
-            try files.createDirectory(atPath: path, withIntermediateDirectories: true)
-        } catch {
-            throw CommandError(
-                "the folder `\(path)` can't be created; make it writable, or choose another one with --folder")
-        }
+        try makeFolder(path, or: "choose another one with --folder")
         guard files.isWritableFile(atPath: path) else {
             throw CommandError(
                 "the folder `\(path)` can't be written; make it writable, or choose another one with --folder")

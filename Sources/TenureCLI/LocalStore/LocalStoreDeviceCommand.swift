@@ -29,10 +29,7 @@ struct LocalStoreDeviceCommand: AsyncParsableCommand {
     @OptionGroup var replacing: ReplaceOption
 
     func run() async throws {
-        var plan = FilePlan()
-        plan.writes(out)
-        plan.writes(out.map { $0 + ".receipt" })
-        try plan.check(replacing: replacing.force)
+        try FilePlan(writing: [out, out.map { $0 + ".receipt" }]).check(replacing: replacing.force)
         guard let name = customer.addingPercentEncoding(withAllowedCharacters: .alphanumerics) else {
             throw CommandError("`\(customer)` can't be a name; use letters and digits")
         }

@@ -25,10 +25,7 @@ struct LocalStoreFaultCommand: AsyncParsableCommand {
     @OptionGroup var place: LocalStoreOptions
 
     func run() async throws {
-        let body = JSONObject(members: [
-            .init(name: "code", value: .number(String(code))),
-            .init(name: "requests", value: .number(String(requests))),
-        ])
+        let body: JSONObject = ["code": .number(String(code)), "requests": .number(String(requests))]
         let answer = try await place.send("POST", "/control/fault", JSONValue.object(body).bytes)
         guard case .string(let message)? = answer["message"] else { return }
         Terminal.standardOutput.write("the next \(requests) requests fail with \(code) \(message)")

@@ -19,13 +19,7 @@ final class LocalStoreFolder: Sendable {
     /// Throws if the folder can't be created, or another process uses it.
     init(path: String) throws {
         self.path = path
-        do {
-            try FileManager.default.createDirectory(
-                atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        } catch {
-            throw CommandError(
-                "the folder `\(path)` can't be created; make it writable, or choose another one with --folder")
-        }
+        try makeFolder(path, attributes: [.posixPermissions: 0o700], or: "choose another one with --folder")
         // The system releases the lock when the process ends, even after a crash.
         lock = Foundation.open(path + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard lock >= 0 else {

@@ -137,11 +137,8 @@ struct MintOptions: ParsableArguments {
 
     /// Throws if a file would be lost.
     func checkFiles() throws {
-        var plan = FilePlan()
-        plan.reads(filesAt: authority)
-        plan.reads(payload)
-        plan.writes(out)
-        try plan.check(replacing: replacing.force)
+        let inputs = FilePlan.files(at: authority) + [payload].compactMap(\.self)
+        try FilePlan(reading: inputs, writing: [out]).check(replacing: replacing.force)
     }
 
     func write(_ bytes: [UInt8], newlineAtEnd: Bool = true) throws {

@@ -49,11 +49,8 @@ struct MintCorpusCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        var plan = FilePlan()
-        plan.reads(filesAt: self.authority)
-        plan.writes(out == "-" ? nil : out)
-        plan.writes(truth == "-" ? nil : truth)
-        try plan.check(replacing: replacing.force)
+        try FilePlan(reading: FilePlan.files(at: self.authority), writing: [out, truth].filter { $0 != "-" })
+            .check(replacing: replacing.force)
         let authority = try TestAuthority(directory: URL(fileURLWithPath: self.authority))
         let corpus = try Corpus(count: count, seed: seed, authority: authority)
         let output = try StreamedFile(path: out, replacing: replacing.force)

@@ -95,10 +95,7 @@ struct PolicyCompileCommand: AsyncParsableCommand {
 
     func run() async throws {
         let source = PolicyOnDisk(path: file)
-        var plan = FilePlan()
-        plan.reads(source)
-        plan.writes(out)
-        try plan.check(replacing: replacing.force)
+        try FilePlan(reading: source.files, writing: [out]).check(replacing: replacing.force)
         let compiled = try refusingMistakes { try source.compiled() }
         try OutputFile(path: out, replaces: replacing.force).write(compiled)
     }

@@ -130,10 +130,7 @@ struct PolicyShowCommand: AsyncParsableCommand {
     @OptionGroup var replacing: ReplaceOption
 
     func run() async throws {
-        var plan = FilePlan()
-        plan.reads(service.keyFile)
-        plan.writes(out)
-        try plan.check(replacing: replacing.force)
+        try FilePlan(reading: [service.keyFile], writing: [out]).check(replacing: replacing.force)
         let answer: PolicyVersionAnswer = try await service.client().get("/v1/admin/policies/\(version)")
         try OutputFile(path: out, replaces: replacing.force).write(Array((answer.policy ?? "").utf8))
     }

@@ -34,19 +34,11 @@ struct PolicySignCommand: AsyncParsableCommand {
 
     @OptionGroup var replacing: ReplaceOption
 
-    func validate() throws {
-        guard counter.map({ (1...SignedPolicy.maximumCounter).contains($0) }) ?? true else {
-            throw ValidationError("`--counter` must be a whole number between 1 and \(SignedPolicy.maximumCounter)")
-        }
-    }
+    func validate() throws { try checkCounter(counter) }
 
     func run() async throws {
         let source = PolicyOnDisk(path: file)
-        var plan = FilePlan()
-        plan.reads(source)
-        plan.reads(self.key)
-        plan.writes(out)
-        try plan.check(replacing: replacing.force)
+        try FilePlan(reading: source.files + [self.key], writing: [out]).check(replacing: replacing.force)
         let key = try PolicySigningKey.read(self.key, makingIfMissing: false)
         let policy = try refusingMistakes { try source.read() }
         let now = Date()

@@ -138,19 +138,16 @@ struct RehearseCommand: AsyncParsableCommand {
     }
 
     private func filePlan() throws -> FilePlan {
-        var plan = FilePlan()
-        plan.reads(PolicyOnDisk(path: policy))
-        if let against { plan.reads(PolicyOnDisk(path: against)) }
-        plan.reads(evidence)
-        if evidence == nil {
+        var inputs = PolicyOnDisk(path: policy).files
+        if let against { inputs += PolicyOnDisk(path: against).files }
+        if let evidence {
+            inputs.append(evidence)
+        } else {
             let selection = try databaseOption.selection()
-            plan.reads(selection.database)
-            plan.readsFiles(of: selection)
+            inputs += selection.database.files + selection.files
         }
-        for path in trust.paths { plan.reads(filesAt: path) }
-        plan.writes(report)
-        plan.writes(rejected)
-        return plan
+        inputs += trust.paths.flatMap(FilePlan.files)
+        return FilePlan(reading: inputs, writing: [report, rejected])
     }
 
     private func findings(against old: Policy?) throws -> [LintFinding] {

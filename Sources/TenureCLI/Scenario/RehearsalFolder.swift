@@ -21,12 +21,7 @@ struct RehearsalFolder {
     init(at path: String, seed: String, now: Date, authority: TestAuthority? = nil) throws {
         self.path = path
         let files = FileManager.default
-        do {
-            try files.createDirectory(
-                atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        } catch {
-            throw CommandError("the folder `\(path)` can't be created; make it writable, or choose another one")
-        }
+        try makeFolder(path, attributes: [.posixPermissions: 0o700], or: "choose another one")
         let folder = URL(fileURLWithPath: path + "/authority")
         if let authority, !files.fileExists(atPath: folder.path + "/roots.pem") { try authority.save(to: folder) }
         _ = try TestAuthority(keptIn: folder)

@@ -23,6 +23,12 @@ func refusingMistakes<Result>(_ work: () throws -> Result) throws -> Result {
     }
 }
 
+/// Throws if the value of `--counter` isn't in its range.
+func checkCounter(_ counter: Int64?, upTo maximum: Int64 = SignedPolicy.maximumCounter) throws {
+    guard let counter, !(1...maximum).contains(counter) else { return }
+    throw ValidationError("`--counter` must be a whole number between 1 and \(maximum)")
+}
+
 func describe(_ error: any Error) -> String {
     // Tenure's errors have messages as descriptions. The description of an `NSError` isn't suitable as a message.
     type(of: error) == NSError.self ? error.localizedDescription : String(describing: error)

@@ -21,6 +21,9 @@ struct DatabaseArgument: ExpressibleByArgument, Sendable, Hashable {
 
     var isPostgres: Bool { PostgresAddress.isPostgres(text) }
 
+    /// The file of an SQLite database, and those that SQLite keeps beside it.
+    var files: [String] { isPostgres ? [] : ["", "-wal", "-shm", "-journal"].map { text + $0 } }
+
     /// Whether it's a URL, but not one of PostgreSQL.
     private var isUnknownURL: Bool { !isPostgres && text.contains("://") }
 

@@ -42,10 +42,8 @@ struct DatabaseSelection {
     /// accepted.
     let bundleID: String?
     /// The configuration file, and the files that it, the environment and its policies name, without the selected
-    /// database.
+    /// database. With the certificates that the configuration trusts.
     let files: [String]
-    /// The files and folders with certificates that the configuration trusts.
-    let anchors: [String]
     private let values: SettingValues
 
     init(database: DatabaseArgument?, config: String?, app: String?, environment: [String: String]) throws {
@@ -74,12 +72,12 @@ struct DatabaseSelection {
         self.database = try (database ?? text ?? .standard).checked()
         bundleID = try values.text(.policy).map { try ServiceConfiguration.readPolicy(at: $0).app.bundleID }
         self.values = values
-        files = [config].compactMap(\.self) + Self.files(all, beside: self.database)
-        anchors = all.flatMap { values in
+        let anchors = all.flatMap { values in
             var options = TrustOptions()
             options.trust = values.list(.trust) ?? []
-            return options.paths
+            return options.paths.flatMap(FilePlan.files)
         }
+        files = [config].compactMap(\.self) + Self.files(all, beside: self.database) + anchors
     }
 
     private static func files(_ all: [SettingValues], beside database: DatabaseArgument) -> [String] {

@@ -12,41 +12,19 @@ struct ReplaceOption: ParsableArguments {
 /// The files that a command reads and writes, checked before it starts. An output can't be an input or another output.
 /// An existing file is refused unless the command may replace it.
 struct FilePlan {
-    private var inputs: [String] = []
-    private var outputs: [String] = []
+    private let inputs: [String]
+    private let outputs: [String]
 
-    /// Adds an input; `-` is standard input, and nil adds nothing.
-    mutating func reads(_ path: String?) {
-        if let path { inputs.append(path) }
+    /// `-` as an input is standard input; nil is no file.
+    init(reading inputs: [String?] = [], writing outputs: [String?]) {
+        self.inputs = inputs.compactMap(\.self)
+        self.outputs = outputs.compactMap(\.self)
     }
 
-    /// Adds a file, or all files of a folder, as inputs.
-    mutating func reads(filesAt path: String) {
-        inputs.append(path)
+    /// A file, or a folder and all files in it.
+    static func files(at path: String) -> [String] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
-        inputs += names.map { "\(path)/\($0)" }
-    }
-
-    /// Adds the policy and the release list that it names as inputs.
-    mutating func reads(_ policy: PolicyOnDisk) {
-        inputs += policy.files
-    }
-
-    /// Adds an SQLite database as an input, with the files that SQLite keeps beside it.
-    mutating func reads(_ database: DatabaseArgument) {
-        guard !database.isPostgres else { return }
-        inputs += ["", "-wal", "-shm", "-journal"].map { database.text + $0 }
-    }
-
-    /// Adds the configuration file of a service as an input, and the files that it names.
-    mutating func readsFiles(of selection: DatabaseSelection) {
-        inputs += selection.files
-        for path in selection.anchors { reads(filesAt: path) }
-    }
-
-    /// Adds an output; nil adds nothing.
-    mutating func writes(_ path: String?) {
-        if let path { outputs.append(path) }
+        return [path] + names.map { "\(path)/\($0)" }
     }
 
     /// Throws if the command would overwrite a file by mistake.

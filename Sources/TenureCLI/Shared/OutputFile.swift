@@ -2,6 +2,16 @@ import Foundation
 import TenureFileAttributes
 import TenureStore
 
+/// Creates a folder, unless it exists. Throws a `CommandError` with the advice if it can't be created.
+func makeFolder(_ path: String, attributes: [FileAttributeKey: Any]? = nil, or advice: String) throws {
+    do {
+        try FileManager.default.createDirectory(
+            atPath: path, withIntermediateDirectories: true, attributes: attributes)
+    } catch {
+        throw CommandError("the folder `\(path)` can't be created; make it writable, or \(advice)")
+    }
+}
+
 /// A file that a command writes. Without a path, it's standard output.
 struct OutputFile {
     let path: String?

@@ -106,9 +106,7 @@ struct SigningKeyRootRevokeCommand: AsyncParsableCommand {
         guard ids.allSatisfy({ $0.utf8.count == 43 }) else {
             throw ValidationError("a key's ID has 43 characters; copy it from `tenure signing-key list`")
         }
-        if let counter, !(1...1_000_000_000).contains(counter) {
-            throw ValidationError("`--counter` must be a whole number between 1 and 1000000000")
-        }
+        try checkCounter(counter, upTo: 1_000_000_000)
     }
 
     func run() async throws {

@@ -35,9 +35,13 @@ package struct ContentFolder: Sendable {
     // MARK: Manifests and archives
 
     /// A manifest or an archive.
-    struct Object {
+    package struct Object: Sendable, Hashable {
         let digest: ContentDigest
-        let size: Int64
+        /// The size in bytes.
+        package let size: Int64
+
+        /// The name of the file, which is its digest.
+        package var name: String { digest.description }
     }
 
     /// The manifests and archives in the folder, by their names.

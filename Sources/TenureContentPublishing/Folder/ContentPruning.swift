@@ -4,16 +4,8 @@ import TenureFileAttributes
 
 /// The result of `prune`: what was removed from a published folder, and how much was kept.
 package struct ContentPruning: Sendable {
-    /// A manifest or an archive.
-    package struct Object: Sendable, Hashable {
-        /// The name of the file, which is its digest.
-        package let name: String
-        /// The size in bytes.
-        package let size: Int64
-    }
-
     /// The manifests and archives that no catalog of the last 30 days names.
-    package let removed: [Object]
+    package let removed: [ContentFolder.Object]
     /// The number of manifests and archives that were kept.
     package let kept: Int
 
@@ -35,19 +27,13 @@ extension ContentFolder {
         try makeIfMissing()
         return try locked { () throws(PublishingError) in
             let named = try digests(since: now.addingTimeInterval(-ContentPruning.retention))
-            var removed: [ContentPruning.Object] = []
-            var kept = 0
-            for object in try objects() {
-                if named.contains(object.digest) {
-                    kept += 1
-                    continue
-                }
-                if removing, unlink(path(of: object.digest)) != 0, errno != ENOENT {
-                    throw .writing(path(of: object.digest))
-                }
-                removed.append(.init(name: object.digest.description, size: object.size))
+            let all = try objects()
+            let removed = all.filter { !named.contains($0.digest) }
+            for object in removed where removing {
+                let file = path(of: object.digest)
+                guard unlink(file) == 0 || errno == ENOENT else { throw .writing(file) }
             }
-            return ContentPruning(removed: removed, kept: kept)
+            return ContentPruning(removed: removed, kept: all.count - removed.count)
         }
     }
 

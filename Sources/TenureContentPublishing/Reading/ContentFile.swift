@@ -29,7 +29,7 @@ package struct ContentFile: Sendable {
         let (root, mistakes) = try PolicyFile.document(
             bytes, named: fileName,
             as: DocumentKind("asset packs", beginning: "`packs:`", keys: ["app", "packs"]))
-        var reader = ContentFileReader(fileName: fileName, policy: policy, mistakes: mistakes)
+        var reader = ContentFileReader(fileName: fileName, policy: policy, reading: Reading(mistakes: mistakes))
         return try reader.read(Part(root: root))
     }
 }
@@ -46,15 +46,9 @@ private enum Storage: String, CaseIterable {
 
 /// Reads `content.yaml`, and collects all mistakes in it.
 private struct ContentFileReader {
-    private let fileName: String
-    private let policy: Policy?
-    private var reading: Reading
-
-    init(fileName: String, policy: Policy?, mistakes: [PolicyFileMistake]) {
-        self.fileName = fileName
-        self.policy = policy
-        reading = Reading(mistakes: mistakes)
-    }
+    let fileName: String
+    let policy: Policy?
+    var reading: Reading
 
     /// Reads the whole file. Throws if it has mistakes.
     mutating func read(_ root: Part) throws(PolicyFileError) -> ContentFile {

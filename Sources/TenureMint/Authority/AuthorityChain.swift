@@ -11,8 +11,10 @@ package struct AuthorityChain: Sendable {
     /// The signer's certificate.
     package let leaf: IssuedCertificate
 
-    /// The certificates in DER, the signer's first, as in `x5c` and in a receipt.
-    var certificates: [[UInt8]] { [leaf.der, intermediate.der, root.der] }
+    /// The certificates with their keys, the signer's first, as in a receipt.
+    var issued: [IssuedCertificate] { [leaf, intermediate, root] }
+    /// The certificates in DER, the signer's first, as in `x5c`.
+    var certificates: [[UInt8]] { issued.map(\.der) }
 }
 
 /// The defects of a chain. The root is the authority's own, unless the defect is in the root. The raw values are names

@@ -10,13 +10,7 @@ package enum AuthorityKey: Sendable {
     case rsa(_RSA.Signing.PrivateKey)
 
     /// The public key for certificates.
-    package var publicKey: Certificate.PublicKey {
-        switch self {
-        case .p256(let key): Certificate.PublicKey(key.publicKey)
-        case .p384(let key): Certificate.PublicKey(key.publicKey)
-        case .rsa(let key): Certificate.PublicKey(key.publicKey)
-        }
-    }
+    package var publicKey: Certificate.PublicKey { issuer.publicKey }
 
     /// The key for signing certificates.
     var issuer: Certificate.PrivateKey {

@@ -22,12 +22,9 @@ package struct TestAuthority: Sendable {
 
 extension TestAuthority {
     /// Creates an authority with random keys.
-    package init() throws {
-        try self.init(receiptsOf: nil)
-    }
-
-    /// Creates an authority that uses another one's keys for receipts, because generating RSA keys takes long.
-    package init(receiptsOf other: TestAuthority?) throws {
+    ///
+    /// - Parameter other: the authority that provides the keys for receipts, because generating RSA keys takes long.
+    package init(receiptsOf other: TestAuthority? = nil) throws {
         let root = try AuthorityRole.root.recipe(for: .jws).issue(for: .p384(P384.Signing.PrivateKey()), by: nil)
         let intermediate = try AuthorityRole.intermediate.recipe(for: .jws)
             .issue(for: .p384(P384.Signing.PrivateKey()), by: root)
@@ -78,6 +75,7 @@ extension TestAuthority {
         intermediateRecipe.signatureAlgorithm = signatureAlgorithm
         leafRecipe.signatureAlgorithm = signatureAlgorithm
         var rootKey = valid.root.key
+        var intermediate = valid.intermediate
         var leafKey = valid.leaf.key
         let year: TimeInterval = 366 * 86400
         switch defect {
@@ -98,21 +96,17 @@ extension TestAuthority {
         case .leafIsAuthority: leafRecipe.basicConstraints = .isCertificateAuthority(maxPathLength: 0)
         case .foreignKey:
             leafKey = purpose == .jws ? .p384(P384.Signing.PrivateKey()) : .p256(P256.Signing.PrivateKey())
-        case .leafAsIntermediate, nil: break
-        }
-        if defect == .leafAsIntermediate {
-            let leaf = try leafRecipe.issue(for: leafKey, by: valid.leaf)
-            return AuthorityChain(root: valid.root, intermediate: valid.leaf, leaf: leaf)
+        case .leafAsIntermediate: intermediate = valid.leaf
+        case nil: break
         }
         let hasNewRoot = defect == .namesakeRoot || defect == .rootExpiredAtSigning || signatureAlgorithm != nil
         let root = hasNewRoot ? try rootRecipe.issue(for: rootKey, by: nil) : valid.root
-        let intermediate =
-            switch defect {
-            case .missingIntermediateMarker, .swappedMarkers, .intermediateExpiredAtSigning, .intermediateNotAuthority:
-                try intermediateRecipe.issue(for: valid.intermediate.key, by: root)
-            default:
-                hasNewRoot ? try intermediateRecipe.issue(for: valid.intermediate.key, by: root) : valid.intermediate
-            }
+        let ofIntermediate: [ChainDefect?] = [
+            .missingIntermediateMarker, .swappedMarkers, .intermediateExpiredAtSigning, .intermediateNotAuthority,
+        ]
+        if hasNewRoot || ofIntermediate.contains(defect) {
+            intermediate = try intermediateRecipe.issue(for: valid.intermediate.key, by: root)
+        }
         let leaf = try leafRecipe.issue(for: leafKey, by: intermediate)
         return AuthorityChain(root: root, intermediate: intermediate, leaf: leaf)
     }

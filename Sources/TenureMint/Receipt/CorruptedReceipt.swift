@@ -88,10 +88,7 @@ extension ReceiptDefect {
             assembly.addForeignCertificates(7, by: minter)
         case .rootTwice: assembly.certificates.append(minter.authority.receipts.root.der)
         case .unsignedAttributes:
-            let time = DERWriter.sequence(
-                DERWriter.objectIdentifier([0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x09, 0x05]),
-                DERWriter.set([DERWriter.element(0x17, Array("261120120000Z".utf8))]))
-            assembly.unsignedAttributes = DERWriter.element(0xA1, time)
+            assembly.unsignedAttributes = DERWriter.element(0xA1, ReceiptAssembly.signingTimeAttribute)
         case .revocationLists: assembly.revocationLists = DERWriter.element(0xA1, DERWriter.sequence([]))
         case .extraDigestAlgorithm:
             assembly.extraDigests = [DERWriter.sequence(DERWriter.objectIdentifier(ReceiptOID.sha1))]
@@ -132,10 +129,7 @@ extension ReceiptDefect {
             assembly.style.hasSignedAttributes = true
             assembly.hasNullParameters = false
             // OpenSSL also adds the signing time, which verifiers ignore.
-            let time = DERWriter.sequence(
-                DERWriter.objectIdentifier([0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x09, 0x05]),
-                DERWriter.set([DERWriter.element(0x17, Array("261120120000Z".utf8))]))
-            assembly.signedAttributes = assembly.validSignedAttributes + [time]
+            assembly.signedAttributes = assembly.validSignedAttributes + [ReceiptAssembly.signingTimeAttribute]
         case .chunkedContent:
             assembly.style.form = .ber
             assembly.chunkSize = 7
@@ -156,6 +150,10 @@ extension ReceiptDefect {
 }
 
 extension ReceiptAssembly {
+    fileprivate static let signingTimeAttribute = DERWriter.sequence(
+        DERWriter.objectIdentifier([0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x09, 0x05]),
+        DERWriter.set([DERWriter.element(0x17, Array("261120120000Z".utf8))]))
+
     /// Adds certificates to the receipt's own three. They are copies of the root for JWS that differ in the last byte.
     fileprivate mutating func addForeignCertificates(_ count: UInt8, by minter: ReceiptMinter) {
         for number in 0..<count {

@@ -46,8 +46,7 @@ package struct ReceiptMinter: Sendable {
     /// Creates a receipt with a defect in its chain, and the anchors with which to verify it.
     package func mint(with defect: ChainDefect) throws -> (receipt: [UInt8], anchors: TrustAnchors) {
         let chain = try authority.chain(for: .receipt, defect: defect, signedAt: instant)
-        let assembly = try ReceiptAssembly(
-            content: draft.encoded(sorted: true), chain: [chain.leaf, chain.intermediate, chain.root], style: style)
+        let assembly = try ReceiptAssembly(content: draft.encoded(sorted: true), chain: chain.issued, style: style)
         // Another root with the same name is verified with the authority's root as the anchor. An expired root is its
         // own anchor.
         let root = defect == .namesakeRoot ? authority.receipts.root : chain.root
@@ -58,19 +57,16 @@ package struct ReceiptMinter: Sendable {
     package func mintWithSHA1Chain() throws -> (receipt: [UInt8], anchors: TrustAnchors) {
         let chain = try authority.chain(for: .receipt, signedAt: instant, signatureAlgorithm: .sha1WithRSAEncryption)
         let assembly = try ReceiptAssembly(
-            content: draft.encoded(sorted: true), chain: [chain.leaf, chain.intermediate, chain.root],
-            style: ReceiptStyle(digest: .sha1))
+            content: draft.encoded(sorted: true), chain: chain.issued, style: ReceiptStyle(digest: .sha1))
         return (try assembly.bytes(), try TrustAnchors(der: [chain.root.der]))
     }
 
     /// Prepares a receipt with the authority's valid chain, or with Xcode's certificate.
     func assembly(_ draft: ReceiptDraft, style: ReceiptStyle? = nil) throws -> ReceiptAssembly {
         let style = style ?? self.style
-        let chain = authority.receipts
         return try ReceiptAssembly(
             content: draft.encoded(sorted: style.form == .der),
-            chain: app.environment == .xcode
-                ? [authority.xcodeReceipts] : [chain.leaf, chain.intermediate, chain.root],
+            chain: app.environment == .xcode ? [authority.xcodeReceipts] : authority.receipts.issued,
             style: style
         )
     }

@@ -184,15 +184,12 @@ struct RightsComparison: Sendable {
         let after = decide(evidence, under: new, at: .distantPast)
         var result: [String: Fate] = [:]
         for right in before where right.until.map({ now == .distantFuture || now < $0 }) ?? true {
-            guard let decision = after.first(where: { $0.entitlement == right.entitlement }) else {
-                result[right.entitlement] = .denied
-                continue
-            }
-            switch decision.outcome {
-            case .denied: result[right.entitlement] = .denied
+            let decision = after.first { $0.entitlement == right.entitlement }
+            switch decision?.outcome {
+            case .denied, nil: result[right.entitlement] = .denied
             case .undetermined: result[right.entitlement] = .undetermined
             case .granted:
-                if let end = decision.until, right.until.map({ end < $0 }) ?? true {
+                if let end = decision?.until, right.until.map({ end < $0 }) ?? true {
                     result[right.entitlement] = .shortened(from: right.until, to: end)
                 }
             }

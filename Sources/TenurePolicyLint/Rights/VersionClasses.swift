@@ -85,21 +85,16 @@ struct VersionClasses {
         let unknown = isUnknownToo ? ["an unknown \(noun)"] : []
         guard !indices.isEmpty else { return unknown.first }
         if indices.count == points.count { return "any \(noun)" }
-        if hasList, indices.allSatisfy({ points[$0].isGap }) {
-            return (["a \(noun) that isn't in the release list"] + unknown).joined(separator: " or ")
-        }
+        guard hasList else { return (ranges(indices) + unknown).joined(separator: " or ") }
         // With a release list, numbers between two releases don't exist.
-        let meant = hasList ? indices.filter { !points[$0].isGap } : indices
-        if hasList {
-            let numbers = meant.compactMap { points[$0].number?.description }
-            let isLong = numbers.count > 12
-            let text =
-                isLong
+        let numbers = indices.filter { !points[$0].isGap }.compactMap { points[$0].number?.description }
+        let text =
+            numbers.isEmpty
+            ? "a \(noun) that isn't in the release list"
+            : numbers.count > 12
                 ? "one of \(numbers.count) \(noun)s from \(numbers[0]) to \(numbers[numbers.count - 1])"
                 : "\(noun) \(numbers.joined(separator: ", "))"
-            return ([text] + unknown).joined(separator: " or ")
-        }
-        return (ranges(meant) + unknown).joined(separator: " or ")
+        return ([text] + unknown).joined(separator: " or ")
     }
 
     /// Describes points as ranges of versions, such as "a build from 37 to below 120".

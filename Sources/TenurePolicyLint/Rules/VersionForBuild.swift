@@ -23,25 +23,10 @@ extension LintRule {
                     fix: .suggestion(
                         "write `build: \"\(meant.numberInWords)\"`", .write(.text(meant.numberInWords), at: path)),
                     "give the build in which that version shipped")
-            } else if releases.isEmpty, change.isYear(version) {
+            } else if releases.isEmpty, let (kind, condition) = change.suspicion(of: version) {
                 report.add(
                     at: path, severity: .warning,
-                    "`\(version)` looks like a year that counts as a marketing version, and on \(platform) the App Store reports the build (CFBundleVersion): if so, \(change.misjudged(by: "`\(version)`"))",
-                    fix:
-                        "give the CFBundleVersion of the first release of `\(change.after.name.shortened)`; if it is `\(version)`, add a release list that says so"
-                )
-            } else if releases.isEmpty, change.platform.timeline.versionsRise, version.isMajor {
-                report.add(
-                    at: path, severity: .warning,
-                    "`\(version)` looks like a major version, and on \(platform) the App Store reports the build (CFBundleVersion): if so, \(change.misjudged(by: "`\(version)`"))",
-                    fix:
-                        "give the CFBundleVersion of the first release of `\(change.after.name.shortened)`; if it is `\(version)`, add a release list that says so"
-                )
-            } else if releases.isEmpty, version.description.contains("."), AppVersion("1").map({ $0 < version }) ?? true
-            {
-                report.add(
-                    at: path, severity: .warning,
-                    "`\(version)` looks like a marketing version, and on \(platform) the App Store reports the build (CFBundleVersion): if the builds of this app are whole numbers, \(change.misjudged(by: "`\(version)`"))",
+                    "`\(version)` looks like \(kind), and on \(platform) the App Store reports the build (CFBundleVersion): \(condition), \(change.misjudged(by: "`\(version)`"))",
                     fix:
                         "give the CFBundleVersion of the first release of `\(change.after.name.shortened)`; if it is `\(version)`, add a release list that says so"
                 )
@@ -61,6 +46,14 @@ extension EraChange {
         guard let year = Int(version.description.prefix { $0 != "." }) else { return false }
         guard let date else { return (2008...2100).contains(year) }
         return abs(CivilDay(of: date).year - year) <= 1
+    }
+
+    /// What the boundary looks like if it is no build, and when it would be wrong.
+    fileprivate func suspicion(of version: AppVersion) -> (kind: String, condition: String)? {
+        if isYear(version) { return ("a year that counts as a marketing version", "if so") }
+        if platform.timeline.versionsRise, version.isMajor { return ("a major version", "if so") }
+        guard version.description.contains("."), AppVersion("1").map({ $0 < version }) ?? true else { return nil }
+        return ("a marketing version", "if the builds of this app are whole numbers")
     }
 
     /// Describes how a comparison with the wrong number affects customers.

@@ -39,24 +39,16 @@ package struct Comparison: Sendable {
             return after.map { Verdict(entitlement: $0.entitlement, now: Answer($0), before: nil) }
         }
         let before = decide(evidence, promises: promises, under: old, at: instant)
-        var verdicts: [Verdict] = []
-        verdicts.reserveCapacity(entitlements.count)
-        for (index, name) in entitlements.enumerated() {
-            verdicts.append(
-                verdict(
-                    on: name, now: Self.decision(on: name, expectedAt: index, in: after),
-                    before: Self.decision(on: name, expectedAt: index, in: before)))
-        }
+        var names = entitlements
         // Entitlements that are only in promises come after those of the policies.
-        guard after.count > new.entitlements.count || before.count > old.entitlements.count else { return verdicts }
-        let promisedNames = Set((after + before).map(\.entitlement)).subtracting(entitlements)
-        for name in promisedNames.sorted() {
-            verdicts.append(
-                verdict(
-                    on: name, now: Self.decision(on: name, expectedAt: 0, in: after),
-                    before: Self.decision(on: name, expectedAt: 0, in: before)))
+        if after.count > new.entitlements.count || before.count > old.entitlements.count {
+            names += Set((after + before).map(\.entitlement)).subtracting(entitlements).sorted()
         }
-        return verdicts
+        return names.enumerated().map { index, name in
+            verdict(
+                on: name, now: Self.decision(on: name, expectedAt: index, in: after),
+                before: Self.decision(on: name, expectedAt: index, in: before))
+        }
     }
 
     /// Returns the verdict on one entitlement. A missing decision means that the policy doesn't have the entitlement,

@@ -36,8 +36,12 @@ struct EvidenceLine {
     /// Parses a line. Throws if it doesn't have the format of a customer's artifacts.
     init(_ line: ArraySlice<UInt8>) throws(LineFault) {
         switch line.first {
-        case UInt8(ascii: "{"): try readObject(line)
-        case UInt8(ascii: "\""): try readText(line)
+        case UInt8(ascii: "{"), UInt8(ascii: "\""):
+            switch try Self.json(line) {
+            case .object(let object): try read(object)
+            case .string(let text): add(Array(text.utf8)[...])
+            default: throw LineFault(.wrongShape, "the line is neither a JSON object nor a JSON string")
+            }
         default: add(line)
         }
     }
@@ -49,19 +53,8 @@ struct EvidenceLine {
         parts = [Part(content: isJWS ? .jws : .receipt, bytes: bytes, name: nil)]
     }
 
-    /// Reads a line that is a JSON string with one artifact.
-    private mutating func readText(_ line: ArraySlice<UInt8>) throws(LineFault) {
-        guard case .string(let text) = try Self.json(line) else {
-            throw LineFault(.wrongShape, "the line isn't a JSON string")
-        }
-        add(Array(text.utf8)[...])
-    }
-
-    /// Reads a line that is a JSON object with the artifacts of one customer.
-    private mutating func readObject(_ line: ArraySlice<UInt8>) throws(LineFault) {
-        guard case .object(let object) = try Self.json(line) else {
-            throw LineFault(.wrongShape, "the line isn't a JSON object")
-        }
+    /// Reads a JSON object with the artifacts of one customer.
+    private mutating func read(_ object: JSONObject) throws(LineFault) {
         for member in object.members where member.value != .null {
             switch member.name {
             case "id": id = try Self.id(member.value)

@@ -3,31 +3,22 @@ package import TenureAppStore
 /// Why a line, or an artifact in it, is rejected.
 package struct LineFault: Sendable, Hashable {
     /// A code of `Rejection`, or a mistake in the format of the line.
-    package enum Code: Sendable, Hashable {
-        /// The verifier rejected an artifact.
-        case rejected(Rejection.Code)
-        /// The line begins like JSON, but isn't valid.
-        case invalidJSON
-        /// A field of the JSON has the wrong type.
-        case wrongShape
-        /// The JSON has no artifact.
-        case nothingSigned
-        /// The line is longer than a customer's artifacts can be.
-        case lineTooLong
-        /// The line has artifacts of several Apple Accounts.
-        case severalAccounts
-
+    package struct Code: Sendable, Hashable {
         /// The name in reports.
-        package var name: String {
-            switch self {
-            case .rejected(let code): code.rawValue
-            case .invalidJSON: "invalidJSON"
-            case .wrongShape: "wrongShape"
-            case .nothingSigned: "nothingSigned"
-            case .lineTooLong: "lineTooLong"
-            case .severalAccounts: "severalAccounts"
-            }
-        }
+        package let name: String
+
+        /// The verifier rejected an artifact.
+        package static func rejected(_ code: Rejection.Code) -> Code { Code(name: code.rawValue) }
+        /// The line begins like JSON, but isn't valid.
+        package static let invalidJSON = Code(name: "invalidJSON")
+        /// A field of the JSON has the wrong type.
+        package static let wrongShape = Code(name: "wrongShape")
+        /// The JSON has no artifact.
+        package static let nothingSigned = Code(name: "nothingSigned")
+        /// The line is longer than a customer's artifacts can be.
+        package static let lineTooLong = Code(name: "lineTooLong")
+        /// The line has artifacts of several Apple Accounts.
+        package static let severalAccounts = Code(name: "severalAccounts")
     }
 
     package let code: Code

@@ -168,5 +168,5 @@ package struct HTMLReport {
 
 extension String {
     /// The file name without its folder.
-    fileprivate var shortFileName: String { split(separator: "/").last.map(String.init) ?? self }
+    var shortFileName: String { split(separator: "/").last.map(String.init) ?? self }
 }

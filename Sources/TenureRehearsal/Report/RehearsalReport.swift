@@ -55,12 +55,8 @@ package struct RehearsalReport: Sendable {
     }
 
     /// The policy's file name without its folder, which readers of the page don't know.
-    var shortPolicyName: String { Self.lastPart(of: policyName) }
-    var shortOldPolicyName: String? { oldPolicyName.map(Self.lastPart) }
-
-    private static func lastPart(of name: String) -> String {
-        name.split(separator: "/").last.map(String.init) ?? name
-    }
+    var shortPolicyName: String { policyName.shortFileName }
+    var shortOldPolicyName: String? { oldPolicyName.map(\.shortFileName) }
 
     /// The number of customers without any change.
     var unchanged: Int {

@@ -37,12 +37,12 @@ package struct Examples: Sendable, Hashable {
     /// Whether the customer would become an example.
     func admits(_ customer: RehearsedCustomer) -> Bool {
         guard all.count >= limit, let last = all.last else { return limit > 0 }
-        return customer.precedes((last.rank, last.id))
+        return (customer.rank, customer.id) < (last.rank, last.id)
     }
 
     /// Adds the example if its hash is small enough. A larger one may then drop out.
     mutating func offer(_ example: Example) {
-        let index = all.firstIndex { Self.precedes(example, $0) } ?? all.count
+        let index = all.firstIndex { (example.rank, example.id) < ($0.rank, $0.id) } ?? all.count
         guard index < limit else { return }
         all.insert(example, at: index)
         if all.count > limit { all.removeLast() }
@@ -50,9 +50,5 @@ package struct Examples: Sendable, Hashable {
 
     mutating func add(_ other: Examples) {
         for example in other.all { offer(example) }
-    }
-
-    private static func precedes(_ left: Example, _ right: Example) -> Bool {
-        left.rank != right.rank ? left.rank < right.rank : left.id < right.id
     }
 }

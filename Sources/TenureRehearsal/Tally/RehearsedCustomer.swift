@@ -20,9 +20,4 @@ package struct RehearsedCustomer: Sendable, Hashable {
         place = Place(of: evidence)
         acquisition = evidence.acquisitions.first
     }
-
-    /// The order in which customers become examples.
-    func precedes(_ other: (rank: UInt64, id: String)) -> Bool {
-        rank != other.rank ? rank < other.rank : id < other.id
-    }
 }
