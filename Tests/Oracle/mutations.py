@@ -17,7 +17,7 @@ from generator import generate
 MUTATIONS = [
     ("Acquisitions 1: IDs of one kind", "rules", "distance <= TOLERANCE and can_be_one(one, other):\n                    pairs", "distance <= TOLERANCE:\n                    pairs"),
     ("Acquisitions 1: nearest", "rules", "min(pairs, key=lambda pair: pair[0])", "max(pairs, key=lambda pair: pair[0])"),
-    ("Acquisitions 2: earliest-signed", "rules", "sorted(self.artifacts, key=lambda artifact: artifact.signed)", "sorted(self.artifacts, key=lambda artifact: -artifact.signed)"),
+    ("Acquisitions 2: earliest-signed", "rules", "in sorted(self.artifacts, key=lambda artifact: artifact.order)", "in sorted(self.artifacts, key=lambda artifact: -artifact.signed)"),
     ("A2: iPadOS", "casefile", 'platform = "iOS" if platform == "iPadOS" else platform', "platform = platform"),
     ("A4: missing components", "values", "while components and components[-1] == 0:", "while False:"),
     ("A5: a day in any time zone", "policy", "self.day - 14 * HOUR, self.day + DAY + 12 * HOUR", "self.day, self.day + DAY"),
@@ -59,7 +59,7 @@ MUTATIONS = [
     ("E2: on sale meanwhile", "rules", "and (before is None or after < before)", "and True"),
     ("E3: no longer than now", "rules", 'answer if end is None else self.until(answer, end, "E2: its end")', "answer"),
     ("E3: ended by now", "rules", "if is_over(honor_end(honor, timeline, era)[1], self.now):", "if False:"),
-    ("E4: the latest-signed receipt", "rules", "max(receipts, key=lambda receipt: receipt.signed)", "min(receipts, key=lambda receipt: receipt.signed)"),
+    ("E4: the latest-signed receipt", "rules", "max(receipts, key=lambda receipt: (", "min(receipts, key=lambda receipt: ("),
     ("F1: latest-signed form", "rules", 'transaction["signedDate"] > known["signedDate"]', 'transaction["signedDate"] < known["signedDate"]'),
     ("F1: grace", "rules", "end = latest(expires, grace) if grace is not None else expires", "end = expires"),
     ("F2", "rules", "end = after_period(purchased, product_length)", "end = None"),
