@@ -184,6 +184,20 @@ import Testing
         }
     }
 
+    @Test func `a refund under any of many accounts with a purchase applies to unbound artifacts that list it`()
+        async throws
+    {
+        try await withService { client in
+            for account in ["704000000000000007", "704000000000000008"] {
+                try await Self.notify(client, "31", of: account)
+            }
+            // The refund is of a fourth account.
+            try await Self.expectRefund(
+                of: SyncRequest(transactions: [try Self.minter(daysAgo: 10).looseTransaction("31")]), in: client,
+                after: ("31", Self.newcomer), of: "31")
+        }
+    }
+
     @Test func `an unbound old receipt doesn't restore a purchase that was refunded since`() async throws {
         try await withService { client in
             func receipt(daysAgo: Double, refunded: Bool) throws -> SyncRequest {
