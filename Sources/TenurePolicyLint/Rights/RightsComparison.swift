@@ -152,9 +152,7 @@ struct RightsComparison: Sendable {
             for product in entitlement.products {
                 guard let fate = kinds(of: product).lazy.compactMap({ fates(of: $0)[entitlement.name] }).first
                 else { continue }
-                // Compare only what the purchase grants. The evidence has no acquisition, so an entitlement with
-                // `honors` is undetermined instead of denied.
-                result.append((entitlement.name, product.id, fate == .undetermined ? .denied : fate))
+                result.append((entitlement.name, product.id, fate))
             }
         }
         return result
@@ -190,7 +188,11 @@ struct RightsComparison: Sendable {
             }
             switch decision.outcome {
             case .denied: result[right.entitlement] = .denied
-            case .undetermined: result[right.entitlement] = .undetermined
+            case .undetermined:
+                // Without an acquisition, an entitlement with `honors` is never denied. Only a purchase with an unknown
+                // end needs support (Rule G2).
+                let isDenied = evidence.acquisitions.isEmpty && !decision.nextSteps.contains(.support)
+                result[right.entitlement] = isDenied ? .denied : .undetermined
             case .granted:
                 if let end = decision.until, right.until.map({ end < $0 }) ?? true {
                     result[right.entitlement] = .shortened(from: right.until, to: end)
