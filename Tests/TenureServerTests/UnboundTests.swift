@@ -242,9 +242,12 @@ import Testing
             _ = try await client.sync(try receipt(daysAgo: 1, ends: Calculator.now.addingTimeInterval(-3600)))
             #expect(try await client.customer(try before.token).entitlements["everything"]?.outcome != .granted)
             #expect(try await client.sync(old).entitlements["everything"]?.outcome != .granted)
-            // A later receipt with a renewed license counts by itself.
+            // A later receipt with a renewed license counts by itself, and not for an older one that ended.
+            let ended = try receipt(daysAgo: 5, ends: Calculator.now.addingTimeInterval(-7200))
+            #expect(try await client.sync(ended, from: nil).entitlements["everything"]?.outcome != .granted)
             let renewed = try receipt(daysAgo: 0.5, ends: Calculator.now.addingTimeInterval(30 * Self.day))
             #expect(try await client.sync(renewed).entitlements["everything"]?.outcome == .granted)
+            #expect(try await client.sync(ended, from: nil).entitlements["everything"]?.outcome != .granted)
         }
     }
 
