@@ -7,6 +7,8 @@ struct LintPlatform: Sendable {
     let platform: Platform
     /// The eras of the policy on this platform.
     let timeline: Timeline
+    /// The releases of this platform in the order of the list, also undated ones.
+    let listed: [Release]
     /// The dated releases of this platform in the list, oldest first.
     let releases: [ListedRelease]
     /// When each era began on this platform: the date in the policy, or the date of its version in the release list; nil
@@ -24,7 +26,9 @@ struct LintPlatform: Sendable {
         self.platform = platform
         self.timeline = timeline
         self.mayRestart = mayRestart && platform.versionKey == .bundleVersion
-        let releases = list.filter { $0.release.platform == platform && $0.release.releasedAt != .undated }
+        let list = list.filter { $0.release.platform == platform }
+        listed = list.map(\.release)
+        let releases = list.filter { $0.release.releasedAt != .undated }
             .sorted { $0.release.releasedAt.sortingDate < $1.release.releasedAt.sortingDate }
         self.releases = releases
         starts = eras.indices.map { index in

@@ -7,7 +7,8 @@ extension LintRule {
         .malformedVersion, .versionForBuild, .buildForVersion, .buildNumbersUnsaid,
         .buildReused, .buildNotAbovePaid, .increasingContradicted,
         .paidBuildUnhonored, .paidBuildBeyondBoundary, .buildNotListed, .soldAcrossChange,
-        .boundaryOnNoRelease, .boundaryAtFirstBuild, .boundaryWithoutDate, .boundaryWithoutVersion, .buildNeverUsed,
+        .boundaryOnNoRelease, .boundaryOutOfOrder, .boundaryAtFirstBuild, .boundaryWithoutDate, .boundaryWithoutVersion,
+        .buildNeverUsed,
         // Eras and platforms.
         .erasBackwards, .eraNeverApplies, .erasOverlap, .eraWithoutRelease, .modelContradicted,
         .platformForgotten, .inheritsFromIOS, .noChangeover, .changeoverWithoutDate, .changeoverWide,

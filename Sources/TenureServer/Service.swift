@@ -118,7 +118,9 @@ struct TenureService: Sendable {
 
     /// Reports the metrics of several apps, with this service's access rules.
     func metricsRoute(of sources: [MetricsSource]) -> MetricsRoute {
-        MetricsRoute(sources: sources, access: configuration.metrics, adminKey: AdminKey(configuration.adminKey))
+        MetricsRoute(
+            sources: sources, access: configuration.metrics, adminKey: AdminKey(configuration.adminKey),
+            now: configuration.now)
     }
 
     /// Creates all routes of one app, with their handlers and middleware.

@@ -150,6 +150,10 @@ import Testing
         let publish = ["policy", "publish", file, "--reason", "r"] + testBed.options(port)
         let refused = try await Command.run(publish)
         #expect(refused.errors.contains("--take-from 1 --give-to 1 --rehearsal reh_"), "\(refused.errors)")
+        // The owner of build 110 keeps the promise, so only the gain is to be allowed.
+        let keeping = try await Command.run(publish + ["--keep-promises"])
+        #expect(keeping.status == 2, "\(keeping.errors)")
+        #expect(keeping.errors.contains("`--keep-promises --give-to 1 --rehearsal reh_"), "\(keeping.errors)")
         func rehearsal(in text: String) throws -> String {
             String(try #require(text.components(separatedBy: "--rehearsal ").last?.split(separator: "`").first))
         }

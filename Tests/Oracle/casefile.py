@@ -21,6 +21,12 @@ def overlaid(base, overlay):
     return result
 
 
+def reordered(case, change=reversed):
+    """The case with its artifacts in another order; nothing if it has no two of one kind."""
+    lists = {key: case[key] for key in ("app", "transactions", "renewals") if len(_list(case.get(key, []))) > 1}
+    return {**case, **{key: list(change(value)) for key, value in lists.items()}} if lists else None
+
+
 def _list(value):
     return value if isinstance(value, list) else [value]
 

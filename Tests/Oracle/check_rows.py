@@ -1,7 +1,7 @@
 """Checks the rules against the rows of the text."""
 import sys
 
-from casefile import policy_and_customer
+from casefile import policy_and_customer, reordered
 from rows import BASE, ROWS
 from rules import DENIED, GRANTED, UNDETERMINED, decide
 from values import instant, text
@@ -25,13 +25,14 @@ def difference(expected, answer):
 
 def failures():
     for number, case, expected in ROWS:
-        policy, customer = policy_and_customer(BASE, case)
-        answers = decide(policy, customer)
-        for name, wanted in expected.items():
-            problem = difference(wanted, answers[name])
-            if problem is not None:
-                answer = answers[name]
-                yield f"row {number}: {name}: expected {wanted}, got {answer.outcome}: {problem}; {answer.why}"
+        # Row 78: artifacts in another order give the same.
+        for each in filter(None, (case, reordered(case))):
+            answers = decide(*policy_and_customer(BASE, each))
+            for name, wanted in expected.items():
+                problem = difference(wanted, answers[name])
+                if problem is not None:
+                    answer = answers[name]
+                    yield f"row {number}: {name}: expected {wanted}, got {answer.outcome}: {problem}; {answer.why}"
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ and the rule that decided here; the exit status is then 1. `--only N` repeats th
 import argparse
 import json
 import os
+import random
 import subprocess
 import sys
 import tempfile
@@ -280,6 +281,19 @@ def main():
                 print(f"{policy_text(written)}\nnot refused, though it doesn't state {', '.join(sorted(missing))}")
             continue
         answers = [answers_of(written, case) for case in cases]
+        count = len(cases)
+        # Artifacts in another order give the same.
+        shuffle = random.Random(f"{options.seed}/{number}/order").sample
+        for case, answer in list(zip(cases, answers)):
+            again = casefile.reordered(case, lambda artifacts: shuffle(artifacts, len(artifacts)))
+            if again is None:
+                continue
+            cases.append(again)
+            answers.append(answer)
+            if answers_of(written, again) != answer:
+                found += 1
+                print(f"\n---- policy {number}: these rules depend on the order of the artifacts\n"
+                      f"{policy_text(written)}{case_text('customer', again, answer)}")
         try:
             all_told = engine.run(written, cases, answers)
         except PolicyRefused as refusal:
@@ -289,8 +303,9 @@ def main():
             print(f"{policy_text(written)}\nrefused: {refusal}")
             continue
         for place, told in enumerate(all_told):
-            customers += 1
-            outcomes.update(answer.outcome for answer in answers[place].values())
+            if place < count:
+                customers += 1
+                outcomes.update(answer.outcome for answer in answers[place].values())
             different = differences(answers[place], told)
             if not different:
                 continue

@@ -225,15 +225,17 @@ class Timeline:
             self.list = None
             return
         # A5. The version that a boundary names began at the boundary's instant.
-        for begin in beginnings:
-            if begin.version is None or begin.at is None:
+        for release in self.releases:
+            instants = [begin.at for begin in beginnings if begin.at is not None and begin.version == release.version]
+            before = [other for other in self.releases[:release.place] if other.is_dated]
+            if release.day is not None:
+                instants = [at for at in instants if release.range[0] <= at < release.range[1]]
+            elif release.at is not None or any(other.version == release.version for other in before):
                 continue
-            for release in self.releases:
-                fits = release.at is None and release.boundary is None and (
-                    release.day is None or release.range[0] <= begin.at < release.range[1])
-                if release.version == begin.version and fits:
-                    release.boundary = begin.at
-                    break
+            elif before:
+                # Of several boundaries, the first one that agrees with the order of the list.
+                instants = [at for at in instants if at >= before[-1].range[0]] or instants
+            release.boundary = next(iter(instants), None)
         self.list = ReleaseOrder(self)
 
     @property

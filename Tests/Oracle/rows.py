@@ -376,3 +376,18 @@ row(141, "G!", app("119"), policy=_141)
 row(142, "G 2016-06-10T18:00Z", receipt("1.5", "2015-06-11T20:00Z"), policy=honors({"era": "paid", "for": "P1Y"}, **SHARP, **STRICT))
 row(143, "G!", [app(None, "2014-05-01", originalPlatform="tvOS", appTransactionID="1", signedDate="2014-06-01"),
                 app("1.9", "2014-05-01", originalPlatform="macOS", appTransactionID="1", signedDate="2014-07-01")])
+
+# The text doesn't number these. A5: several eras begin with one version, which the list has without a date.
+_TWICE = {**STRICT, "eras": [
+    {"name": "free", "model": "free"},
+    {"name": "paid", "model": "paid", "begins": {"iOS": _IOS}, "changeover": "none"},
+    freemium("none", iOS={"build": "120", "at": "2016-06-10T18:00:00Z"}),
+]}
+_LATE = {**_TWICE, "releases": listed(("130", "2016-03-01"), ("120", None))}
+_EARLY = {**_TWICE, "releases": listed(("120", None), ("130", "2016-03-01"))}
+_BOTH = {**_TWICE, "releases": listed(("119", "2015-05-01"), ("120", None), ("130", "2016-07-01"))}
+row("A5", "D", app("120"), policy=_LATE, now=LATER)
+row("A5", "G!", app("130"), policy=_LATE, now=LATER)
+row("A5", "G!", app("120"), policy=_EARLY, now=LATER)
+row("A5", "U", app("120"), policy=_BOTH, now=LATER)
+row("A5", "G!", app("120", "2015-08-01"), policy=_BOTH, now=LATER)

@@ -1,4 +1,5 @@
 """The rules of a decision, read from the text alone. The letters and numbers are those of the rules."""
+import math
 from dataclasses import dataclass, field, replace
 
 from policy import OPENINGS, Policy
@@ -76,6 +77,13 @@ class Artifact:
     def is_app_transaction(self):
         return self.kind == "appTransaction"
 
+    @property
+    def order(self):
+        """By signing. Of artifacts signed at one instant, the content decides, so that their order doesn't matter."""
+        return self.signed, math.inf if self.date is None else self.date, tuple(
+            str(value or "")
+            for value in (self.kind, self.id, self.platform, self.version, self.revocation, self.expiration))
+
 
 @dataclass
 class Acquisition:
@@ -87,7 +95,7 @@ class Acquisition:
 
     def first(self, read):
         """Acquisitions 2. A field comes from the earliest-signed artifact in which it can be read."""
-        for artifact in sorted(self.artifacts, key=lambda artifact: artifact.signed):
+        for artifact in sorted(self.artifacts, key=lambda artifact: artifact.order):
             value = read(artifact)
             if value is not None:
                 return value
@@ -139,7 +147,7 @@ def can_be_one(one, other):
 def acquisitions(artifacts):
     """Acquisitions 1."""
     groups = []
-    for artifact in artifacts:
+    for artifact in sorted(artifacts, key=lambda artifact: artifact.order):
         same = next((group for group in groups if artifact.id is not None and artifact.id in group.ids), None)
         if same is not None:
             same.artifacts.append(artifact)
@@ -389,14 +397,15 @@ class EraQuestion:
         artifacts = self.acquisition.artifacts
         receipts = [artifact for artifact in artifacts if artifact.kind == "receipt"]
         if receipts:  # E4
-            end = max(receipts, key=lambda receipt: receipt.signed).expiration
+            # Of two signed at one instant, the one that ends later counts.
+            end = max(receipts, key=lambda receipt: (receipt.signed, receipt.expiration or math.inf)).expiration
             if end is not None:
                 answer = self.until(answer, end, "E4: license ended")
         revoked = [
             artifact for artifact in artifacts if artifact.is_app_transaction and artifact.revocation is not None]
         if answer.outcome == NOTHING or not revoked:
             return answer
-        last = max(revoked, key=lambda artifact: artifact.signed)
+        last = max(revoked, key=lambda artifact: (artifact.signed, artifact.revocation))
         ended = self.until(answer, last.revocation, "E1: refunded")
         # E2. Of two signed at one instant, the revoked one is later (E1).
         later = [
@@ -501,12 +510,12 @@ def product_answer(product_length, transaction, grace, now):
 def product_answers(entitlement, transactions, renewals, now):
     """F1. The latest-signed form of a transaction counts, and the latest-signed renewal info of a subscription."""
     by_id = {}
-    for transaction in transactions:
+    for transaction in sorted(transactions, key=repr):
         known = by_id.get(transaction["transactionID"])
         if known is None or transaction["signedDate"] > known["signedDate"]:
             by_id[transaction["transactionID"]] = transaction
     by_subscription = {}
-    for renewal in renewals:
+    for renewal in sorted(renewals, key=repr):
         known = by_subscription.get(renewal["originalTransactionID"])
         if known is None or renewal["signedDate"] > known["signedDate"]:
             by_subscription[renewal["originalTransactionID"]] = renewal
@@ -518,7 +527,7 @@ def product_answers(entitlement, transactions, renewals, now):
             and renewal.get("productID") in (None, transaction["productID"])
         ]
         if periods and renewal.get("gracePeriodExpiresDate") is not None:
-            last = max(periods, key=lambda transaction: transaction["purchaseDate"])
+            last = max(periods, key=lambda transaction: (transaction["purchaseDate"], transaction["transactionID"]))
             grace[last["transactionID"]] = renewal["gracePeriodExpiresDate"]
     return [
         product_answer(entitlement.products[transaction["productID"]], transaction,

@@ -110,6 +110,42 @@ extension StoreClause {
     ]
 
     static let unboundCustomers: [StoreClause] = [
+        StoreClause("an unbound purchase names every account that has it, until the account is erased") { store in
+            let purchase = Identity(.originalTransactionID, "x")
+            var accounts: [Customer] = []
+            for id in ["1", "2", "3", "4"] {
+                let named = [Identity(.appTransactionID, id), purchase]
+                let (customer, _) = try await store.update(named, in: Sample.production, at: Sample.now) { known in
+                    var update = CustomerUpdate(of: known)
+                    update.add([Sample.artifact("proof-\(id)")], proving: [Sample.proof(id)])
+                    update.add([], purchases: [Sample.purchase("x", signed: 1, revoked: id == "4")])
+                    return (update, ())
+                }
+                accounts.append(customer)
+            }
+            func named() async throws -> [Customer] {
+                let unbound = try await store.recordUnbound(
+                    Identity(unboundLedBy: .transactions, naming: purchase, showing: "list"), naming: [purchase],
+                    in: Sample.production, at: Sample.now, Sample.shown("x"))
+                let shown = try unwrap(unbound, "an unbound customer")
+                return shown.customers
+            }
+            let all = try await named()
+            try expect(all.map(\.id) == accounts.map(\.id), "all of them: \(all.map(\.id))")
+            try expect(all.map { $0.facts.proofs.count } == [1, 0, 0, 0], "only the purchase of the others")
+            try expect(all[3].facts.purchases.first?.revocationDate != nil, "with its refund")
+            try expect(
+                try await store.read { try $0.customers(withAnyID: "x", in: [Sample.production]) }.map(\.id)
+                    == accounts.map(\.id), "support finds them too")
+            _ = try await store.change(.merge(other: accounts[2].publicID), on: accounts[0])
+            try expect(try await named().map(\.id) == [0, 1, 3].map { accounts[$0].id }, "one customer, once")
+            _ = try await store.change(.erase, on: accounts[3])
+            try expect(try await named().map(\.id) == [0, 1].map { accounts[$0].id }, "not the erased one")
+            let row = try await store.read { [id = accounts[3].id] in
+                try $0.session.row("SELECT 1 FROM identities WHERE customer = $1", [.integer(id)])
+            }
+            try expect(row == nil, "no identity of it is left")
+        },
         StoreClause("the latest twenty unbound customers of one identity are kept") { store in
             let owner = try await store.bring("1")
             func unbound(_ named: Identity, _ list: Int) async throws -> Customer {
@@ -141,7 +177,7 @@ extension StoreClause {
                 next = page.nextUnbound
             }
             try expect(seen == 20, "all in pages: \(seen)")
-        }
+        },
     ]
 }
 

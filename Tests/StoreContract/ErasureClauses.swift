@@ -24,12 +24,19 @@ extension StoreClause {
             _ = try await store.change(.link(user: "u", .never), on: one, request: "r")
             _ = try await store.change(.grant(entitlement: "everything", until: nil), on: one)
             _ = try await store.change(.merge(other: two.publicID), on: one)
+            try await store.write(at: Sample.now) {
+                _ = try $0.beginTrialSession("s", of: "everything", for: two.id) { _, _ in true }
+            }
             let outcome = try await store.change(.erase, on: two, reason: "asked for it")
             guard case .erased(let counts) = outcome else {
                 throw BrokenClause(description: "not erased: \(outcome)")
             }
             try expect(counts["customers"] == 3, "both customers and the unbound one: \(counts)")
             try expect(counts["artifacts"] == 5 && counts["promises"] == 1 && counts["support"] == 1, "\(counts)")
+            try expect(counts["trialSessions"] == 1, "\(counts)")
+            try expect(
+                try await store.read { try $0.session.row("SELECT 1 FROM trial_sessions") == nil },
+                "no trial session is left")
             for gone in [one, two, unbound] {
                 try expect(try await store.lookUp(gone.id) == nil, "\(gone.publicID) is gone")
                 try expect(try await store.read { try $0.customer(named: gone.publicID) } == nil, "also by public ID")

@@ -128,6 +128,29 @@ extension StoreClause {
                 try expect(try await kinds(of: customer) == [.promisesEnded, .promisesRestored], "once each")
             }
         },
+        StoreClause("an unfinished rollback doesn't restore what the publication that it returns to ended") { store in
+            let (_, taken, customers) = try await store.takePromises(of: 1)
+            let owner = customers[0]
+            _ = try await store.update("0") { $0.promise(Sample.promise("cloud", policy: taken.version)) }
+            let survey = try await store.markPromises(
+                of: try await store.survey(taking: "cloud", from: owner), at: Sample.now)
+            let third = try await store.publish(
+                .taking([3], after: taken), after: survey,
+                evaluating: { _ throws(StoreError) in PublicationVerdict() })
+            guard case .published(let later) = third else { throw BrokenClause(description: "\(third)") }
+            try await store.finishPublication(at: Sample.now)
+            try await store.expect(promises: 0, purchases: 0, of: owner)
+            let back = try await store.publish(
+                .returning([2], after: later, to: taken),
+                after: PublicationSurvey(at: try await store.write { try $0.position() }),
+                evaluating: { _ throws(StoreError) in PublicationVerdict() })
+            guard case .published(let rollback) = back else { throw BrokenClause(description: "\(back)") }
+            try expect(rollback.counts.restored == 1, "\(rollback.counts)")
+            let names = try await store.present(owner).facts.promises.map(\.entitlement)
+            try expect(names == ["cloud"], "before it is finished: \(names)")
+            try await store.finishPublication(at: Sample.now)
+            try await store.expect(promises: 1, purchases: 0, of: owner)
+        },
         StoreClause("support can act on a large customer with a promise that a publication still has to end") { store in
             let start = try await store.write(at: Sample.now, locking: [.policies]) {
                 try $0.start(with: [1], sha256: [1])

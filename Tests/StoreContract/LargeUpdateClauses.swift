@@ -167,6 +167,19 @@ extension StoreClause {
             try expect(try await store.lookUp(shown.unbound.id) == nil, "gone with one of them")
             try expect(try await store.lookUp(owner.id) == owner, "the other named customer stays")
         },
+        StoreClause("an unbound customer isn't merged with another one, in either direction") { store in
+            let (owner, stranger) = (try await store.bring("1"), try await store.bring("2"))
+            let unbound = Identity(unboundLedBy: .app, naming: Identity(.appTransactionID, "1"), showing: "x")
+            let shown = try unwrap(
+                try await store.recordUnbound(
+                    unbound, naming: [Identity(.appTransactionID, "1")], in: Sample.production, at: Sample.now,
+                    Sample.shown("c")), "an unbound customer"
+            ).unbound
+            for (one, other) in [(shown, owner), (owner, shown), (shown, stranger)] {
+                try expect(
+                    try await store.change(.merge(other: other.publicID), on: one).refusal == .unboundProof, "refused")
+            }
+        },
         StoreClause("artifacts of an unknown customer create no unbound customer") { store in
             let unbound = Identity(unboundLedBy: .app, naming: Identity(.appTransactionID, "1"), showing: "x")
             let shown = try await store.recordUnbound(

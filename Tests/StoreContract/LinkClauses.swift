@@ -92,6 +92,24 @@ extension StoreClause {
             try expect(try await store.present(one).id == two.id, "one customer")
             try expect(try await store.present(one).facts.proofs.count == 2, "with the proofs of both")
         },
+        StoreClause("signed data doesn't merge customers of different users") { store in
+            let named = [Identity(.appTransactionID, "1"), Identity(.originalTransactionID, "x")]
+            let account = try await store.bring("1")
+            let early = try await store.bring(by: [named[1]], purchase: "x")
+            for (customer, user) in [(account, "u"), (early, "v")] {
+                _ = try await store.change(.link(user: user, .never), on: customer)
+            }
+            func nameBoth() async throws -> Bool {
+                _ = try await store.update(named, in: Sample.production, at: Sample.now) {
+                    (CustomerUpdate(of: $0), ())
+                }
+                return try await store.present(account).id == (try await store.present(early).id)
+            }
+            try expect(try await !nameBoth(), "two customers")
+            try expect(try await store.present(account).facts == account.facts, "each with their own facts")
+            _ = try await store.change(.unlink(user: "v"), on: early)
+            try expect(try await nameBoth(), "one customer, as soon as only one of them has a user")
+        },
         StoreClause("one user ID in two environments is two customers") { store in
             let one = try await store.bring("1")
             let sandbox = try await store.update("1", in: Realm(.sandbox)) { _ in }

@@ -47,6 +47,20 @@ import Testing
                 .contains { $0.code == "boundary-at-first-build" && $0.severity == .error })
     }
 
+    @Test func `an undated release counts where only its number matters`() throws {
+        let iOS = "iOS,1.0,37,2014-02-01,paid\niOS,2.0,120,,free\niOS,2.1,130,2015-07-01,free\n"
+        #expect(try !codes(list: iOS).contains("boundary-on-no-release"))
+        let mac = [("iOS: { build: \"120\"", "macOS: { version: \"1.0\"")]
+        #expect(try codes(mac, list: "macOS,0.9,,,paid\nmacOS,1.0,,2015-06-10T18:00:00Z,free\n") == [])
+        let own = """
+            releases:
+              - { platform: iOS, build: "37", releasedAt: 2014-02-01 }
+              - { platform: iOS, build: "120" }
+            """
+        let found = try codes([("buildNumbers: increasing", own)])
+        #expect(Set(found).isDisjoint(with: ["boundary-on-no-release", "era-without-release"]), "\(found)")
+    }
+
     @Test func `an honor of limited length has an end where its era has a dated next one`() throws {
         let edits = [
             ("18:00:00Z }\n", "18:00:00Z }\n      macOS: { version: \"2.0\", at: 2015-06-10T18:00:00Z }\n"),

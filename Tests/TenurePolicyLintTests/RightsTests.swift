@@ -146,6 +146,11 @@ import Testing
                 "customers who have bought `com.example.calculator.season`, and have it from no era, would have `cloud` until 1970-02-01T00:00:00Z instead of until 1970-04-01T00:00:00Z"
             ])
         #expect(try findings([("P3M", "P4M")]) == [])
+        let lengthless = [("{ id: com.example.calculator.season, for: P3M }", "com.example.calculator.season")]
+        #expect(
+            try findings(lengthless) == [
+                "customers who have bought `com.example.calculator.season`, and have it from no era, would no longer be sure of `cloud`"
+            ])
     }
 
     @Test func `a platform that the policy leaves out is reported, since its customers become undetermined`() throws {

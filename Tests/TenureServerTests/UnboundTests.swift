@@ -184,6 +184,20 @@ import Testing
         }
     }
 
+    @Test func `a refund under any of many accounts with a purchase applies to unbound artifacts that list it`()
+        async throws
+    {
+        try await withService { client in
+            for account in ["704000000000000007", "704000000000000008"] {
+                try await Self.notify(client, "31", of: account)
+            }
+            // The refund is of a fourth account.
+            try await Self.expectRefund(
+                of: SyncRequest(transactions: [try Self.minter(daysAgo: 10).looseTransaction("31")]), in: client,
+                after: ("31", Self.newcomer), of: "31")
+        }
+    }
+
     @Test func `an unbound old receipt doesn't restore a purchase that was refunded since`() async throws {
         try await withService { client in
             func receipt(daysAgo: Double, refunded: Bool) throws -> SyncRequest {
@@ -228,9 +242,12 @@ import Testing
             _ = try await client.sync(try receipt(daysAgo: 1, ends: Calculator.now.addingTimeInterval(-3600)))
             #expect(try await client.customer(try before.token).entitlements["everything"]?.outcome != .granted)
             #expect(try await client.sync(old).entitlements["everything"]?.outcome != .granted)
-            // A later receipt with a renewed license counts by itself.
+            // A later receipt with a renewed license counts by itself, and not for an older one that ended.
+            let ended = try receipt(daysAgo: 5, ends: Calculator.now.addingTimeInterval(-7200))
+            #expect(try await client.sync(ended, from: nil).entitlements["everything"]?.outcome != .granted)
             let renewed = try receipt(daysAgo: 0.5, ends: Calculator.now.addingTimeInterval(30 * Self.day))
             #expect(try await client.sync(renewed).entitlements["everything"]?.outcome == .granted)
+            #expect(try await client.sync(ended, from: nil).entitlements["everything"]?.outcome != .granted)
         }
     }
 

@@ -104,7 +104,7 @@ public struct Release: Sendable, Hashable {
 
 extension Release.Moment {
     /// Whether this moment is certainly earlier than the other, in any time zone. Two days are compared as days.
-    func isCertainlyEarlier(than other: Release.Moment) -> Bool {
+    package func isCertainlyEarlier(than other: Release.Moment) -> Bool {
         switch (self, other) {
         case (.instant(let mine), .instant(let others)): mine < others
         case (.day(let mine), .day(let others)): mine < others

@@ -93,26 +93,26 @@ struct ReleaseList {
         var beginningDates: [AppVersion: [Date]] = [:]
         for case .at(let version?, let date?)? in beginnings { beginningDates[version, default: []].append(date) }
         var versionsWithDate: Set<AppVersion> = []
-        return releases.enumerated().map { position, release in
-            let entry = Entry(release, position: position)
-            guard let version = entry.version else { return entry }
-            // An undated entry takes the date of the beginning only if its version has no date in an entry before it.
-            let isFirst = !versionsWithDate.contains(version)
-            if entry.isDated { versionsWithDate.insert(version) }
-            guard let dates = beginningDates[version] else { return entry }
-            switch release.releasedAt {
-            case .instant: return entry
-            case .day(let day):
-                guard let date = dates.first(where: { day.firstBeginning <= $0 && $0 < day.lastEnd }) else {
-                    return entry
-                }
-                return Entry(release, position: position, begunAt: date)
-            case .undated:
-                guard isFirst, let date = dates.first else { return entry }
-                versionsWithDate.insert(version)
-                return Entry(release, position: position, begunAt: date)
+        var result: [Entry] = []
+        for (position, release) in releases.enumerated() {
+            var entry = Entry(release, position: position)
+            if let version = entry.version, let dates = beginningDates[version] {
+                let date: Date? =
+                    switch release.releasedAt {
+                    case .instant: nil
+                    case .day(let day): dates.first { day.firstBeginning <= $0 && $0 < day.lastEnd }
+                    // An undated entry takes a date only if its version has none in an entry before it. If several eras
+                    // begin with the version, the order of the list excludes dates before the last dated entry.
+                    case .undated where !versionsWithDate.contains(version):
+                        dates.first { $0 >= result.last(where: \.isDated)?.earliest ?? $0 } ?? dates.first
+                    case .undated: nil
+                    }
+                if let date { entry = Entry(release, position: position, begunAt: date) }
             }
+            if entry.isDated, let version = entry.version { versionsWithDate.insert(version) }
+            result.append(entry)
         }
+        return result
     }
 
     /// Returns the eras in which each version was on sale. A version with several entries has the eras of all of them.

@@ -152,9 +152,7 @@ struct RightsComparison: Sendable {
             for product in entitlement.products {
                 guard let fate = kinds(of: product).lazy.compactMap({ fates(of: $0)[entitlement.name] }).first
                 else { continue }
-                // Compare only what the purchase grants. The evidence has no acquisition, so an entitlement with
-                // `honors` is undetermined instead of denied.
-                result.append((entitlement.name, product.id, fate == .undetermined ? .denied : fate))
+                result.append((entitlement.name, product.id, fate))
             }
         }
         return result
@@ -187,7 +185,12 @@ struct RightsComparison: Sendable {
             let decision = after.first { $0.entitlement == right.entitlement }
             switch decision?.outcome {
             case .denied, nil: result[right.entitlement] = .denied
-            case .undetermined: result[right.entitlement] = .undetermined
+            case .undetermined:
+                // Without an acquisition, an entitlement with `honors` is never denied. Only a purchase with an unknown
+                // end needs support (Rule G2).
+                let needsSupport = decision?.nextSteps.contains(.support) == true
+                result[right.entitlement] =
+                    evidence.acquisitions.isEmpty && !needsSupport ? .denied : .undetermined
             case .granted:
                 if let end = decision?.until, right.until.map({ end < $0 }) ?? true {
                     result[right.entitlement] = .shortened(from: right.until, to: end)

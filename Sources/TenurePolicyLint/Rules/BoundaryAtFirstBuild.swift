@@ -14,7 +14,7 @@ extension LintRule {
         guard let one = AppVersion("1") else { return }
         for change in subject.writtenChanges {
             guard let version = change.version, version <= one, change.matters else { continue }
-            let releases = change.platform.releases.compactMap(\.release.originalAppVersion)
+            let releases = change.platform.listed.compactMap(\.originalAppVersion)
             // An app that went from 0.9 to 1.0 has customers below 1.0.
             if releases.contains(where: { $0 < version }) { continue }
             let isDotted = version.description.contains(".") && version == one

@@ -14,7 +14,7 @@ extension LintRule {
     ) { subject, report in
         // Skip platforms that inherit the boundary: their list needn't have that release.
         for change in subject.writtenChanges {
-            let releases = change.platform.releases.map(\.release)
+            let releases = change.platform.listed
             guard let version = change.version, !releases.isEmpty,
                 !releases.contains(where: { $0.originalAppVersion == version }),
                 // Skip boundaries that other rules report.

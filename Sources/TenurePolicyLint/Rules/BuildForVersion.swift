@@ -13,7 +13,7 @@ extension LintRule {
         for change in subject.writtenChanges where change.platform.key == .shortVersionString {
             guard let version = change.version else { continue }
             let path = change.path + [.key(VersionKey.shortVersionString.rawValue)]
-            let releases = change.platform.releases.map(\.release)
+            let releases = change.platform.listed
             if releases.contains(where: { $0.version == version }) { continue }
             let given =
                 change.lost.isEmpty

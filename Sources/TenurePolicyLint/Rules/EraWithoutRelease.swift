@@ -14,8 +14,9 @@ extension LintRule {
         for change in subject.changes where change.platform.decidesByList && change.matters {
             let platform = change.platform
             let numbers = platform.releases.map { platform.era(of: $0.release) }
-            // If a date isn't certain, don't report anything.
+            // If a date isn't certain, don't report anything. An undated last release may belong to the era.
             guard !numbers.isEmpty, !numbers.contains(where: { $0 == nil }),
+                platform.listed.last?.releasedAt != .undated,
                 !numbers.contains(where: { ($0 ?? 0) >= change.index }), change.date.map({ $0 <= subject.now }) ?? true
             else { continue }
             let last = platform.releases.last?.release

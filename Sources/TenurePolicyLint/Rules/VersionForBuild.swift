@@ -14,7 +14,7 @@ extension LintRule {
             guard let version = change.version else { continue }
             let platform = change.platform.platform.rawValue
             let path = change.path + [.key(VersionKey.bundleVersion.rawValue)]
-            let releases = change.platform.releases.map(\.release)
+            let releases = change.platform.listed
             if releases.contains(where: { $0.build == version }) { continue }
             if let meant = releases.first(where: { $0.version == version }) {
                 report.add(

@@ -38,11 +38,10 @@ final class WrongKeyLimit: Sendable {
     ///
     /// As in `AdminKeyCheck`, a request without a key isn't a guess, and the right key is never locked out.
     func check(
-        _ key: AdminKey?, in request: Request, from address: String, else refusal: Problem
+        _ key: AdminKey?, in request: Request, from address: String, now: Date, else refusal: Problem
     ) throws(Problem) {
         guard request.hasAuthorization else { throw refusal }
         guard key?.opens(request) != true else { return }
-        let now = Date()
         try check(address, now: now)
         _ = add(address, now: now)
         throw refusal

@@ -8,6 +8,7 @@ import TenureJSON
 struct AppsHandlers: Sendable {
     let apps: RunningApps
     let key: AdminKey?
+    let now: @Sendable () -> Date
 
     static let listPath: RouterPath = "/v1/admin/apps"
     static let reloadPath: RouterPath = "/v1/admin/apps/reload"
@@ -68,7 +69,7 @@ struct AppsHandlers: Sendable {
 
     private func check(_ request: Request, _ context: ServiceContext) throws(Problem) {
         try apps.wrongKeys.check(
-            key, in: request, from: WrongKeyLimit.name(of: context.peer),
+            key, in: request, from: WrongKeyLimit.name(of: context.peer), now: now(),
             else: Problem(
                 .notAuthenticated,
                 "send the admin key that is set outside of `apps`, and not an app's, as `Authorization: Bearer …`"))

@@ -32,10 +32,11 @@ extension RunningApps {
         router.get(HealthRoutes.readyPath, use: health.ready)
         router.get("metrics") { [self] request, context in
             try await MetricsRoute(
-                sources: sources, access: common.metrics, adminKey: AdminKey(common.adminKey), wrongKeys: wrongKeys
+                sources: sources, access: common.metrics, adminKey: AdminKey(common.adminKey), now: common.now,
+                wrongKeys: wrongKeys
             ).respond(to: request, context: context)
         }
-        let handlers = AppsHandlers(apps: self, key: AdminKey(common.adminKey))
+        let handlers = AppsHandlers(apps: self, key: AdminKey(common.adminKey), now: common.now)
         router.get(AppsHandlers.listPath, use: handlers.list)
         router.post(AppsHandlers.reloadPath, use: handlers.reload)
         return router

@@ -9,6 +9,7 @@ struct MetricsRoute: Sendable {
     let access: ServiceConfiguration.MetricsAccess
     /// The admin key that clients beyond loopback need; nil if the service has none.
     let adminKey: AdminKey?
+    let now: @Sendable () -> Date
     /// Limits the attempts to guess the key.
     var wrongKeys = WrongKeyLimit()
 
@@ -19,7 +20,7 @@ struct MetricsRoute: Sendable {
         case .guarded:
             guard context.peer?.isLocal != true else { break }
             try wrongKeys.check(
-                adminKey, in: request, from: WrongKeyLimit.name(of: context.peer),
+                adminKey, in: request, from: WrongKeyLimit.name(of: context.peer), now: now(),
                 else: Problem(
                     .notAuthenticated,
                     "metrics are available from this machine, or with the admin key as a bearer token"

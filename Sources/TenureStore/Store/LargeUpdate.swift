@@ -262,6 +262,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
             others += prepared.update.facts.renewals(beyond: prepared.former.facts)
             others += try await read { [plan] transaction in
                 try transaction.resolve(plan.identities, in: realm).purchases(ofOthersThan: [prepared.former.id])
+                    .map { Identity(sharedPurchase: $0, of: prepared.former.member) }
             }
         }
         guard !others.isEmpty else { return true }

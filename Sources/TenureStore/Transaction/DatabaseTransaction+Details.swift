@@ -121,9 +121,10 @@ extension DatabaseTransaction {
         }
         add(try customer(named: id))
         for realm in realms {
-            for kind in Identity.Kind.allCases where kind != .unbound && kind != .appAccountToken {
+            for kind in Identity.Kind.allCases where ![.unbound, .appAccountToken, .sharedPurchase].contains(kind) {
                 add(try customer(by: Identity(kind, id), in: realm))
             }
+            for member in try members(sharingAnyOf: [id], in: realm).sorted() { add(try customer(member)) }
             // A UUID may be written in uppercase or lowercase.
             for customer in try customers(withAppAccountToken: id.lowercased(), in: realm) { add(customer) }
         }

@@ -39,6 +39,27 @@ extension DatabaseTransaction {
         return members
     }
 
+    /// The numbers of the members with these purchases, except those that a sync finds by them.
+    func members(sharingAnyOf purchases: [String], in realm: Realm) throws(StoreError) -> Set<Int64> {
+        var members: Set<Int64> = []
+        for chunk in purchases.chunks(of: Self.identitiesPerStatement) {
+            let size = chunk.count <= Self.fewIdentities ? Self.fewIdentities : Self.identitiesPerStatement
+            // Each part selects a range of the index: values with this purchase and a space, which `!` follows in ASCII.
+            let parts = (0..<size).map { index in
+                """
+                SELECT customer FROM identities
+                WHERE realm = $1 AND kind = $2 AND value >= $\(2 * index + 3) AND value < $\(2 * index + 4)
+                """
+            }
+            let ids = try session.integers(
+                parts.joined(separator: " UNION ALL "),
+                [SQLValue(realm.code), SQLValue(Identity.Kind.sharedPurchase.rawValue)]
+                    + Array(chunk).padded(to: size).flatMap { [SQLValue.text($0 + " "), .text($0 + "!")] })
+            members.formUnion(ids)
+        }
+        return members
+    }
+
     /// Stores the identities that don't name a customer yet. Returns how many.
     @discardableResult
     func insert(

@@ -69,13 +69,13 @@ extension DatabaseTransaction {
 
     /// The customers that the artifacts of an unbound customer name. Empty if it is linked to none.
     ///
-    /// A purchase that it lists may also belong to a customer of another account, to whom it isn't linked. Of such a
+    /// A purchase that it lists may also belong to customers of other accounts, to whom it isn't linked. Of such a
     /// customer, only the purchases are returned: nothing else that is known of that account is about these artifacts.
     package func customers(namedBy unbound: Customer) throws(StoreError) -> [Customer] {
         let links = try links(of: unbound.id)
         guard !links.isEmpty else { return [] }
         let purchases = Set(unbound.facts.purchases.map(\.originalTransactionID))
-        let holders = try members(by: purchases.map { Identity(.transactionID, $0) }, in: unbound.realm).values
+        let holders = try members(sharingAnyOf: Array(purchases), in: unbound.realm)
         // Several members may be one customer, which is read once.
         let linked = Set(try roots(of: Set(links)).values)
         var customers: [Customer] = []

@@ -9,7 +9,7 @@ package struct FoundCustomer {
     /// Identities that name no customer yet.
     let unknown: [Identity]
     /// Purchases that the update names and by which another customer is found, with whom this one isn't joined.
-    let purchasesOfOthers: [Identity]
+    let purchasesOfOthers: [String]
 }
 
 extension DatabaseTransaction {
@@ -45,7 +45,8 @@ extension DatabaseTransaction {
         if !identities.contains(where: { $0.kind == .unbound }) {
             try insert(
                 update.facts.renewals(beyond: former?.facts)
-                    + found.purchasesOfOthers, ofMember: customer.member, in: customer.realm)
+                    + found.purchasesOfOthers.map { Identity(sharedPurchase: $0, of: customer.member) },
+                ofMember: customer.member, in: customer.realm)
         }
         try record(update, of: customer, former: former)
         return customer

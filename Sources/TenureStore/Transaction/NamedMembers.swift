@@ -34,10 +34,10 @@ struct NamedMembers: Sendable {
     /// The identities that name no member.
     var unknown: [Identity] { identities.filter { members[$0] == nil } }
 
-    /// The purchases by which other customers than these are found, as identities by which a sync finds no customer.
-    func purchases(ofOthersThan customers: [Int64]) -> [Identity] {
+    /// The original transaction IDs of the purchases by which other customers than these are found.
+    func purchases(ofOthersThan customers: [Int64]) -> [String] {
         known.filter { $0.identity.kind == .originalTransactionID && !customers.contains($0.root) }
-            .map { Identity(.transactionID, $0.identity.value) }
+            .map(\.identity.value)
     }
 
     /// The strongest identity of each customer that they name, except this one.

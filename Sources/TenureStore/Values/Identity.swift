@@ -29,11 +29,13 @@ package struct Identity: Sendable, Hashable {
         /// The UUID that the app gave to a purchase, then a space and the purchase's original transaction ID: an app
         /// may give one UUID to several accounts.
         case appAccountToken = 9
-        /// A renewal: a transaction that isn't the first one of its subscription. Or a purchase by which another
-        /// customer is found, so that a refund applies to unbound artifacts that list it.
+        /// A renewal: a transaction that isn't the first one of its subscription.
         case transactionID = 10
         /// An event of a subscription, its first purchase or a renewal, by the ID of its order line.
         case webOrderLineItemID = 11
+        /// A purchase by which a sync finds another customer, then a space and the member's number: several accounts may
+        /// have one purchase. So a refund under any of them applies to unbound artifacts that list the purchase.
+        case sharedPurchase = 12
 
         /// Whether Apple's App Store Server API accepts this kind as the ID of a customer.
         var isAppStores: Bool { self == .appTransactionID || self == .originalTransactionID }
@@ -47,6 +49,11 @@ package struct Identity: Sendable, Hashable {
     package init(_ kind: Kind, _ value: String) {
         self.kind = kind
         self.value = value
+    }
+
+    /// Creates the identity of a member with a purchase by which another customer is found.
+    init(sharedPurchase originalTransactionID: String, of member: Int64) {
+        self.init(.sharedPurchase, "\(originalTransactionID) \(member)")
     }
 
     /// Returns nil if the token is missing or isn't a UUID.

@@ -159,6 +159,22 @@ import Testing
         }
     }
 
+    @Test func `the lockout after wrong admin keys for the metrics ends by the service's clock`() async throws {
+        let clock = TestClock()
+        try await withService({
+            $0.now = { clock.now }
+            $0.adminKey = AdminClient.adminKey
+        }) { client async throws in
+            func status() async throws -> HTTPResponse.Status {
+                try await client.get("/metrics", token: KeySecret().text).status
+            }
+            for _ in 0..<WrongKeyLimit.limit { #expect(try await status() == .unauthorized) }
+            #expect(try await status() == .tooManyRequests)
+            clock.advance(by: WrongKeyLimit.length)
+            #expect(try await status() == .unauthorized)
+        }
+    }
+
     @Test func `attempts with a wrong admin key are counted by address, and forgotten over time`() {
         let tries = WrongKeyLimit()
         let now = Calculator.now

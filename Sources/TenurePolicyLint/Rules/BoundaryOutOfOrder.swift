@@ -1,0 +1,44 @@
+import Foundation
+import TenureCore
+import TenureJSON
+import TenurePolicyFile
+
+/// Reports a boundary with an instant that the order of the policy's list contradicts. The release began at the
+/// boundary's instant if the list has it without a date (rule A5), and its place in the list says something else.
+extension LintRule {
+    static let boundaryOutOfOrder = LintRule(
+        "boundary-out-of-order", .error, "an instant that the place of the undated release in the list excludes",
+        story:
+            "One mistyped year, and a release that was free to get counts as sold. Only the order of the list shows it.",
+        fix: "Correct the instant, or move the release in the list."
+    ) { subject, report in
+        for change in subject.writtenChanges {
+            guard let version = change.version, let date = change.date else { continue }
+            let releases = subject.draft.releases.map(\.release).filter {
+                $0.platform == change.platform.platform
+            }
+            // Other rows of the version don't begin the era if an earlier one does.
+            guard let place = releases.firstIndex(where: { $0.originalAppVersion == version }),
+                releases[place].releasedAt == .undated
+            else { continue }
+            let before = releases[..<place].last { $0.releasedAt != .undated }
+            let after = releases[place...].first { $0.releasedAt != .undated }
+            func isEarly(_ date: Date) -> Bool {
+                before.map { Release.Moment.instant(date).isCertainlyEarlier(than: $0.releasedAt) } ?? false
+            }
+            func isLate(_ date: Date) -> Bool {
+                after.map { $0.releasedAt.isCertainlyEarlier(than: .instant(date)) } ?? false
+            }
+            // If several eras begin with the version, one of their instants has to fit.
+            let dates = change.platform.timeline.beginnings.filter { $0?.version == version }.compactMap { $0?.date }
+            guard dates.allSatisfy({ isEarly($0) || isLate($0) }), let other = isEarly(date) ? before : after else {
+                continue
+            }
+            let name = change.platform.name(of: releases[place])
+            report.add(
+                at: change.path + ["at"], severity: change.matters ? .error : .warning,
+                "`\(change.after.name.shortened)` begins on \(change.platform.platform.rawValue) with \(name) at \(date.rfc3339), but the list has \(name) \(isEarly(date) ? "after" : "before") \(change.platform.name(of: other)) (\(other.releasedAt.text)): customers may count as those of the wrong era",
+                fix: "correct `at`, or move \(name) to where it belongs in the list")
+        }
+    }
+}
