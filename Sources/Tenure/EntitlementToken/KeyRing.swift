@@ -1,5 +1,6 @@
 import Foundation
 import TenureAPI
+import TenureJSON
 
 #if canImport(CryptoKit)
     import CryptoKit

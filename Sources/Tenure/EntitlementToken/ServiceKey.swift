@@ -48,33 +48,18 @@ extension Tenure {
         }
 
         init(_ key: JSONWebKey) throws(Tenure.Error) {
-            guard key.kty == "EC", key.crv == "P-256", let x = Base64.urlSafe.decode(key.x),
-                let y = Base64.urlSafe.decode(key.y),
-                x.count == 32, y.count == 32
-            else { throw .key("it isn't a P-256 key") }
-            self.init(coordinates: Data(x + y))
+            guard let coordinates = key.coordinates else { throw .key("it isn't a P-256 key") }
+            self.init(coordinates: Data(coordinates))
             guard verifier != nil else { throw .key("its point isn't on the curve") }
         }
 
         /// The key ID in entitlement tokens: the thumbprint of RFC 7638.
         package var id: String {
-            // The required members only, in the order of their names.
-            let x = Base64.urlSafe.text(coordinates.prefix(32))
-            let y = Base64.urlSafe.text(coordinates.suffix(32))
-            return Base64.urlSafe.text(
-                SHA256.hash(data: Data(#"{"crv":"P-256","kty":"EC","x":"\#(x)","y":"\#(y)"}"#.utf8)))
+            Base64.urlSafe.text(SHA256.hash(data: JSONWebKey(coordinates: coordinates).bytes))
         }
 
         var verifier: P256.Signing.PublicKey? { try? P256.Signing.PublicKey(rawRepresentation: coordinates) }
     }
-}
-
-/// A JSON Web Key (RFC 7517).
-struct JSONWebKey: Decodable {
-    let kty: String
-    let crv: String
-    let x: String
-    let y: String
 }
 
 private struct JSONWebKeySet: Decodable {

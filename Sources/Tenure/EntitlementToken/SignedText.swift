@@ -36,7 +36,12 @@ struct SignedText {
     /// Whether the header is exactly the one that a service writes for this type and key. No field is read from the
     /// header, so an attacker can't choose the algorithm or the key with it.
     func hasHeader(type: String, by keyID: String) -> Bool {
-        headerBytes.elementsEqual(#"{"alg":"ES256","kid":"\#(keyID)","typ":"\#(type)"}"#.utf8)
+        headerBytes
+            == JSONWriter.object { json in
+                json.field("alg", "ES256")
+                json.field("kid", keyID)
+                json.field("typ", type)
+            }
     }
 
     func isSigned(by key: P256.Signing.PublicKey) -> Bool {

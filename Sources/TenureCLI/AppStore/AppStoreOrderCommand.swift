@@ -35,10 +35,7 @@ struct AppStoreOrderCommand: AsyncParsableCommand {
         let client = try service.client()
         let id = order.trimmingCharacters(in: .whitespaces)
         let data = try await client.send("GET", "/v1/admin/orders/\(ServiceClient.escaped(id))")
-        guard let answer = try? JSONDecoder().decode(OrderResponse.self, from: data) else {
-            throw CommandError(
-                "this release can't read the response of `\(client.url)`; use the release of the service")
-        }
+        let answer: OrderResponse = try client.decoded(data)
         let terminal = Terminal.standardOutput
         if json {
             terminal.write(String(decoding: data, as: UTF8.self))

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import TenureCore
+import TenureServer
 
 struct AppsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -14,25 +15,8 @@ struct AppsCommand: AsyncParsableCommand {
     )
 }
 
-/// The service's response about its apps.
-struct AppsAnswer: Decodable {
-    struct App: Decodable {
-        let name: String
-        let bundleID: String?
-        let status: String
-        let reason: String?
-        let detail: String?
-    }
-
-    let apps: [App]
-    let `default`: String?
-    /// The names of the added apps. This field and the next three are only in the response to a reload.
-    let added: [String]?
-    let removed: [String]?
-    let reloaded: [String]?
-    let warnings: [String]?
-
-    var lines: [String] {
+extension AppsAnswer {
+    fileprivate var lines: [String] {
         let width = apps.map(\.name.count).max() ?? 0
         return apps.map { app in
             let name = Terminal.clean(app.name).padding(toLength: width, withPad: " ", startingAt: 0)
@@ -62,11 +46,11 @@ struct AppsListCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let body = try await service.client().send("GET", "/v1/admin/apps")
+        let client = try service.client()
+        let body = try await client.send("GET", "/v1/admin/apps")
         if json { return Terminal.standardOutput.write(json: Array(body)) }
-        for line in try JSONDecoder().decode(AppsAnswer.self, from: body).lines {
-            Terminal.standardOutput.write(line)
-        }
+        let answer: AppsAnswer = try client.decoded(body)
+        answer.lines.forEach { Terminal.standardOutput.write($0) }
     }
 }
 
@@ -93,8 +77,9 @@ struct AppsReloadCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let body = try await service.client().send("POST", "/v1/admin/apps/reload")
-        let answer = try JSONDecoder().decode(AppsAnswer.self, from: body)
+        let client = try service.client()
+        let body = try await client.send("POST", "/v1/admin/apps/reload")
+        let answer: AppsAnswer = try client.decoded(body)
         if json {
             Terminal.standardOutput.write(json: Array(body))
         } else {

@@ -99,11 +99,11 @@ private func publish(_ policy: Policy, of folder: DemoFolder, by client: Service
 /// Syncs the customers, prints what each may use, and suggests what to try next.
 private func syncCustomers(port: Int, customers: [DemoCustomer], folder: DemoFolder) async {
     let terminal = Terminal.standardOutput
-    let client = DemoClient(port: port)
+    let client = RehearsedService(url: "http://127.0.0.1:\(port)", adminKey: nil)
     var example: (customer: String, pack: String, link: String)?
     for customer in customers {
         do {
-            let answer = try await client.sync(customer)
+            let answer = try await client.sync(customer.request)
             terminal.write("\(terminal.styled(customer.name, .bold)): \(customer.story)")
             for (name, entitlement) in answer.entitlements.sorted(by: { $0.key > $1.key }) {
                 let outcome = terminal.styled(entitlement.outcome.rawValue, entitlement.outcome.style)
@@ -121,7 +121,7 @@ private func syncCustomers(port: Int, customers: [DemoCustomer], folder: DemoFol
             terminal.write(terminal.styled("  customer \(answer.id)\n", .faint))
         } catch {
             // If the service was stopped while the customers sync, that isn't an error.
-            if !(error is CommandError), await !client.isServed { return }
+            guard await client.isAlive else { return }
             Terminal.standardError.write("error: \(customer.name) couldn't be synced: \(describe(error))")
         }
     }

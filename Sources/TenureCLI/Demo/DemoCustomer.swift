@@ -1,4 +1,5 @@
 import Foundation
+import TenureAPI
 import TenureAppStore
 import TenureCore
 import TenureMint
@@ -11,6 +12,15 @@ struct DemoCustomer: Sendable {
     var appTransaction: [UInt8]?
     var receipt: [UInt8]?
     var transactions: [[UInt8]]?
+
+    /// The sync that the customer's app sends.
+    var request: SyncRequest {
+        SyncRequest(
+            appTransaction: appTransaction.map { String(decoding: $0, as: UTF8.self) },
+            transactions: transactions?.map { String(decoding: $0, as: UTF8.self) },
+            receipt: receipt.map { Data($0).base64EncodedString() },
+            deviceVerificationID: deviceVerificationID.uuidString)
+    }
 
     /// The same customers in every run.
     static func all(of app: Policy.App, signedBy authority: TestAuthority, now: Date) throws -> [DemoCustomer] {

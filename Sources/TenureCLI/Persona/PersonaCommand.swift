@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import TenureAPI
-import TenureJSON
 import TenureServer
 
 struct PersonaCommand: AsyncParsableCommand {
@@ -29,15 +28,6 @@ struct PersonaTerms: ParsableArguments {
 
     @Flag(help: "Revoke valid personas of the same name, and replace them.")
     var replace = false
-
-    func write(into json: inout JSONWriter) {
-        if let expires {
-            json.field("expires", expires.date)
-        }
-        if replace {
-            json.field("replace", true)
-        }
-    }
 }
 
 struct PersonaCreateCommand: AsyncParsableCommand {
@@ -95,15 +85,13 @@ struct PersonaCreateCommand: AsyncParsableCommand {
 
     func run() async throws {
         let settings = try parsed()
-        let answer: PersonasAnswer = try await service.client().post("/v1/admin/personas") { body in
-            body.field("name", name)
-            body.field("set", settings)
-            terms.write(into: &body)
-        }
+        let answer: PersonasAnswer = try await service.client().post(
+            "/v1/admin/personas",
+            PersonaRequest(name: name, set: settings, expires: terms.expires?.date, replace: terms.replace))
         guard let persona = answer.personas.first, let token = persona.token else {
             throw CommandError("the service created no persona; check its log")
         }
-        if json { return answer.print() }
+        if json { return Terminal.standardOutput.write(encoded: answer) }
         Terminal.standardOutput.write(token)
         Terminal.standardError.write(persona.line)
     }
@@ -132,11 +120,11 @@ struct PersonaReadyMadeCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let answer: PersonasAnswer = try await service.client().post("/v1/admin/personas/ready-made") { body in
-            body.field("platform", ifPresent: terms.platform)
-            terms.write(into: &body)
-        }
-        if json { return answer.print() }
+        let answer: PersonasAnswer = try await service.client().post(
+            "/v1/admin/personas/ready-made",
+            ReadyMadePersonasRequest(
+                platform: terms.platform, expires: terms.expires?.date, replace: terms.replace))
+        if json { return Terminal.standardOutput.write(encoded: answer) }
         for persona in answer.personas {
             Terminal.standardOutput.write(persona.line)
             if let what = persona.what { Terminal.standardOutput.write("  \(Terminal.clean(what))") }
@@ -165,7 +153,7 @@ struct PersonaListCommand: AsyncParsableCommand {
 
     func run() async throws {
         let answer: PersonasAnswer = try await service.client().get("/v1/admin/personas")
-        if json { return answer.print() }
+        if json { return Terminal.standardOutput.write(encoded: answer) }
         for persona in answer.personas { Terminal.standardOutput.write(persona.line) }
     }
 }
@@ -208,13 +196,5 @@ extension PersonaAnswer {
         let known = set.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
         return Terminal.clean(
             [name, end, outcomes.joined(separator: ", "), "(\(known.joined(separator: ", ")))"].joined(separator: "  "))
-    }
-}
-
-extension PersonasAnswer {
-    fileprivate func print() {
-        var json = JSONWriter(.readable)
-        json.value(self)
-        Terminal.standardOutput.write(json: json.bytes)
     }
 }

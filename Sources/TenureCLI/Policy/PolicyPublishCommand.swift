@@ -88,7 +88,7 @@ struct PolicyVersionsCommand: AsyncParsableCommand {
 
     func run() async throws {
         let answer: PoliciesAnswer = try await service.client().get("/v1/admin/policies")
-        if json { return PublishingOptions.write(answer) }
+        if json { return Terminal.standardOutput.write(encoded: answer) }
         for publication in answer.publications {
             let effect =
                 "\(publication.gaining) gained, \(publication.losing) lost, \(publication.ended) promises ended"

@@ -116,7 +116,7 @@ struct PublishingOptions: ParsableArguments {
     // MARK: Showing
 
     private func show(_ rehearsal: RehearsalAnswer) {
-        if json { return Self.write(rehearsal) }
+        if json { return Terminal.standardOutput.write(encoded: rehearsal) }
         let terminal = Terminal.standardOutput
         terminal.write(
             "rehearsal \(rehearsal.id): \(rehearsal.customers.grouped("customer")), against version \(rehearsal.against)"
@@ -147,7 +147,7 @@ struct PublishingOptions: ParsableArguments {
     }
 
     private func show(_ publication: PublicationAnswer) {
-        if json { return Self.write(publication) }
+        if json { return Terminal.standardOutput.write(encoded: publication) }
         let terminal = Terminal.standardOutput
         terminal.write("version \(publication.version) is in effect (publication \(publication.publication))")
         if publication.losing > 0 {
@@ -159,14 +159,6 @@ struct PublishingOptions: ParsableArguments {
             let verb = publication.restored == 1 ? "applies" : "apply"
             terminal.write("  \(publication.restored.grouped("promise")) \(verb) again")
         }
-    }
-
-    static func write(_ answer: some Encodable) {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        // Texts and numbers always encode.
-        let json = try? encoder.encode(answer)
-        Terminal.standardOutput.write(json: json.map { Array($0) } ?? Array("{}".utf8))
     }
 }
 

@@ -6,6 +6,7 @@ import NIOHTTP1
 import TenureAPI
 import TenureAppStore
 import TenureCore
+import TenureServer
 
 /// A service that is used over HTTP, with the requests of apps and of the operator.
 struct RehearsedService: Sendable {
@@ -37,6 +38,21 @@ struct RehearsedService: Sendable {
         return customer
     }
 
+    func sync(_ request: SyncRequest) async throws -> CustomerResponse {
+        try await decoded(.POST, "/v1/sync", try JSONEncoder().encode(request))
+    }
+
+    /// Returns the packs that the customer may download, by name.
+    func packs(for customer: CustomerResponse) async throws -> [String: ContentResponse.Links] {
+        guard let token = customer.accessToken?.value else { return [:] }
+        return (try decoded(try await send(.GET, "/v1/content", token: token)) as ContentResponse).packs
+    }
+
+    /// Whether the service accepts new connections; false while it stops.
+    var isAlive: Bool {
+        get async { (try? await send(.GET, "/health/live")) != nil }
+    }
+
     /// Returns the outcomes in the response to a sync. Empty if there is no customer.
     func open(_ device: DeviceArtifacts) async throws -> [String: Decision.Outcome] {
         if let customer = try await sync(device) { return customer.outcomes }
@@ -46,7 +62,7 @@ struct RehearsedService: Sendable {
 
     /// Returns the customer with an ID of the App Store. Nil if the service has no such customer.
     func customer(_ id: String) async throws -> CustomerResponse? {
-        let found: Found = try await decoded(.GET, "/v1/admin/customers?id=\(id)")
+        let found: FoundCustomers = try await decoded(.GET, "/v1/admin/customers?id=\(id)")
         guard let customer = found.customers.first else { return nil }
         guard found.customers.count == 1 else {
             throw CommandError(
@@ -54,11 +70,6 @@ struct RehearsedService: Sendable {
             )
         }
         return (try await decoded(.GET, "/v1/admin/customers/\(customer.id)") as Dossier).customer
-    }
-
-    private struct Found: Decodable {
-        struct Customer: Decodable { let id: String }
-        let customers: [Customer]
     }
 
     private struct Dossier: Decodable {
@@ -129,17 +140,17 @@ struct RehearsedService: Sendable {
         try? JSONDecoder().decode(Problem.self, from: answer.body)
     }
 
-    private func send(_ method: HTTPMethod, _ path: String, _ body: Data? = nil) async throws
-        -> (status: UInt, body: Data)
-    {
+    private func send(
+        _ method: HTTPMethod, _ path: String, _ body: Data? = nil, token: String? = nil
+    ) async throws -> (status: UInt, body: Data) {
         var request = HTTPClientRequest(url: url + path)
         request.method = method
         if let body {
             request.headers.add(name: "Content-Type", value: "application/json")
             request.body = .bytes(ByteBuffer(bytes: body))
         }
-        if let adminKey, path.hasPrefix("/v1/admin") || path == "/metrics" {
-            request.headers.add(name: "Authorization", value: "Bearer \(adminKey)")
+        if let token = path.hasPrefix("/v1/admin") || path == "/metrics" ? adminKey : token {
+            request.headers.add(name: "Authorization", value: "Bearer \(token)")
         }
         let answer: HTTPClientResponse
         do {

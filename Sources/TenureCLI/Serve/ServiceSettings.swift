@@ -45,10 +45,10 @@ struct ServiceSettings {
         } catch {
             throw ValidationError(error.description)
         }
-        isCheck = values.isOn(.check)
-        logLevel = values.text(.logLevel).flatMap { Logger.Level(rawValue: $0) } ?? .info
-        logsJSON =
-            values.text(.logFormat) == "json" || (values.text(.logFormat) == "auto" && isatty(STDERR_FILENO) != 1)
+        let options = ServeOptions(values)
+        isCheck = options?.isCheck == true
+        logLevel = options.flatMap { Logger.Level(rawValue: $0.logLevel) } ?? .info
+        logsJSON = options?.logFormat == "json" || (options?.logFormat == "auto" && isatty(STDERR_FILENO) != 1)
         var mistakes = values.mistakes
         if values.apps.isEmpty {
             apps = nil
@@ -96,14 +96,14 @@ struct ServiceSettings {
                 values.overlaid(by: first.values, only: [.policy, .database, .keys]), mistakes: &mistakes),
             var result = try? AppsConfiguration(apps, common: common)
         else { return nil }
-        result.defaultApp = values.text(.appsDefault)
+        result.defaultApp = ServeOptions(values)?.defaultApp
         for setting in Setting.fixed { result.fixed[setting.name] = values.list(setting) }
         return result
     }
 
     /// Warnings about hosts of the App Store Server API, which have no effect without a key.
     private static func idleHosts(_ values: SettingValues) -> [String] {
-        guard !hasKey(values) else { return [] }
+        guard ServeOptions(values)?.hasAppStoreKey != true else { return [] }
         return [Setting.productionHost, .sandboxHost].filter { values.isSet($0) }.map {
             "`\($0.name)` has no effect without a key; set one with `\(Setting.keyID.name)`, or leave it out"
         }
@@ -120,42 +120,42 @@ struct ServiceSettings {
             ?? []
     }
 
-    fileprivate static func hasKey(_ values: SettingValues) -> Bool {
-        [Setting.issuerID, .keyID, .privateKeyFile].contains { values.text($0) != nil }
-    }
-
     private static func configuration(
         _ values: SettingValues, mistakes: inout [String]
     ) -> ServiceConfiguration? {
-        var policy: Policy?
-        if let path = values.text(.policy) {
+        guard let options = ServeOptions(values) else { return nil }
+        var configuration = options.configuration
+        // Also check the other settings if there is no policy, so that one run reports all mistakes.
+        if let path = options.policy {
             do throws(ServiceError) {
-                policy = try ServiceConfiguration.readPolicy(at: path)
+                configuration.policy = try ServiceConfiguration.readPolicy(at: path)
             } catch {
                 mistakes.append(error.description)
             }
         } else {
             mistakes.append("there is no policy; set it with `--policy`, or with `policy` in the configuration")
         }
-        // Also check the other settings if there is no policy, so that one run reports all mistakes.
-        guard let known = policy ?? ServiceConfiguration.withoutPolicy?.policy else { return nil }
-        var configuration = ServiceConfiguration(databasePath: values.text(.database) ?? "", policy: known)
-        configuration.set(from: values)
-        configuration.setServers(from: values)
+        let app = configuration.policy.app
+        configuration.app = AppIdentity(bundleID: app.bundleID, appAppleID: app.appleID)
         configuration.webhooks = values.webhooks
+        configuration.appStore = options.appStoreSettings
+        if values.isSet(.contentFolder) {
+            configuration.content = options.content
+            if Setting.s3.contains(where: { values.isSet($0) }) { configuration.content?.s3 = options.s3 }
+        }
         do {
-            configuration.anchors = try TrustOptions(values).configuration().anchors
+            configuration.anchors = try TrustOptions(options).configuration().anchors
         } catch {
             mistakes += describe(error).split(separator: "\n").map(String.init)
         }
-        if let path = values.text(.clock) {
+        if let path = options.clock {
             do throws(ServiceError) {
                 configuration.clock = try RehearsalClock(path: path)
             } catch {
                 mistakes.append(error.description)
             }
         }
-        if let path = values.text(.adminKeyFile) {
+        if let path = options.adminKeyFile {
             do {
                 configuration.adminKey = String(
                     decoding: try SecretFile(path: path).existingContents(), as: UTF8.self
@@ -166,7 +166,7 @@ struct ServiceSettings {
                 configuration.adminKey = KeySecret().text
             }
         }
-        for text in values.list(.behindProxy) ?? [] {
+        for text in options.proxies {
             guard let block = AddressBlock(text) else {
                 mistakes.append(
                     "`\(text)` in `behindProxy` isn't an address or a network; write one such as 127.0.0.1 or 10.0.0.0/8"
@@ -175,7 +175,7 @@ struct ServiceSettings {
             }
             configuration.proxies.append(block)
         }
-        switch (values.text(.certificate), values.text(.tlsKey)) {
+        switch (options.certificate, options.tlsKey) {
         case (let certificate?, let key?):
             configuration.certificateFiles = CertificateFiles(certificate: certificate, key: key)
         case (_?, nil): mistakes.append("`tls.certificate` needs its key; set it with `tls.key`")
@@ -186,45 +186,27 @@ struct ServiceSettings {
     }
 }
 
-extension ServiceConfiguration {
-    /// Sets properties that depend on several settings.
-    fileprivate mutating func setServers(from values: SettingValues) {
-        if ServiceSettings.hasKey(values) {
-            var settings = AppStoreSettings(
-                issuerID: values.text(.issuerID) ?? "", keyID: values.text(.keyID) ?? "",
-                privateKeyFile: values.text(.privateKeyFile) ?? "")
-            settings.hosts.production = values.text(.productionHost) ?? settings.hosts.production
-            settings.hosts.sandbox = values.text(.sandboxHost) ?? settings.hosts.sandbox
-            appStore = settings
-        }
-        if let folder = values.text(.contentFolder) {
-            content = ContentSettings(folder: folder)
-            content?.linkLifetime = values.length(.linkLifetime) ?? 86_400
-            if Setting.s3.contains(where: { values.isSet($0) }) { content?.s3 = S3Settings(values) }
-        }
+extension ServeOptions {
+    fileprivate var hasAppStoreKey: Bool {
+        ![appStore.issuerID, appStore.keyID, appStore.privateKeyFile].allSatisfy(\.isEmpty)
     }
-}
 
-extension S3Settings {
-    /// A missing setting becomes an empty text, which the checks of the configuration report.
-    fileprivate init(_ values: SettingValues) {
-        self.init(
-            region: values.text(.s3Region) ?? "", bucket: values.text(.s3Bucket) ?? "",
-            accessKeyID: values.text(.s3AccessKeyID) ?? "",
-            secretAccessKeyFile: values.text(.s3SecretAccessKeyFile) ?? "")
-        endpoint = values.text(.s3Endpoint) ?? ""
-        prefix = values.text(.s3Prefix) ?? ""
-        sessionTokenFile = values.text(.s3SessionTokenFile)
-        urlStyle = values.text(.s3URLStyle).flatMap { URLStyle(rawValue: $0) } ?? urlStyle
+    /// The key for the App Store Server API with the hosts; nil without a key.
+    fileprivate var appStoreSettings: AppStoreSettings? {
+        guard hasAppStoreKey else { return nil }
+        var settings = appStore
+        if let productionHost { settings.hosts.production = productionHost }
+        if let sandboxHost { settings.hosts.sandbox = sandboxHost }
+        return settings
     }
 }
 
 extension TrustOptions {
     /// Throws the mistake in these settings.
-    init(_ values: SettingValues) throws {
+    init(_ options: ServeOptions) throws {
         self.init()
-        trust = values.list(.trust) ?? []
-        environment = (values.list(.environments) ?? []).compactMap { EnvironmentName(argument: $0) }
+        trust = options.trust
+        environment = options.environments.compactMap { EnvironmentName(argument: $0) }
         try validate()
     }
 }

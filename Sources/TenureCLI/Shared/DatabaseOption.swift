@@ -44,7 +44,7 @@ struct DatabaseSelection {
     /// The configuration file, and the files that it, the environment and its policies name, without the selected
     /// database. With the certificates that the configuration trusts.
     let files: [String]
-    private let values: SettingValues
+    private let options: ServeOptions
 
     init(database: DatabaseArgument?, config: String?, app: String?, environment: [String: String]) throws {
         var values = SettingValues()
@@ -68,10 +68,12 @@ struct DatabaseSelection {
             throw CommandError("the configuration has several apps; select one with `--app` (\(names))")
         }
         guard values.mistakes.isEmpty else { throw CommandError(values.mistakes.joined(separator: "\n")) }
-        let text = values.text(.database).map { DatabaseArgument(argument: $0) }
-        self.database = try (database ?? text ?? .standard).checked()
-        bundleID = try values.text(.policy).map { try ServiceConfiguration.readPolicy(at: $0).app.bundleID }
-        self.values = values
+        guard let options = ServeOptions(values) else {
+            throw CommandError("the built-in defaults are invalid; report this defect")
+        }
+        self.options = options
+        self.database = try (database ?? DatabaseArgument(argument: options.configuration.databasePath)).checked()
+        bundleID = try options.policy.map { try ServiceConfiguration.readPolicy(at: $0).app.bundleID }
         let anchors = all.flatMap { values in
             var options = TrustOptions()
             options.trust = values.list(.trust) ?? []
@@ -95,12 +97,12 @@ struct DatabaseSelection {
     /// The trusted signers: those of the options, or else those of the configuration.
     func trust(_ options: TrustOptions) throws -> TrustConfiguration {
         let isGiven = !options.trust.isEmpty || !options.environment.isEmpty
-        return try (isGiven ? options : TrustOptions(values)).configuration()
+        return try (isGiven ? options : TrustOptions(self.options)).configuration()
     }
 
     /// Opens the database for a command, and closes it afterward, even after an error.
     func open<Result>(_ body: (Store) async throws -> Result) async throws -> Result {
-        let keys = values.text(.keys).map { PrimaryFile(in: $0) }
+        let keys = options.configuration.keysFolder.map { PrimaryFile(in: $0) }
         return try await withDatabase(database, .existing(of: bundleID), primary: keys, body)
     }
 }

@@ -82,19 +82,13 @@ struct ServiceClient {
 
     func delete<Answer: Decodable>(_ path: String) async throws -> Answer { try decoded(await send("DELETE", path)) }
 
-    func post<Answer: Decodable>(_ path: String, _ body: (inout JSONWriter) -> Void) async throws -> Answer {
-        try decoded(await post(path, body))
+    func post<Answer: Decodable>(_ path: String, _ body: some Encodable) async throws -> Answer {
+        let encoder = JSONEncoder()
+        encoder.dateEncodingStrategy = .custom { date, encoder in try date.rfc3339.encode(to: encoder) }
+        return try decoded(await send("POST", path, try encoder.encode(body)))
     }
 
     /// Throws a `Refusal` for any other status than 200.
-    func post(_ path: String, _ body: (inout JSONWriter) -> Void) async throws -> Data {
-        try await send("POST", path, Data(JSONWriter.object { body(&$0) }))
-    }
-
-    func post<Answer: Decodable>(_ path: String, _ body: some Encodable) async throws -> Answer {
-        try decoded(await send("POST", path, try JSONEncoder().encode(body)))
-    }
-
     func send(_ method: String, _ path: String, _ body: Data? = nil) async throws -> Data {
         guard let target = URL(string: url + path), target.host != nil else {
             throw CommandError("`\(url)` isn't a URL; pass the service's, such as `http://127.0.0.1:8080`")
@@ -115,7 +109,7 @@ struct ServiceClient {
         return answer.body
     }
 
-    private func decoded<Answer: Decodable>(_ data: Data) throws -> Answer {
+    func decoded<Answer: Decodable>(_ data: Data) throws -> Answer {
         do {
             return try JSONDecoder().decode(Answer.self, from: data)
         } catch {

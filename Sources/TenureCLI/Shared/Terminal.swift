@@ -34,6 +34,15 @@ struct Terminal {
         write(bytes: Array(String(decoding: bytes, as: UTF8.self).escapedJSONForDisplay.utf8) + [UInt8(ascii: "\n")])
     }
 
+    /// Writes the JSON of a value on several lines, with sorted names.
+    func write(encoded value: some Encodable) {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        // Texts and numbers always encode.
+        let json = try? encoder.encode(value)
+        write(json: json.map { Array($0) } ?? Array("{}".utf8))
+    }
+
     private static func visible(_ text: String, keepingStyles: Bool) -> String {
         guard text.unicodeScalars.contains(where: \.altersDisplay) else { return text }
         guard keepingStyles, text.contains("\u{1B}") else { return text.escapedLinesForDisplay }

@@ -85,68 +85,65 @@ struct CorpusCustomer {
 
     // MARK: Payloads
 
-    /// The members of a JSON object, with values as JSON text.
-    typealias Members = [(name: String, value: String)]
-
     /// Returns the payload of the customer's app transaction.
     ///
     /// - Parameter number: the number of the customer's device.
-    func appTransaction(signedAt instant: Date, device number: UInt64 = 0) -> Members {
-        var members: Members = [
-            ("receiptType", text("Production")), ("appAppleId", "828838134"),
-            ("bundleId", text("com.example.calculator")), ("applicationVersion", text("140")),
-            ("versionExternalIdentifier", "861000140"), ("receiptCreationDate", Self.milliseconds(instant)),
+    func appTransaction(signedAt instant: Date, device number: UInt64 = 0) -> JSONObject {
+        var object: JSONObject = [
+            "receiptType": .string("Production"), "appAppleId": .integer(828_838_134),
+            "bundleId": .string("com.example.calculator"), "applicationVersion": .string("140"),
+            "versionExternalIdentifier": .integer(861_000_140), "receiptCreationDate": Self.milliseconds(instant),
         ]
-        if kind != .noProof { members.append(("originalPurchaseDate", Self.milliseconds(date))) }
-        if kind != .noVersion, kind != .noProof { members.append(("originalApplicationVersion", text(build))) }
+        if kind != .noProof { object["originalPurchaseDate"] = Self.milliseconds(date) }
+        if kind != .noVersion, kind != .noProof { object["originalApplicationVersion"] = .string(build) }
         if kind != .serverVariant {
-            members.append(("deviceVerification", text(verification(number))))
-            members.append(("deviceVerificationNonce", text(nonce(number))))
+            object["deviceVerification"] = .string(verification(number))
+            object["deviceVerificationNonce"] = .string(nonce(number))
         }
-        members.append(("appTransactionId", text(appTransactionID)))
+        object["appTransactionId"] = .string(appTransactionID)
         switch kind {
         case .noPlatform: break
-        case .unknownPlatform: members.append(("originalPlatform", text("spectacleOS")))
-        case .televisionBuyer: members.append(("originalPlatform", text("tvOS")))
-        case .macBuyer, .macLateBuyer, .macNewcomer: members.append(("originalPlatform", text("macOS")))
-        default: members.append(("originalPlatform", text("iOS")))
+        case .unknownPlatform: object["originalPlatform"] = .string("spectacleOS")
+        case .televisionBuyer: object["originalPlatform"] = .string("tvOS")
+        case .macBuyer, .macLateBuyer, .macNewcomer: object["originalPlatform"] = .string("macOS")
+        default: object["originalPlatform"] = .string("iOS")
         }
-        if kind == .preorder { members.append(("preorderDate", Self.milliseconds(Self.date("2015-05-01")))) }
-        return members
+        if kind == .preorder { object["preorderDate"] = Self.milliseconds(Self.date("2015-05-01")) }
+        return object
     }
 
-    /// Returns the payload of a transaction of the customer, with additional members.
+    /// Returns the payload of a transaction of the customer, with other or additional members.
     func transaction(
-        of product: String, type: ProductType, purchased: Date, signedAt instant: Date, also more: Members = []
-    ) -> Members {
-        [
-            ("transactionId", text(transactionID)), ("originalTransactionId", text(transactionID)),
-            ("bundleId", text("com.example.calculator")), ("productId", text("com.example.calculator.\(product)")),
-            ("purchaseDate", Self.milliseconds(purchased)), ("originalPurchaseDate", Self.milliseconds(purchased)),
-            ("quantity", "1"), ("type", text(type.rawValue)), ("signedDate", Self.milliseconds(instant)),
-            ("environment", text("Production")), ("appTransactionId", text(appTransactionID)),
-            ("storefront", text("USA")), ("storefrontId", text("143441")), ("price", "9990"),
-            ("currency", text("USD")),
-        ] + (more.contains { $0.name == "inAppOwnershipType" } ? [] : [("inAppOwnershipType", text("PURCHASED"))])
-            + more
+        of product: String, type: ProductType, purchased: Date, signedAt instant: Date, also more: JSONObject = [:]
+    ) -> JSONObject {
+        let object: JSONObject = [
+            "transactionId": .string(transactionID), "originalTransactionId": .string(transactionID),
+            "bundleId": .string("com.example.calculator"), "productId": .string("com.example.calculator.\(product)"),
+            "purchaseDate": Self.milliseconds(purchased), "originalPurchaseDate": Self.milliseconds(purchased),
+            "quantity": .integer(1), "type": .string(type.rawValue), "signedDate": Self.milliseconds(instant),
+            "environment": .string("Production"), "appTransactionId": .string(appTransactionID),
+            "storefront": .string("USA"), "storefrontId": .string("143441"), "price": .integer(9990),
+            "currency": .string("USD"), "inAppOwnershipType": .string("PURCHASED"),
+        ]
+        return object.setting(more)
     }
 
     /// Returns the payload of the renewal info of the customer's subscription, with additional members.
-    func renewalInfo(signedAt instant: Date, also more: Members = []) -> Members {
-        [
-            ("originalTransactionId", text(transactionID)),
-            ("autoRenewProductId", text("com.example.calculator.yearly")),
-            ("productId", text("com.example.calculator.yearly")), ("autoRenewStatus", "1"),
-            ("signedDate", Self.milliseconds(instant)), ("environment", text("Production")),
-            ("appTransactionId", text(appTransactionID)),
-        ] + more
+    func renewalInfo(signedAt instant: Date, also more: JSONObject = [:]) -> JSONObject {
+        let object: JSONObject = [
+            "originalTransactionId": .string(transactionID),
+            "autoRenewProductId": .string("com.example.calculator.yearly"),
+            "productId": .string("com.example.calculator.yearly"), "autoRenewStatus": .integer(1),
+            "signedDate": Self.milliseconds(instant), "environment": .string("Production"),
+            "appTransactionId": .string(appTransactionID),
+        ]
+        return object.setting(more)
     }
 
     /// Returns a date as the App Store writes it: milliseconds since 1970.
-    static func milliseconds(_ date: Date) -> String { String(Int64((date.timeIntervalSince1970 * 1000).rounded())) }
-
-    /// Returns the text as a JSON string. It isn't escaped, because no text of a corpus needs that.
-    func text(_ text: String) -> String { "\"\(text)\"" }
+    static func milliseconds(_ date: Date) -> JSONValue {
+        .integer(Int64((date.timeIntervalSince1970 * 1000).rounded()))
+    }
 
     /// Returns a device verification of 48 bytes, like Apple's. Its value is random, because rehearsals don't check it.
     private func verification(_ number: UInt64) -> String {
@@ -167,20 +164,11 @@ struct CorpusCustomer {
     }
 }
 
-extension [(name: String, value: String)] {
-    /// The JSON object with these members.
-    var json: [UInt8] {
-        var bytes: [UInt8] = [UInt8(ascii: "{")]
-        for (index, member) in enumerated() {
-            if index > 0 { bytes.append(UInt8(ascii: ",")) }
-            bytes += "\"\(member.name)\":\(member.value)".utf8
-        }
-        bytes.append(UInt8(ascii: "}"))
-        return bytes
+extension JSONObject {
+    /// Returns the object with these members in place of those with the same names.
+    func setting(_ members: JSONObject) -> JSONObject {
+        members.members.reduce(into: self) { $0[$1.name] = $1.value }
     }
 
-    /// Returns the members with another value for one of them.
-    func setting(_ name: String, to value: String) -> Self {
-        map { $0.name == name ? (name, value) : $0 }
-    }
+    var json: [UInt8] { JSONValue.object(self).bytes }
 }

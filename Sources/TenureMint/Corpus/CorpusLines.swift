@@ -29,11 +29,11 @@ struct CorpusLines: Sendable {
         switch customer.kind {
         case .newcomerWithEverything: return try object(app, everything(of: customer))
         case .familyShared:
-            return try object(app, everything(of: customer, also: [("inAppOwnershipType", "\"FAMILY_SHARED\"")]))
+            return try object(app, everything(of: customer, also: ["inAppOwnershipType": .string("FAMILY_SHARED")]))
         case .refundedPurchase:
             return try object(
                 app,
-                everything(of: customer, also: [("revocationDate", at("2015-08-20")), ("revocationReason", "0")]))
+                everything(of: customer, also: ["revocationDate": at("2015-08-20"), "revocationReason": .integer(0)]))
         case .consumable:
             return try object(
                 app, customer.transaction(of: "coins", type: .consumable, purchased: customer.date, signedAt: instant))
@@ -45,16 +45,16 @@ struct CorpusLines: Sendable {
                 app, subscription(of: customer, until: "2015-08-25"),
                 renewal: customer.renewalInfo(
                     signedAt: instant,
-                    also: [("gracePeriodExpiresDate", at("2015-09-10")), ("isInBillingRetryPeriod", "true")]))
+                    also: ["gracePeriodExpiresDate": at("2015-09-10"), "isInBillingRetryPeriod": .boolean(true)]))
         case .billingRetry:
             return try object(
                 app, subscription(of: customer, until: "2015-08-25"),
-                renewal: customer.renewalInfo(signedAt: instant, also: [("isInBillingRetryPeriod", "true")]))
+                renewal: customer.renewalInfo(signedAt: instant, also: ["isInBillingRetryPeriod": .boolean(true)]))
         case .renewalOnly: return try signers.valid.sign(customer.renewalInfo(signedAt: instant).json)
         case .refundedApp, .boughtAgain:
             return try signers.valid.sign(
-                (customer.appTransaction(signedAt: CorpusCustomer.date("2014-07-02"))
-                    + [("revocationDate", at("2014-07-01"))]).json)
+                customer.appTransaction(signedAt: CorpusCustomer.date("2014-07-02"))
+                    .setting(["revocationDate": at("2014-07-01")]).json)
         case .receipt: return try receipt(of: customer, signedAt: instant)
         case .oldReceipt: return try receipt(of: customer, signedAt: CorpusCustomer.date("2013-06-10"))
         case .licenseEnded: return try receipt(of: customer, signedAt: instant, licensedUntil: "2015-08-01")
@@ -93,29 +93,24 @@ struct CorpusLines: Sendable {
         case .emptyLine: return customer.number.isMultiple(of: 2) ? [] : Array(" \t\r".utf8)
         case .brokenJSON: return Array("{\"appTransaction\":\"eyJ".utf8)
         case .notUTF8: return Array("{\"id\":\"".utf8) + [0xC3, 0x28, 0xFF] + Array("\"}".utf8)
-        case .nothingSigned: return Array("{\"id\":\"user-\(customer.number)\",\"transactions\":[]}".utf8)
+        case .nothingSigned: return try line(["transactions": []], id: customer.exportedID)
         case .wrongShape: return Array("{\"appTransaction\":[1,2,3]}".utf8)
         case .severalAccounts:
-            let other = app.setting("appTransactionId", to: "\"1\(customer.appTransactionID)\"")
+            let other: JSONObject = ["appTransactionId": .string("1\(customer.appTransactionID)")]
             return try line([
                 "appTransaction": [signers.valid.sign(app.json)],
-                "transactions": [
-                    signers.valid.sign(
-                        everything(of: customer)
-                            .setting("appTransactionId", to: other.first { $0.name == "appTransactionId" }?.value ?? "")
-                            .json)
-                ],
+                "transactions": [signers.valid.sign(everything(of: customer).setting(other).json)],
             ])
         case .hugeLine: return Array(repeating: UInt8(ascii: "A"), count: 9 << 20)
         case .oversized:
-            let filler = "\"" + String(repeating: "x", count: 300_000) + "\""
-            return try signers.valid.sign((app + [("filler", filler)]).json)
+            let filler = String(repeating: "x", count: 300_000)
+            return try signers.valid.sign(app.setting(["filler": .string(filler)]).json)
         case .garbage: return Array("what is this doing here".utf8)
-        case .otherApp: return try signers.valid.sign(app.setting("bundleId", to: "\"com.example.other\"").json)
-        case .otherAppleID: return try signers.valid.sign(app.setting("appAppleId", to: "828838135").json)
-        case .sandbox: return try signers.valid.sign(app.setting("receiptType", to: "\"Sandbox\"").json)
+        case .otherApp: return try signers.valid.sign(app.setting(["bundleId": .string("com.example.other")]).json)
+        case .otherAppleID: return try signers.valid.sign(app.setting(["appAppleId": .integer(828_838_135)]).json)
+        case .sandbox: return try signers.valid.sign(app.setting(["receiptType": .string("Sandbox")]).json)
         case .sandboxReceipt: return Base64.standard.encode(sandboxReceipt)
-        case .xcode: return try signers.xcode.sign(app.setting("receiptType", to: "\"Xcode\"").json)
+        case .xcode: return try signers.xcode.sign(app.setting(["receiptType": .string("Xcode")]).json)
         case .expiredChain: return try signers.expired.sign(app.json)
         case .foreignRoot: return try signers.foreign.sign(app.json)
         case .badSignature: return Self.flipped(try signers.valid.sign(app.json))
@@ -132,27 +127,27 @@ struct CorpusLines: Sendable {
     // MARK: Parts
 
     /// Returns a date as the App Store writes it.
-    private func at(_ text: String) -> String { CorpusCustomer.milliseconds(CorpusCustomer.date(text)) }
+    private func at(_ text: String) -> JSONValue { CorpusCustomer.milliseconds(CorpusCustomer.date(text)) }
 
     /// Returns the payload of a purchase of the product `everything`.
     private func everything(
-        of customer: CorpusCustomer, also more: CorpusCustomer.Members = []
-    ) -> CorpusCustomer.Members {
+        of customer: CorpusCustomer, also more: JSONObject = [:]
+    ) -> JSONObject {
         customer.transaction(
             of: "everything", type: .nonConsumable, purchased: customer.date, signedAt: instant, also: more)
     }
 
     /// Returns the payload of a subscription to the product `yearly`.
-    private func subscription(of customer: CorpusCustomer, until end: String) -> CorpusCustomer.Members {
+    private func subscription(of customer: CorpusCustomer, until end: String) -> JSONObject {
         customer.transaction(
             of: "yearly", type: .autoRenewable, purchased: customer.date, signedAt: instant,
-            also: [("expiresDate", at(end)), ("subscriptionGroupIdentifier", "\"20828838\"")])
+            also: ["expiresDate": at(end), "subscriptionGroupIdentifier": .string("20828838")])
     }
 
     /// Returns a line with a signed transaction and, if given, an app transaction and renewal info.
     private func object(
-        _ app: CorpusCustomer.Members?, _ transaction: CorpusCustomer.Members,
-        renewal: CorpusCustomer.Members? = nil
+        _ app: JSONObject?, _ transaction: JSONObject,
+        renewal: JSONObject? = nil
     ) throws -> [UInt8] {
         var parts = ["transactions": [try signers.valid.sign(transaction.json)]]
         if let app { parts["appTransaction"] = [try signers.valid.sign(app.json)] }
@@ -162,16 +157,14 @@ struct CorpusLines: Sendable {
 
     /// Returns a line that is a JSON object with signed artifacts.
     private func line(_ parts: [String: [[UInt8]]], receipt: [UInt8]? = nil, id: String? = nil) throws -> [UInt8] {
-        var members: [[UInt8]] = []
-        if let id { members.append(Array("\"id\":\"\(id)\"".utf8)) }
+        var object = JSONObject()
+        object["id"] = id.map { .string($0) }
         for (name, texts) in parts.sorted(by: { $0.key < $1.key }) {
-            let quoted = texts.map { Array("\"".utf8) + $0 + Array("\"".utf8) }.joined(separator: Array(",".utf8))
-            let isOne = name == "appTransaction"
-            members.append(
-                Array("\"\(name)\":".utf8) + (isOne ? [] : Array("[".utf8)) + quoted + (isOne ? [] : Array("]".utf8)))
+            let values = texts.map { JSONValue.string(String(decoding: $0, as: UTF8.self)) }
+            object[name] = name == "appTransaction" ? values.first : .array(values)
         }
-        if let receipt { members.append(Array("\"receipt\":\"".utf8) + receipt + Array("\"".utf8)) }
-        return Array("{".utf8) + members.joined(separator: Array(",".utf8)) + Array("}".utf8)
+        object["receipt"] = receipt.map { .string(String(decoding: $0, as: UTF8.self)) }
+        return object.json
     }
 
     /// Returns a receipt in Base64.
@@ -193,9 +186,9 @@ struct CorpusLines: Sendable {
     }
 
     /// Returns a JWS with a payload that was changed after it was signed.
-    private func tampered(_ app: CorpusCustomer.Members) throws -> [UInt8] {
+    private func tampered(_ app: JSONObject) throws -> [UInt8] {
         let parts = try signers.valid.sign(app.json).split(separator: UInt8(ascii: "."))
-        let other = Base64.urlSafe.encode(app.setting("originalApplicationVersion", to: "\"1\"").json + [0x20])
+        let other = Base64.urlSafe.encode(app.setting(["originalApplicationVersion": .string("1")]).json + [0x20])
         let dot = [UInt8(ascii: ".")]
         return Array(parts[0]) + dot + other + dot + Array(parts[2])
     }

@@ -23,11 +23,10 @@ package struct PinnedKey: Sendable {
         let coordinates: [UInt8]
         if trimmed.hasPrefix("{") {
             guard trimmed.utf8.count <= 4096,
-                let key = try? JSONDecoder().decode(WebKey.self, from: Data(trimmed.utf8)),
-                key.kty == "EC", key.crv == "P-256", let x = Base64.urlSafe.decode(key.x),
-                let y = Base64.urlSafe.decode(key.y), x.count == 32, y.count == 32
+                let key = try? JSONDecoder().decode(JSONWebKey.self, from: Data(trimmed.utf8)),
+                let bytes = key.coordinates
             else { return nil }
-            coordinates = x + y
+            coordinates = bytes
         } else {
             guard trimmed.utf8.count == 86, let bytes = Base64.urlSafe.decode(trimmed) else { return nil }
             coordinates = bytes
@@ -39,12 +38,4 @@ package struct PinnedKey: Sendable {
 
     /// The key as `tenure policy signing-key` prints it.
     package var text: String { Base64.urlSafe.text(publicKey.rawRepresentation) }
-
-    /// The fields of a JSON Web Key with an elliptic curve (RFC 7518, section 6.2).
-    private struct WebKey: Decodable {
-        let kty: String
-        let crv: String
-        let x: String
-        let y: String
-    }
 }

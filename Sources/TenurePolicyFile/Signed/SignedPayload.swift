@@ -74,7 +74,13 @@ package struct SignedPayload: Sendable {
     }
 
     /// Returns the header of all payloads of a type.
-    private static func header(_ type: String) -> String { #"{"alg":"ES256","typ":"\#(type)"}"# }
+    private static func header(_ type: String) -> String {
+        let header = JSONWriter.object { json in
+            json.field("alg", "ES256")
+            json.field("typ", type)
+        }
+        return String(decoding: header, as: UTF8.self)
+    }
 }
 
 /// Why a signed payload is rejected.

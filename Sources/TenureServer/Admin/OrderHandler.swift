@@ -38,10 +38,11 @@ struct OrderHandler: Sendable {
         let transactions = order?.transactions ?? []
         let customers = try await customers(of: transactions)
         return .jsonObject(capacity: 1024) { json in
-            json.field("isValid", order != nil)
-            json.field("purchases", transactions.map(\.purchase)) { $0.value($1) }
-            json.field("problems", order?.rejected.problems ?? []) { $0.value($1) }
-            json.field("customers", customers) { $0.value(summaryOf: $1) }
+            typealias Key = OrderResponse.CodingKeys
+            json.field(Key.isValid, order != nil)
+            json.field(Key.purchases, transactions.map(\.purchase)) { $0.value($1) }
+            json.field(Key.problems, order?.rejected.problems ?? []) { $0.value($1) }
+            json.field(Key.customers, customers) { $0.value(summaryOf: $1) }
         }
     }
 
@@ -113,12 +114,9 @@ package struct OrderResponse: Sendable, Hashable, Decodable {
     /// The artifacts that can't be verified.
     package let problems: [ArtifactProblem]
     /// The customers with these purchases.
-    package let customers: [Customer]
+    package let customers: [FoundCustomers.Customer]
 
-    /// A customer with one of the order's purchases.
-    package struct Customer: Sendable, Hashable, Decodable {
-        package let id: String
-        package let environment: String
-        let createdAt: String
+    enum CodingKeys: String, CodingKey {
+        case isValid, purchases, problems, customers
     }
 }

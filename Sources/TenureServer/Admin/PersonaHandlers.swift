@@ -20,7 +20,7 @@ struct PersonaHandlers: Sendable {
     /// `GET /v1/admin/personas`: all of them, expired and revoked ones too.
     @Sendable func list(_ request: Request, _ context: ServiceContext) async throws -> Response {
         _ = try await keys.holder(of: request, context, needing: .persona)
-        return respond(
+        return try .encoded(
             PersonasAnswer(personas: try await personas.store.read { try $0.personas() }.map { answer(for: $0) }))
     }
 
@@ -41,7 +41,7 @@ struct PersonaHandlers: Sendable {
         }
         let made = try await create(
             [(body.name, proof, nil)], expiring: body.expires, replacing: body.replace ?? false, by: holder)
-        return respond(PersonasAnswer(personas: made))
+        return try .encoded(PersonasAnswer(personas: made))
     }
 
     /// `POST /v1/admin/personas/ready-made`: the personas that fit the current policy.
@@ -63,7 +63,7 @@ struct PersonaHandlers: Sendable {
             readyMade.made.map { ($0.name, $0.proof, $0.what) }, expiring: body.expires,
             replacing: body.replace ?? false,
             by: holder)
-        return respond(
+        return try .encoded(
             PersonasAnswer(
                 personas: made, omitted: readyMade.omitted.map { PersonasAnswer.Omitted(name: $0.name, why: $0.why) }))
     }
@@ -78,7 +78,7 @@ struct PersonaHandlers: Sendable {
         else {
             throw Problem(.notFound, "there is no active persona `\(name)`; list them with `GET /v1/admin/personas`")
         }
-        return respond(PersonasAnswer(personas: [answer(for: persona)]))
+        return try .encoded(PersonasAnswer(personas: [answer(for: persona)]))
     }
 
     /// Stores personas and signs their tokens. If one of the names is taken and `replacing` is false, throws a problem and
@@ -133,10 +133,5 @@ struct PersonaHandlers: Sendable {
             entitlements: Dictionary(
                 decisions.map { ($0.entitlement, $0.outcome.rawValue) }, uniquingKeysWith: { first, _ in first }),
             what: what, token: token)
-    }
-
-    /// Returns the response with these personas.
-    private func respond(_ personas: PersonasAnswer) -> Response {
-        .json(capacity: 4096) { $0.value(personas) }
     }
 }

@@ -1,10 +1,9 @@
-import Foundation
+package import Foundation
 import TenureAPI
 import TenureCore
-package import TenureJSON
 
 /// The body of `POST /v1/admin/personas`.
-struct PersonaRequest: AdminRequest {
+package struct PersonaRequest: AdminRequest, Sendable, Hashable, Codable {
     let name: String
     /// The fields of the persona's app transaction, with Apple's names: `originalPlatform`, `originalAppVersion` …
     let set: [String: String]?
@@ -13,13 +12,20 @@ struct PersonaRequest: AdminRequest {
     /// Whether to replace an active persona with this name.
     let replace: Bool?
 
-    enum CodingKeys: String, CodingKey, CaseIterable {
+    package enum CodingKeys: String, CodingKey, CaseIterable {
         case name, set, expires, replace
+    }
+
+    package init(name: String, set: [String: String]?, expires: Date?, replace: Bool?) {
+        self.name = name
+        self.set = set
+        self.expires = expires
+        self.replace = replace
     }
 }
 
 /// The body of `POST /v1/admin/personas/ready-made`.
-struct ReadyMadePersonasRequest: AdminRequest {
+package struct ReadyMadePersonasRequest: AdminRequest, Sendable, Hashable, Codable {
     /// The platform on which the personas got the app; nil for iOS, or the policy's platform.
     let platform: String?
     /// The date at which the personas expire; nil for 30 days from now.
@@ -27,13 +33,19 @@ struct ReadyMadePersonasRequest: AdminRequest {
     /// Whether to replace active personas with these names.
     let replace: Bool?
 
-    enum CodingKeys: String, CodingKey, CaseIterable {
+    package enum CodingKeys: String, CodingKey, CaseIterable {
         case platform, expires, replace
+    }
+
+    package init(platform: String?, expires: Date?, replace: Bool?) {
+        self.platform = platform
+        self.expires = expires
+        self.replace = replace
     }
 }
 
 /// A persona in responses of the admin API.
-package struct PersonaAnswer: Sendable, Hashable, Decodable {
+package struct PersonaAnswer: Sendable, Hashable, Codable {
     /// Whether the service accepts the persona's token.
     package enum State: String, Sendable, Hashable, Codable {
         case valid, expired, revoked
@@ -56,9 +68,9 @@ package struct PersonaAnswer: Sendable, Hashable, Decodable {
 }
 
 /// Personas in responses of the admin API.
-package struct PersonasAnswer: Sendable, Hashable, Decodable {
+package struct PersonasAnswer: Sendable, Hashable, Codable {
     /// A ready-made persona that wasn't created.
-    package struct Omitted: Sendable, Hashable, Decodable {
+    package struct Omitted: Sendable, Hashable, Codable {
         package let name: String
         package let why: String
     }
@@ -66,34 +78,4 @@ package struct PersonasAnswer: Sendable, Hashable, Decodable {
     package let personas: [PersonaAnswer]
     /// The ready-made personas that can't be derived from the policy, with the reasons.
     package var omitted: [Omitted]?
-}
-
-extension JSONWriter {
-    package mutating func value(_ answer: PersonasAnswer) {
-        object { json in
-            json.field("personas", answer.personas) { $0.value($1) }
-            if let omitted = answer.omitted {
-                json.field("omitted", omitted) { json, omitted in
-                    json.object { json in
-                        json.field("name", omitted.name)
-                        json.field("why", omitted.why)
-                    }
-                }
-            }
-        }
-    }
-
-    package mutating func value(_ persona: PersonaAnswer) {
-        object { json in
-            json.field("name", persona.name)
-            json.field("state", persona.state.rawValue)
-            json.field("set", persona.set)
-            json.field("createdAt", persona.createdAt)
-            json.field("expiresAt", persona.expiresAt)
-            json.field("revokedAt", ifPresent: persona.revokedAt)
-            json.field("entitlements", persona.entitlements)
-            json.field("what", ifPresent: persona.what)
-            json.field("token", ifPresent: persona.token)
-        }
-    }
 }

@@ -20,7 +20,7 @@ struct PolicyHandlers: Sendable {
         _ = try await keys.holder(of: request, context, needing: .policies)
         try await policies.refreshNow()
         let current = policies.currentVersion
-        return try respond(
+        return try .encoded(
             PoliciesAnswer(
                 versions: try await store.read { try $0.policies() }.map {
                     PolicyVersionAnswer($0, isCurrent: $0.version == current)
@@ -40,7 +40,7 @@ struct PolicyHandlers: Sendable {
                 .notFound,
                 "the policy has no version `\(text.prefix(64))`; list the versions with `GET /v1/admin/policies`")
         }
-        return try respond(
+        return try .encoded(
             PolicyVersionAnswer(
                 stored, isCurrent: version == policies.currentVersion,
                 policy: String(decoding: stored.compiled, as: UTF8.self)))
@@ -57,7 +57,7 @@ struct PolicyHandlers: Sendable {
         case (nil, let version): candidate = try await publisher.candidate(returningTo: version)
         default: throw Problem(.malformedRequest, "send either `policy` or `version`")
         }
-        return try respond(try await publisher.rehearse(candidate, by: holder.name))
+        return try .encoded(try await publisher.rehearse(candidate, by: holder.name))
     }
 
     /// `GET /v1/admin/policies/rehearsals/{id}`: the stored report of a rehearsal.
@@ -115,13 +115,7 @@ struct PolicyHandlers: Sendable {
                 "key": "\(holder.name)",
                 "losing": "\(publication.counts.losing)", "ended": "\(publication.counts.ended)",
             ])
-        return try respond(PublicationAnswer(publication))
-    }
-
-    private func respond(_ answer: some Encodable) throws -> Response {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return .json([UInt8](try encoder.encode(answer)))
+        return try .encoded(PublicationAnswer(publication))
     }
 }
 

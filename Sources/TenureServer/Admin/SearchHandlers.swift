@@ -20,9 +20,7 @@ struct SearchHandlers: Sendable {
             throw Problem(.malformedRequest, "`id` is missing; add the ID to find as `?id=…`")
         }
         let found = try await customers(withID: try AdminParameter.id(String(text), "id"))
-        return .jsonObject { json in
-            json.field("customers", found) { $0.value(summaryOf: $1) }
-        }
+        return .jsonObject { $0.field(FoundCustomers.CodingKeys.customers, found) { $0.value(summaryOf: $1) } }
     }
 
     /// `POST /v1/admin/customers/find`: finds customers by the IDs in an artifact. It stores nothing, and unverified
@@ -40,7 +38,7 @@ struct SearchHandlers: Sendable {
         return .jsonObject { json in
             json.key("artifact")
             json.value(pasted)
-            json.field("customers", found) { $0.value(summaryOf: $1) }
+            json.field(FoundCustomers.CodingKeys.customers, found) { $0.value(summaryOf: $1) }
         }
     }
 
@@ -59,12 +57,32 @@ struct FindRequest: AdminRequest {
     }
 }
 
+/// Found customers, as a client reads them.
+package struct FoundCustomers: Sendable, Hashable, Decodable {
+    package let customers: [Customer]
+
+    enum CodingKeys: String, CodingKey {
+        case customers
+    }
+
+    /// A customer in a list.
+    package struct Customer: Sendable, Hashable, Decodable {
+        package let id: String
+        package let environment: String
+
+        enum CodingKeys: String, CodingKey {
+            case id, environment
+        }
+    }
+}
+
 extension JSONWriter {
     /// Writes a customer as a list of found customers shows them.
     mutating func value(summaryOf customer: Customer) {
+        typealias Key = FoundCustomers.Customer.CodingKeys
         object { json in
-            json.field("id", customer.publicID)
-            json.field("environment", customer.realm.environment.rawValue)
+            json.field(Key.id, customer.publicID)
+            json.field(Key.environment, customer.realm.environment.rawValue)
             if customer.realm.isTest { json.field("isTest", true) }
             json.field("createdAt", customer.createdAt)
         }

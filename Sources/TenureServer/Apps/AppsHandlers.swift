@@ -2,7 +2,6 @@ import Foundation
 import Hummingbird
 import TenureAPI
 import TenureCore
-import TenureJSON
 
 /// The routes about all apps of the process, for its owner. They need the admin key that is set outside of `apps`.
 struct AppsHandlers: Sendable {
@@ -16,7 +15,7 @@ struct AppsHandlers: Sendable {
     /// `GET /v1/admin/apps`: the apps, and whether each one runs and can write.
     @Sendable func list(_ request: Request, _ context: ServiceContext) async throws -> Response {
         try check(request, context)
-        return await .json(answer { _ in })
+        return try .encoded(await answer())
     }
 
     /// `POST /v1/admin/apps/reload`: reloads the configuration, and reports what changed.
@@ -32,16 +31,12 @@ struct AppsHandlers: Sendable {
                     + refusal.mistakes.map(\.hidingCredentials).joined(separator: "\n"),
                 reason: "invalidConfiguration")
         }
-        return await .json(
-            answer { json in
-                for (name, names) in [
-                    ("added", reload.added), ("removed", reload.removed), ("reloaded", reload.reloaded),
-                    ("warnings", reload.warnings.map(\.hidingCredentials)),
-                ] {
-                    json.key(name)
-                    json.value(names)
-                }
-            })
+        var answer = await answer()
+        answer.added = reload.added
+        answer.removed = reload.removed
+        answer.reloaded = reload.reloaded
+        answer.warnings = reload.warnings.map(\.hidingCredentials)
+        return try .encoded(answer)
     }
 
     /// The handler of these routes below `/apps/NAME`, and in a service without several apps.
@@ -49,22 +44,16 @@ struct AppsHandlers: Sendable {
         throw Problem(.notFound, "this route exists only if `apps` is configured; call it without `/apps/NAME`")
     }
 
-    /// The response: the fields that `body` writes, then the default app and all apps in the order of the configuration.
-    private func answer(_ body: (inout JSONWriter) -> Void) async -> [UInt8] {
-        let states = await AppsHealth(apps: apps).states()
+    private func answer() async -> AppsAnswer {
         let configuration = apps.configuration
-        return JSONWriter.object { json in
-            body(&json)
-            json.field("default", ifPresent: configuration.unprefixedApp)
-            json.field("apps", states) { json, state in
-                json.object { json in
-                    json.field("name", state.name)
-                    json.field("bundleID", ifPresent: configuration[state.name]?.configuration.policy.app.bundleID)
-                    json.write(state)
-                    json.field("detail", ifPresent: apps.failure(of: state.name)?.description.hidingCredentials)
-                }
-            }
-        }
+        return AppsAnswer(
+            apps: await AppsHealth(apps: apps).states().map { state in
+                AppsAnswer.App(
+                    name: state.name, bundleID: configuration[state.name]?.configuration.policy.app.bundleID,
+                    status: state.status, reason: state.reason,
+                    detail: apps.failure(of: state.name)?.description.hidingCredentials)
+            },
+            default: configuration.unprefixedApp)
     }
 
     private func check(_ request: Request, _ context: ServiceContext) throws(Problem) {

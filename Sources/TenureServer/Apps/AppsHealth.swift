@@ -34,8 +34,10 @@ struct AppsHealth: Sendable {
             json.field("status", "ok")
             json.object("apps") { json in
                 for state in states {
-                    json.key(state.name)
-                    json.object { $0.write(state) }
+                    json.object(state.name) { json in
+                        json.field("status", state.status)
+                        json.field("reason", ifPresent: state.reason)
+                    }
                 }
             }
         }
@@ -64,12 +66,6 @@ struct AppState: Sendable {
     let name: String
     /// A stable name for the reason why the app can't write; nil if it can.
     let reason: String?
-}
 
-extension JSONWriter {
-    /// Writes the fields that describe whether an app can write to its database.
-    mutating func write(_ state: AppState) {
-        field("status", state.reason == nil ? "ok" : "failing")
-        field("reason", ifPresent: state.reason)
-    }
+    var status: String { reason == nil ? "ok" : "failing" }
 }

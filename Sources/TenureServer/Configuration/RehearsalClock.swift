@@ -30,7 +30,7 @@ public final class RehearsalClock: Sendable {
 
     /// Sets the clock for all processes that read the file. The write is atomic, so that no process reads an incomplete
     /// date.
-    public static func set(_ path: String, to now: Date) throws {
+    package static func set(_ path: String, to now: Date) throws {
         try Data((now.rfc3339 + "\n").utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
     }
 

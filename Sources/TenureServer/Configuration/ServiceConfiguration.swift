@@ -257,10 +257,10 @@ public struct ServiceConfiguration: Sendable {
     }
 
     /// Whether the folder of keys has a signing key. The first start creates one.
-    public var hasSigningKey: Bool { SigningKeyStore(folder: folderOfKeys).exists }
+    package var hasSigningKey: Bool { SigningKeyStore(folder: folderOfKeys).exists }
 
     /// The names of the trusted authorities other than Apple.
-    public var testAuthorities: [String] { Set(anchors.values.flatMap(Self.testAuthorities)).sorted() }
+    package var testAuthorities: [String] { Set(anchors.values.flatMap(Self.testAuthorities)).sorted() }
 
     /// The mistake if a clock is set where it isn't allowed. It applies even with `allowsTestAnchorsBeyondLoopback`,
     /// because a stopped clock would make every token permanent.

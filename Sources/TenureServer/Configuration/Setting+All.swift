@@ -4,119 +4,91 @@ import TenureStore
 /// All settings. A setting to which other code refers is a constant here. The others appear only in `all`.
 extension Setting {
     package static let config = Setting(
-        "config", .path, isForCommandOnly: true, "a configuration file, in YAML or JSON")
-    package static let check = Setting(
-        "check", .flag, isForCommandOnly: true,
-        "print every mistake in the configuration, or what the service would do, and exit")
-    static let newDatabase = Setting(
-        "newDatabase", .flag, isForCommandOnly: true,
-        "create the database although there is a signing key already; fails if the database exists",
-        apply: { $1.createsDatabase = $0.text(named: "newDatabase") == "true" })
-    package static let policy = Setting("policy", .path, isOfApp: true, "the policy, in YAML or JSON; required")
+        "config", .path, \.config, isForCommandOnly: true, "a configuration file, in YAML or JSON")
+    package static let policy = Setting(
+        "policy", .path, \.policy, isOfApp: true, "the policy, in YAML or JSON; required")
     package static let database = Setting(
-        "database", .path, fallback: "tenure.sqlite", isOfApp: true,
+        "database", .path, \.configuration.databasePath, isOfApp: true,
         "the database: an SQLite file or a PostgreSQL URL; created if missing")
     package static let keys = Setting(
-        "keys", .path, \.keysFolder, isOfApp: true,
+        "keys", .path, \.configuration.keysFolder, isOfApp: true,
         "the folder of the service's keys, mode 600; by default the folder of the SQLite file")
-    package static let host = Setting("host", .text("address"), \.host, "the address to listen on")
-    package static let port = Setting("port", 0...65_535, \.port, "the port to listen on; 0 takes any free one")
-    package static let environments = Setting(
-        "environments", .list(.choice(["production", "sandbox", "xcode"])), fallback: "production, sandbox",
-        flag: "environment", isOfApp: true, "the App Store environments that count")
     package static let trust = Setting(
-        "trust", .list(.trust), isOfApp: true,
+        "trust", listOf: .trust, \.trust, isOfApp: true,
         "certificates to trust beside Apple's roots; for xcode, the certificate of your Xcode")
     package static let adminKeyFile = Setting(
-        "adminKeyFile", .path, isOfApp: true, "a file with the admin key, made by `tenure admin-key generate`; mode 600"
+        "adminKeyFile", .path, \.adminKeyFile, isOfApp: true,
+        "a file with the admin key, made by `tenure admin-key generate`; mode 600"
     )
-    package static let certificate = Setting(
-        "tls.certificate", .path, "a PEM file with the server's certificate, then its intermediate certificates")
-    package static let tlsKey = Setting("tls.key", .path, "a PEM file with that certificate's private key")
-    package static let behindProxy = Setting(
-        "behindProxy", .list(.text("address")),
-        "addresses or networks (10.0.0.0/8) of the proxies that terminate TLS in front of the service")
     package static let issuerID = Setting(
-        "appStore.issuerID", .text("UUID"), isOfApp: true,
+        "appStore.issuerID", .text("UUID"), \.appStore.issuerID, isOfApp: true,
         "for calls to the App Store: the issuer ID in App Store Connect")
     package static let keyID = Setting(
-        "appStore.keyID", .text("id"), isOfApp: true, "the key's ID in App Store Connect")
-    package static let privateKeyFile = Setting("appStore.privateKeyFile", .path, isOfApp: true, "the key's `.p8` file")
+        "appStore.keyID", .text("id"), \.appStore.keyID, isOfApp: true, "the key's ID in App Store Connect")
+    package static let privateKeyFile = Setting(
+        "appStore.privateKeyFile", .path, \.appStore.privateKeyFile, isOfApp: true, "the key's `.p8` file")
     package static let productionHost = Setting(
-        "appStore.hosts.production", .text("URL"), isOfApp: true,
+        "appStore.hosts.production", .text("URL"), \.productionHost, isOfApp: true,
         "another server in place of Apple's for production, such as a local App Store")
     package static let sandboxHost = Setting(
-        "appStore.hosts.sandbox", .text("URL"), isOfApp: true, "another server in place of Apple's for the sandbox")
+        "appStore.hosts.sandbox", .text("URL"), \.sandboxHost, isOfApp: true,
+        "another server in place of Apple's for the sandbox")
     package static let clock = Setting(
-        "clock", .path,
+        "clock", .path, \.clock,
         "for tests, with test anchors on loopback: a file with the current instant, such as a local App Store's")
     package static let contentFolder = Setting(
-        "content.folder", .path, isOfApp: true,
+        "content.folder", .path, \.content.folder, isOfApp: true,
         "the folder where `tenure content publish` puts asset packs; see Docs/content.md")
     package static let linkLifetime = Setting(
-        "content.linkLifetime", .length(1...31_536_000), fallback: "24h", isOfApp: true,
+        "content.linkLifetime", 1...31_536_000, fallback: "24h", \.content.linkLifetime, isOfApp: true,
         "how long a download link works; with S3 at most 7d")
-    package static let s3Endpoint = Setting(
-        "content.s3.endpoint", .text("URL"), isOfApp: true,
-        "the S3-compatible server with the files; by default AWS's server of the region")
-    package static let s3Region = Setting(
-        "content.s3.region", .text("region"), isOfApp: true, "the region of the bucket, such as `eu-central-1`")
-    package static let s3Bucket = Setting(
-        "content.s3.bucket", .text("name"), isOfApp: true, "the bucket with the published files")
-    package static let s3Prefix = Setting(
-        "content.s3.prefix", .text("text"), isOfApp: true, "the folder of the published files in the bucket")
-    package static let s3AccessKeyID = Setting(
-        "content.s3.accessKeyID", .text("id"), isOfApp: true, "the ID of an access key that may read the bucket")
-    package static let s3SecretAccessKeyFile = Setting(
-        "content.s3.secretAccessKeyFile", .path, isOfApp: true, "a file with that key's secret; mode 600")
-    package static let s3SessionTokenFile = Setting(
-        "content.s3.sessionTokenFile", .path, isOfApp: true,
-        "a file with the session token of temporary credentials; mode 600")
-    package static let s3URLStyle = Setting(
-        "content.s3.urlStyle", .choice(S3Settings.URLStyle.allCases.map(\.rawValue)),
-        fallback: S3Settings.URLStyle.path.rawValue, isOfApp: true,
-        "whether a URL names the bucket in its path or in its host")
     package static let webhooks = Setting(
         "webhooks", .structure, isOfApp: true, "endpoints that receive events; see Docs/webhooks.md")
     package static let apps = Setting(
         "apps", .structure, "several apps in one service, by name, each with its own policy, database and keys")
     package static let appsDefault = Setting(
-        "apps.default", .text("app"), "which of several apps also answers the routes without `/apps/NAME`")
-    package static let logLevel = Setting(
-        "logLevel", .choice(["trace", "debug", "info", "notice", "warning", "error"]), fallback: "info",
-        "the least severe level that is logged")
-    package static let logFormat = Setting(
-        "logFormat", .choice(["auto", "text", "json"]), fallback: "auto",
-        "one JSON object a line, or text; auto is text on a terminal and JSON elsewhere")
+        "apps.default", .text("app"), \.defaultApp, "which of several apps also answers the routes without `/apps/NAME`"
+    )
     static let shutdownTimeout = Setting(
-        "timeouts.shutdown", 0...3600, \.timeouts.shutdown, "seconds to finish accepted requests after SIGTERM")
+        "timeouts.shutdown", 0...3600, \.configuration.timeouts.shutdown,
+        "seconds to finish accepted requests after SIGTERM")
 
     /// All settings, in the order of the documentation.
     package static let all: [Setting] = [
         config,
-        check,
-        newDatabase,
+        Setting(
+            "check", \.isCheck, isForCommandOnly: true,
+            "print every mistake in the configuration, or what the service would do, and exit"),
+        Setting(
+            "newDatabase", \.configuration.createsDatabase, isForCommandOnly: true,
+            "create the database although there is a signing key already; fails if the database exists"),
         policy,
         database,
         keys,
-        host,
-        port,
-        environments,
+        Setting("host", .text("address"), \.configuration.host, "the address to listen on"),
+        Setting("port", 0...65_535, \.configuration.port, "the port to listen on; 0 takes any free one"),
+        Setting(
+            "environments", listOf: .choice(["production", "sandbox", "xcode"]), \.environments,
+            flag: "environment", isOfApp: true, "the App Store environments that count"),
         trust,
         adminKeyFile,
-        certificate,
-        tlsKey,
-        behindProxy,
         Setting(
-            "testAnchorsBeyondLoopback", \.allowsTestAnchorsBeyondLoopback,
+            "tls.certificate", .path, \.certificate,
+            "a PEM file with the server's certificate, then its intermediate certificates"),
+        Setting("tls.key", .path, \.tlsKey, "a PEM file with that certificate's private key"),
+        Setting(
+            "behindProxy", listOf: .text("address"), \.proxies,
+            "addresses or networks (10.0.0.0/8) of the proxies that terminate TLS in front of the service"),
+        Setting(
+            "testAnchorsBeyondLoopback", \.configuration.allowsTestAnchorsBeyondLoopback,
             "accept test authorities in `trust` although other machines can reach the service; anyone with their private key can get every entitlement"
         ),
         Setting(
-            "transfer", \.transfer, isOfApp: true,
+            "transfer", \.configuration.transfer, isOfApp: true,
             "what a link to a second user does with an acquisition: `never` refuses it, `newest` moves the acquisition, `share` makes both users one customer"
         ),
         Setting(
-            "deviceLimit", 1...1_000_000, \.deviceLimit, isOfApp: true,
+            "deviceLimit", 1...1_000_000, \.configuration.deviceLimit, isOfApp: true,
             "the number of devices of one acquisition above which the event `manyDevices` is stored; no sync is refused"
         ),
         issuerID,
@@ -127,59 +99,84 @@ extension Setting {
         clock,
         contentFolder,
         linkLifetime,
-        s3Endpoint,
-        s3Region,
-        s3Bucket,
-        s3Prefix,
-        s3AccessKeyID,
-        s3SecretAccessKeyFile,
-        s3SessionTokenFile,
-        s3URLStyle,
+        Setting(
+            "content.s3.endpoint", .text("URL"), \.s3.endpoint, isOfApp: true,
+            "the S3-compatible server with the files; by default AWS's server of the region"),
+        Setting(
+            "content.s3.region", .text("region"), \.s3.region, isOfApp: true,
+            "the region of the bucket, such as `eu-central-1`"),
+        Setting(
+            "content.s3.bucket", .text("name"), \.s3.bucket, isOfApp: true, "the bucket with the published files"),
+        Setting(
+            "content.s3.prefix", .text("text"), \.s3.prefix, isOfApp: true,
+            "the folder of the published files in the bucket"),
+        Setting(
+            "content.s3.accessKeyID", .text("id"), \.s3.accessKeyID, isOfApp: true,
+            "the ID of an access key that may read the bucket"),
+        Setting(
+            "content.s3.secretAccessKeyFile", .path, \.s3.secretAccessKeyFile, isOfApp: true,
+            "a file with that key's secret; mode 600"),
+        Setting(
+            "content.s3.sessionTokenFile", .path, \.s3.sessionTokenFile, isOfApp: true,
+            "a file with the session token of temporary credentials; mode 600"),
+        Setting(
+            "content.s3.urlStyle", \.s3.urlStyle, isOfApp: true,
+            "whether a URL names the bucket in its path or in its host"),
         webhooks,
         Setting(
-            "expiringDays", 0...365, \.webhookSettings.expiringDays, isOfApp: true,
+            "expiringDays", 0...365, \.configuration.webhookSettings.expiringDays, isOfApp: true,
             "days before the end of a right at which `entitlement.expiring` is sent"),
         Setting(
-            "webhookRetentionDays", 4...3650, \.webhookSettings.retentionDays, isOfApp: true,
+            "webhookRetentionDays", 4...3650, \.configuration.webhookSettings.retentionDays, isOfApp: true,
             "days for which sent messages are kept"),
         apps,
         appsDefault,
         Setting(
-            "metrics", \.metrics,
+            "metrics", \.configuration.metrics,
             "who may read `/metrics`: `guarded` allows loopback and the admin key, `open` everyone, `off` no client"),
-        logLevel,
-        logFormat,
         Setting(
-            "rateLimits.perAddress", 0...1_000_000, \.rateLimits.perAddress.perSecond, isOfApp: true,
+            "logLevel", .choice(["trace", "debug", "info", "notice", "warning", "error"]), \.logLevel,
+            "the least severe level that is logged"),
+        Setting(
+            "logFormat", .choice(["auto", "text", "json"]), \.logFormat,
+            "one JSON object a line, or text; auto is text on a terminal and JSON elsewhere"),
+        Setting(
+            "rateLimits.perAddress", 0...1_000_000, \.configuration.rateLimits.perAddress.perSecond, isOfApp: true,
             "requests per second from one address (IPv6: from one /64); 0 means no limit"),
         Setting(
-            "rateLimits.addressBurst", 1...10_000_000, \.rateLimits.perAddress.burst, isOfApp: true,
+            "rateLimits.addressBurst", 1...10_000_000, \.configuration.rateLimits.perAddress.burst, isOfApp: true,
             "requests that one address may send at once"),
         Setting(
-            "rateLimits.perToken", 0...1_000_000, \.rateLimits.perToken.perSecond, isOfApp: true,
+            "rateLimits.perToken", 0...1_000_000, \.configuration.rateLimits.perToken.perSecond, isOfApp: true,
             "requests per second with one access token; 0 means no limit"),
         Setting(
-            "rateLimits.tokenBurst", 1...10_000_000, \.rateLimits.perToken.burst, isOfApp: true,
+            "rateLimits.tokenBurst", 1...10_000_000, \.configuration.rateLimits.perToken.burst, isOfApp: true,
             "requests that may be sent at once with one access token"),
         Setting(
-            "limits.bodySize", 1024...1_073_741_824, \.limits.bodySize, isOfApp: true,
+            "limits.bodySize", 1024...1_073_741_824, \.configuration.limits.bodySize, isOfApp: true,
             "the largest request body, in bytes"),
         Setting(
-            "limits.bodyRate", 0...1_073_741_824, \.limits.bodyRate,
+            "limits.bodyRate", 0...1_073_741_824, \.configuration.limits.bodyRate,
             "the lowest rate of a request body, in bytes per second; 0 means no limit"),
         Setting(
-            "limits.connections", 1...1_000_000, \.limits.connections,
+            "limits.connections", 1...1_000_000, \.configuration.limits.connections,
             "connections at once, never more than the process may open; beyond it, the longest idle one is closed"),
         Setting(
-            "limits.connectionsPerAddress", 1...1_000_000, \.limits.connectionsPerAddress,
+            "limits.connectionsPerAddress", 1...1_000_000, \.configuration.limits.connectionsPerAddress,
             "connections at once from one address (IPv6: from one /64); for a client behind a proxy, its requests in progress"
         ),
-        Setting("timeouts.head", 1...3600, \.timeouts.head, "seconds until a new connection's first request has begun"),
-        Setting("timeouts.body", 1...3600, \.timeouts.body, "seconds over which `limits.bodyRate` is measured"),
         Setting(
-            "timeouts.response", 1...3600, \.timeouts.response,
+            "timeouts.head", 1...3600, \.configuration.timeouts.head,
+            "seconds until a new connection's first request has begun"),
+        Setting(
+            "timeouts.body", 1...3600, \.configuration.timeouts.body, "seconds over which `limits.bodyRate` is measured"
+        ),
+        Setting(
+            "timeouts.response", 1...3600, \.configuration.timeouts.response,
             "seconds within which a client must read some of a response"),
-        Setting("timeouts.idle", 1...3600, \.timeouts.idle, "seconds until a connection without requests is closed"),
+        Setting(
+            "timeouts.idle", 1...3600, \.configuration.timeouts.idle,
+            "seconds until a connection without requests is closed"),
         shutdownTimeout,
     ]
 
@@ -190,9 +187,7 @@ extension Setting {
     package static let fixed = all.filter { !$0.isOfApp && !$0.isForCommandOnly && $0.name != appsDefault.name }
 
     /// The settings of a bucket that has the content files in place of the folder.
-    package static let s3: [Setting] = [
-        s3Endpoint, s3Region, s3Bucket, s3Prefix, s3AccessKeyID, s3SecretAccessKeyFile, s3SessionTokenFile, s3URLStyle,
-    ]
+    package static let s3 = all.filter { $0.name.hasPrefix("content.s3.") }
 
     /// The settings that a file may contain and, unless they are structures, the environment.
     package static let configurable = all.filter { !$0.isForCommandOnly }

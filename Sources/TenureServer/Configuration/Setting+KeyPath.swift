@@ -1,9 +1,10 @@
 import TenureCore
+import TenurePolicyFile
 
-/// Settings that set one property of the configuration. The property's initial value is the default.
+/// Settings that set one property of `ServeOptions`. The property's initial value is the default.
 extension Setting {
-    /// The property of the configuration that a setting sets.
-    typealias Path<Value> = any WritableKeyPath<ServiceConfiguration, Value> & Sendable
+    /// The property that a setting sets.
+    typealias Path<Value> = any WritableKeyPath<ServeOptions, Value> & Sendable
 
     /// Creates a setting for a number.
     init(
@@ -18,27 +19,44 @@ extension Setting {
     init(
         _ name: String, _ range: ClosedRange<Int>, _ path: Path<Double>, isOfApp: Bool = false, _ sentence: String
     ) {
-        let fallback = Self.defaults.map { "\(Int($0[keyPath: path]))" }
+        let fallback = ServeOptions.defaults.map { "\(Int($0[keyPath: path]))" }
         self.init(name, .number(range), fallback: fallback, isOfApp: isOfApp, sentence) {
             if let value = $0.text(named: name).flatMap({ Double($0) }) { $1[keyPath: path] = value }
         }
     }
 
-    /// Creates a setting for a text with a default.
-    init(_ name: String, _ kind: Kind, _ path: Path<String>, _ sentence: String) {
-        self.init(name, kind, fallback: Self.fallback(path), sentence) {
+    /// Creates a setting for a length of time between these seconds.
+    init(
+        _ name: String, _ range: ClosedRange<Double>, fallback: String, _ path: Path<Double>, isOfApp: Bool = false,
+        _ sentence: String
+    ) {
+        self.init(name, .length(range), fallback: fallback, isOfApp: isOfApp, sentence) {
+            let text = $0.text(named: name) ?? fallback
+            if let value = TenurePolicyFile.Duration.seconds(text) { $1[keyPath: path] = value }
+        }
+    }
+
+    /// Creates a setting for a text. An empty property has no default.
+    init(_ name: String, _ kind: Kind, _ path: Path<String>, isOfApp: Bool = false, _ sentence: String) {
+        self.init(name, kind, fallback: Self.fallback(path), isOfApp: isOfApp, sentence) {
             if let text = $0.text(named: name) { $1[keyPath: path] = text }
         }
     }
 
     /// Creates a setting for a text without a default.
-    init(_ name: String, _ kind: Kind, _ path: Path<String?>, isOfApp: Bool = false, _ sentence: String) {
-        self.init(name, kind, isOfApp: isOfApp, sentence) { $1[keyPath: path] = $0.text(named: name) }
+    init(
+        _ name: String, _ kind: Kind, _ path: Path<String?>, isForCommandOnly: Bool = false, isOfApp: Bool = false,
+        _ sentence: String
+    ) {
+        self.init(name, kind, isForCommandOnly: isForCommandOnly, isOfApp: isOfApp, sentence) {
+            $1[keyPath: path] = $0.text(named: name)
+        }
     }
 
     /// Creates a setting for `true` or `false`.
-    init(_ name: String, _ path: Path<Bool>, _ sentence: String) {
-        self.init(name, .flag, fallback: Self.fallback(path), sentence) {
+    init(_ name: String, _ path: Path<Bool>, isForCommandOnly: Bool = false, _ sentence: String) {
+        let fallback = isForCommandOnly ? nil : Self.fallback(path)
+        self.init(name, .flag, fallback: fallback, isForCommandOnly: isForCommandOnly, sentence) {
             $1[keyPath: path] = $0.text(named: name) == "true"
         }
     }
@@ -47,31 +65,28 @@ extension Setting {
     init<Choice: RawRepresentable<String> & CaseIterable & SendableMetatype>(
         _ name: String, _ path: Path<Choice>, isOfApp: Bool = false, _ sentence: String
     ) {
-        let fallback = Self.defaults?[keyPath: path].rawValue
+        let fallback = ServeOptions.defaults?[keyPath: path].rawValue
         self.init(name, .choice(Choice.allCases.map(\.rawValue)), fallback: fallback, isOfApp: isOfApp, sentence) {
             if let choice = $0.text(named: name).flatMap({ Choice(rawValue: $0) }) { $1[keyPath: path] = choice }
         }
     }
 
-    /// The default as text: the property's initial value.
-    private static func fallback<Value>(_ path: Path<Value>) -> String? {
-        defaults.map { "\($0[keyPath: path])" }
+    /// Creates a setting for a list. An empty property has no default.
+    init(
+        _ name: String, listOf kind: Kind, _ path: Path<[String]>, flag: String? = nil, isOfApp: Bool = false,
+        _ sentence: String
+    ) {
+        let fallback = ServeOptions.defaults?[keyPath: path].joined(separator: ", ")
+        self.init(
+            name, .list(kind), fallback: fallback == "" ? nil : fallback, flag: flag, isOfApp: isOfApp, sentence
+        ) {
+            if let texts = $0.list(named: name) { $1[keyPath: path] = texts }
+        }
     }
 
-    private static let defaults = ServiceConfiguration.withoutPolicy
-}
-
-extension ServiceConfiguration {
-    /// A configuration with all defaults and the policy of an invented app. With it, the other settings can be checked if
-    /// the policy can't be read, so that one run reports all mistakes.
-    package static let withoutPolicy = try? ServiceConfiguration(
-        databasePath: "",
-        policy: Policy(
-            app: Policy.App(bundleID: "com.example.unknown", appleID: 1),
-            eras: [Era(name: "unknown", model: .free)], entitlements: [Entitlement(name: "unknown")]))
-
-    /// Applies all settings that require neither reading a file nor other settings.
-    package mutating func set(from values: SettingValues) {
-        for setting in Setting.all { setting.apply?(values, &self) }
+    /// The default as text: the property's initial value. Nil for an empty one.
+    private static func fallback<Value>(_ path: Path<Value>) -> String? {
+        let text = ServeOptions.defaults.map { "\($0[keyPath: path])" }
+        return text == "" ? nil : text
     }
 }

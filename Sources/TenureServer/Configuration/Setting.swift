@@ -3,7 +3,7 @@ import TenurePolicyFile
 /// One setting of the service: its names, its kind of value, and its meaning.
 ///
 /// The file, the environment, the command line, `--help` and the table in `Docs/configuration.md` all come from
-/// `Setting.all`. A new setting is one row there: its name, kind, key path in the configuration, and help.
+/// `Setting.all`. A new setting is one row there: its name, kind, key path in `ServeOptions`, and help.
 package struct Setting: Sendable {
     /// The kind of its value.
     package enum Kind: Sendable, Hashable {
@@ -41,14 +41,13 @@ package struct Setting: Sendable {
 
     /// Whether each of several apps has its own value. Other settings, such as the port, exist once for all apps.
     let isOfApp: Bool
-    /// Writes the value into a configuration. It is nil if applying the value needs a file or other settings; then
-    /// `tenure serve` does it.
-    let apply: (@Sendable (SettingValues, inout ServiceConfiguration) -> Void)?
+    /// Sets the property of the setting's key path. It is nil for a structure.
+    let apply: (@Sendable (SettingValues, inout ServeOptions) -> Void)?
 
     init(
         _ name: String, _ kind: Kind, fallback: String? = nil, flag: String? = nil, isForCommandOnly: Bool = false,
         isOfApp: Bool = false, _ sentence: String,
-        apply: (@Sendable (SettingValues, inout ServiceConfiguration) -> Void)? = nil
+        apply: (@Sendable (SettingValues, inout ServeOptions) -> Void)? = nil
     ) {
         self.name = name
         self.kind = kind

@@ -1,5 +1,3 @@
-import TenurePolicyFile
-
 /// The values of settings from a file, the environment and the command line. A later value overrides an earlier one.
 package struct SettingValues: Sendable {
     /// The values of each setting, by its name. Only lists have several.
@@ -117,15 +115,8 @@ package struct SettingValues: Sendable {
     /// The value of the setting with this name, without its default.
     func text(named name: String) -> String? { texts[name]?.last }
 
-    package func number(_ setting: Setting) -> Int? { text(setting).flatMap { Int($0) } }
-
-    /// The value of a length of time, in seconds.
-    package func length(_ setting: Setting) -> Double? {
-        text(setting).flatMap { TenurePolicyFile.Duration.seconds($0) }
-    }
-
-    /// Whether a flag is `true`.
-    package func isOn(_ setting: Setting) -> Bool { text(setting) == "true" }
+    /// The values of the list with this name, without its default.
+    func list(named name: String) -> [String]? { texts[name] }
 }
 
 extension StringProtocol {

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import Hummingbird
 import TenureAPI
@@ -24,8 +25,11 @@ extension Response {
         json(capacity: capacity) { $0.object(body) }
     }
 
+    /// A response with the JSON of a value, which no cache may store. The names are sorted.
+    static func encoded(_ value: some Encodable) throws -> Response { .json(try JSONEncoder.sorted.encode(value)) }
+
     /// A response with finished JSON, which no cache may store.
-    static func json(_ bytes: [UInt8]) -> Response {
+    static func json(_ bytes: some Sequence<UInt8>) -> Response {
         answer(ByteBuffer(bytes: bytes), status: .ok, mediaType: "application/json")
     }
 
@@ -53,5 +57,14 @@ extension Response {
         if problem.code == .notAuthenticated { response.headers[.wwwAuthenticate] = "Bearer" }
         if let seconds = problem.retryAfter { response.headers[.retryAfter] = String(seconds) }
         return response
+    }
+}
+
+extension JSONEncoder {
+    /// An encoder that sorts names, so that equal values have equal bytes.
+    static var sorted: JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return encoder
     }
 }

@@ -2,6 +2,7 @@ import Crypto
 package import Foundation
 import TenureAPI
 import TenureCore
+import TenureJSON
 
 /// The file of an offline root: a key that signs online keys and revocations, on a machine without a network.
 package struct OfflineRoot: Sendable {

@@ -1,4 +1,5 @@
 package import Foundation
+import TenureJSON
 
 /// The operations on a service's signing keys for `tenure signing-key`. Each one changes everything it should, or
 /// nothing.

@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import TenureAPI
 import TenureCore
+import TenureJSON
 
 /// The changes to the file of signing keys: rotation, revocation, and what the offline root signed.
 extension SigningKeyFile {

@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import TenureCore
+import TenureJSON
 
 /// The contents of the file of signing keys: the private key in use, the public keys, and the statements that vouch for
 /// them.

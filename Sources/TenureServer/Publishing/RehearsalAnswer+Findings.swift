@@ -53,11 +53,7 @@ extension RehearsalAnswer {
 
     /// The report as JSON with sorted keys, so that equal reports have equal bytes.
     var encoded: [UInt8] {
-        get throws {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            return [UInt8](try encoder.encode(self))
-        }
+        get throws { [UInt8](try JSONEncoder.sorted.encode(self)) }
     }
 }
 

@@ -1,5 +1,6 @@
 import Hummingbird
 import TenureAPI
+import TenureJSON
 import TenureStore
 
 /// The routes for supervisors and load balancers. `GET /health/live` succeeds if the process responds, and
@@ -9,7 +10,7 @@ struct HealthRoutes: Sendable {
 
     static let livePath: RouterPath = "/health/live"
     static let readyPath: RouterPath = "/health/ready"
-    static var alive: Response { .json(Array(#"{"status":"ok"}"#.utf8)) }
+    static var alive: Response { .jsonObject { $0.field("status", "ok") } }
 
     @Sendable func live(_ request: Request, context: ServiceContext) async throws -> Response { Self.alive }
 

@@ -41,7 +41,7 @@ extension Webhook {
     /// Reads the secrets of a file, one on each line, the newest first.
     ///
     /// Throws `keyFile` if the file can't be read, or if users other than its owner can read it.
-    public static func secrets(in path: String) throws(ServiceError) -> [String] {
+    package static func secrets(in path: String) throws(ServiceError) -> [String] {
         let contents = try SecretFile(path: path).existingContents()
         return String(decoding: contents, as: UTF8.self).split(whereSeparator: \.isNewline)
             .map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }

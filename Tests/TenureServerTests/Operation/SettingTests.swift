@@ -11,13 +11,13 @@ import Testing
         #expect(text.contains("\n" + table + "\n\n"), "Docs/configuration.md should hold\n\(table)")
     }
 
-    @Test func `settings have unique names`() {
+    @Test func `settings have unique names`() throws {
         #expect(Set(Setting.all.map(\.name)).count == Setting.all.count)
         #expect(Set(Setting.all.map(\.flag)).count == Setting.all.count)
         #expect(Set(Setting.all.map(\.variable)).count == Setting.all.count)
         #expect(Setting.adminKeyFile.flag == "--admin-key-file")
         #expect(Setting.adminKeyFile.variable == "TENURE_ADMIN_KEY_FILE")
-        #expect(Setting.certificate.variable == "TENURE_TLS_CERTIFICATE")
+        #expect(try Setting.named("tls.certificate").variable == "TENURE_TLS_CERTIFICATE")
         #expect(Setting("appStore.issuerID", .flag, "").flag == "--app-store-issuer-id")
     }
 
@@ -28,6 +28,10 @@ import Testing
                 #expect(setting.kind.objection(to: word) == nil, "\(setting.name)")
             }
         }
+    }
+
+    @Test func `each setting but the structures sets a property`() {
+        #expect(Setting.all.filter { $0.apply == nil }.allSatisfy { $0.kind == .structure })
     }
 
     @Test func `the help of tenure serve lists all settings with their names, in lines that fit`() {
@@ -41,16 +45,17 @@ import Testing
 
     @Test func `settings of the command line override the environment, which overrides the file`() throws {
         var values = SettingValues()
-        #expect(values.number(.port) == 8080)
-        values.set(.port, to: ["1"], at: "file")
-        values.set(.host, to: ["a"], at: "file")
-        values.set(.logLevel, to: ["debug"], at: "file")
+        #expect(try #require(ServeOptions(values)).configuration.port == 8080)
+        for (name, text) in [("port", "1"), ("host", "a"), ("logLevel", "debug")] {
+            values.set(try Setting.named(name), to: [text], at: "file")
+        }
         let unknown = values.read(environment: ["TENURE_PORT": "2", "TENURE_HOST": "b", "PORT": "9"])
         try values.read(arguments: ["--port", "3"])
         #expect(unknown.isEmpty && values.mistakes.isEmpty)
-        #expect(values.number(.port) == 3)
-        #expect(values.text(.host) == "b")
-        #expect(values.text(.logLevel) == "debug")
+        let options = try #require(ServeOptions(values))
+        #expect(options.configuration.port == 3)
+        #expect(options.configuration.host == "b")
+        #expect(options.logLevel == "debug")
     }
 
     @Test func `settings of the environment with unknown names are reported`() {
@@ -70,7 +75,7 @@ import Testing
         #expect(values.mistakes.contains { $0.hasPrefix("$TENURE_PORT: `port` ") && $0.contains("`70000`") })
         #expect(values.mistakes.contains { $0.contains("moon") })
         // An invalid value leaves the previous one.
-        #expect(values.number(.port) == 8080)
+        #expect(try #require(ServeOptions(values)).configuration.port == 8080)
     }
 
     @Test func `settings that are lists may be repeated`() throws {
@@ -95,13 +100,13 @@ import Testing
         #expect(structure.kind.objection(to: "x") != nil)
     }
 
-    @Test func `file paths in the configuration file are relative to this file`() {
+    @Test func `file paths in the configuration file are relative to this file`() throws {
         #expect(Setting.policy.kind.resolved("policy.yaml", in: "etc") == "etc/policy.yaml")
         #expect(Setting.policy.kind.resolved("/policy.yaml", in: "etc") == "/policy.yaml")
         #expect(Setting.policy.kind.resolved("policy.yaml", in: "") == "policy.yaml")
         #expect(Setting.database.kind.resolved("postgres://db/tenure", in: "etc") == "postgres://db/tenure")
         #expect(Setting.trust.kind.resolved("sandbox=roots.pem", in: "etc") == "sandbox=etc/roots.pem")
-        #expect(Setting.host.kind.resolved("localhost", in: "etc") == "localhost")
+        #expect(try Setting.named("host").kind.resolved("localhost", in: "etc") == "localhost")
     }
 
     @Test func `a database setting with PostgreSQL options isn't taken for a path or a URL`() {
@@ -122,6 +127,10 @@ import Testing
 }
 
 extension Setting {
+    fileprivate static func named(_ name: String) throws -> Setting {
+        try #require(all.first { $0.name == name })
+    }
+
     /// The setting's row of the table in `Docs/configuration.md`.
     fileprivate var row: String {
         let name = isForCommandOnly ? "" : "`\(name)`"

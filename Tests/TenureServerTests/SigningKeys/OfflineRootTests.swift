@@ -5,6 +5,7 @@ import Logging
 import TenureAPI
 import TenureAppStore
 import TenureCore
+import TenureJSON
 import TenureMint
 import Testing
 

@@ -1,0 +1,55 @@
+import TenureCore
+
+/// What the settings say: the configuration of the service, and what `tenure serve` needs to complete it.
+package struct ServeOptions: Sendable {
+    /// The configuration, without what is read from files.
+    package var configuration: ServiceConfiguration
+
+    /// The path of the configuration file.
+    var config: String?
+    /// Whether to check the configuration only.
+    package var isCheck = false
+    /// The path of the policy.
+    package var policy: String?
+    /// The names of the environments that count.
+    package var environments = ["production", "sandbox"]
+    /// The paths of trusted certificates, some with the environment for which they are trusted.
+    package var trust: [String] = []
+    /// The path of the file with the admin key.
+    package var adminKeyFile: String?
+    package var certificate: String?
+    package var tlsKey: String?
+    /// The addresses and networks of proxies.
+    package var proxies: [String] = []
+    /// The key for the App Store Server API. It has no effect if all of its properties are empty.
+    package var appStore = AppStoreSettings(issuerID: "", keyID: "", privateKeyFile: "")
+    package var productionHost: String?
+    package var sandboxHost: String?
+    /// The path of the file with the current instant.
+    package var clock: String?
+    /// The asset packs. They have no effect without a folder.
+    package var content = ContentSettings(folder: "")
+    /// The bucket of the asset packs. A missing setting is an empty text.
+    package var s3 = S3Settings(region: "", bucket: "", accessKeyID: "", secretAccessKeyFile: "")
+    package var defaultApp: String?
+    package var logLevel = "info"
+    package var logFormat = "auto"
+
+    /// All defaults, with the policy of an invented app. With it, the other settings can be checked if the policy can't be
+    /// read, so that one run reports all mistakes.
+    static let defaults = try? ServeOptions(
+        configuration: ServiceConfiguration(
+            databasePath: "tenure.sqlite",
+            policy: Policy(
+                app: Policy.App(bundleID: "com.example.unknown", appleID: 1),
+                eras: [Era(name: "unknown", model: .free)], entitlements: [Entitlement(name: "unknown")])))
+}
+
+extension ServeOptions {
+    /// Applies all settings; nil only if the policy of `defaults` is invalid.
+    package init?(_ values: SettingValues) {
+        guard let defaults = Self.defaults else { return nil }
+        self = defaults
+        for setting in Setting.all { setting.apply?(values, &self) }
+    }
+}
