@@ -169,6 +169,17 @@ private func freePort() async throws -> Int {
     return port
 }
 
+@Test(arguments: [
+    ["settings", "--local-store-port", "0"], ["settings", "--local-store-port", "65536"],
+    ["run", "--local-store-port", "8090", "story.yaml"],
+    ["run", "--service", "http://127.0.0.1:1", "--folder", "x", "--local-store-port", "65536", "story.yaml"],
+])
+func `an invalid or unused port of the local App Store is refused`(_ arguments: [String]) async throws {
+    let result = try await Command.run(["scenario"] + arguments)
+    #expect(result.status == 64)
+    #expect(result.errors.contains("error: `--local-store-port` "))
+}
+
 @Test(arguments: ["subscription-life", "app-refund"])
 func `a separate service uses the local App Store's clock and Server API`(_ name: String) async throws {
     let folder = try Folder()

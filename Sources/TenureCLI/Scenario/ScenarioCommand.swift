@@ -53,8 +53,10 @@ struct ScenarioRunCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The folder that `tenure scenario settings` wrote for that service.", valueName: "dir"))
     var folder: String?
 
-    @Option(help: "The port of the local App Store, which that service uses; 0 for any free one.")
-    var localStorePort = 0
+    @Option(
+        help: ArgumentHelp(
+            "The port of the local App Store, which that service uses; 0 for any free one.", valueName: "port"))
+    var localStorePort: Int?
 
     @Option(
         help: ArgumentHelp(
@@ -75,6 +77,12 @@ struct ScenarioRunCommand: AsyncParsableCommand {
         }
         if service == nil, folder != nil {
             throw ValidationError("`--folder` is the folder of a running service; pass its URL with `--service`")
+        }
+        if service == nil, localStorePort != nil {
+            throw ValidationError("`--local-store-port` is for a running service; pass its URL with `--service`")
+        }
+        if let localStorePort, !(0...65_535).contains(localStorePort) {
+            throw ValidationError("`--local-store-port` must be a port from 0 to 65535; found \(localStorePort)")
         }
     }
 
@@ -105,7 +113,7 @@ struct ScenarioRunCommand: AsyncParsableCommand {
             }
             let outside = OutsideService(
                 client: RehearsedService(url: service, adminKey: adminKey),
-                key: try folder?.key ?? ServerAPIKey(seed: Self.seed), localStorePort: localStorePort,
+                key: try folder?.key ?? ServerAPIKey(seed: Self.seed), localStorePort: localStorePort ?? 0,
                 clock: folder?.clock)
             return try await ScenarioRun(scenario, signer: signer, service: outside).play()
         }

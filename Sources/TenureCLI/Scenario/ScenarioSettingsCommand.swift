@@ -26,6 +26,12 @@ struct ScenarioSettingsCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The port of the local App Store of scenarios.", valueName: "port"))
     var localStorePort = 8090
 
+    func validate() throws {
+        guard (1...65_535).contains(localStorePort) else {
+            throw ValidationError("`--local-store-port` must be a port from 1 to 65535; found \(localStorePort)")
+        }
+    }
+
     func run() async throws {
         let folder = try RehearsalFolder(at: folder, seed: ScenarioRunCommand.seed, now: Date())
         for (option, value) in folder.settings(localStorePort: localStorePort) {
