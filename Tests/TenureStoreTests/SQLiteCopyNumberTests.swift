@@ -43,6 +43,24 @@ import Testing
         }
     }
 
+    @Test func `several openings of a backup at once agree on its new random number`() async throws {
+        try await withFolder { folder in
+            let original = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
+            _ = try SQLiteBackup(of: folder + "/tenure.sqlite", to: folder + "/backup").run(replacing: false)
+            try await original.close()
+            for round in 1...20 {
+                let path = folder + "/copy-\(round)"
+                try FileManager.default.copyItem(atPath: folder + "/backup", toPath: path)
+                let stores = try await withThrowingTaskGroup(of: Store.self) { group in
+                    for _ in 0..<4 { group.addTask { try Store(SQLiteDatabase(path: path)) } }
+                    return try await group.reduce(into: []) { $0.append($1) }
+                }
+                for store in stores { #expect(await store.replacementReport() == nil) }
+                for store in stores { try await store.close() }
+            }
+        }
+    }
+
     @Test func `an open SQLite database notices that its file was cut off behind the header`() async throws {
         try await withFolder { folder in
             let path = folder + "/tenure.sqlite"

@@ -31,10 +31,12 @@ package struct SQLiteDatabase: Database {
             throw objection
         }
         try Self.createFile(at: path)
+        let file = SQLiteFile.resolved(path)
+        let lock = try SQLiteOpeningLock(path: file)
+        defer { withExtendedLifetime(lock) {} }
         // Both are read before a connection opens the file, which creates a log beside it.
         let identity = FileIdentity(path: path)
         let closedNumber = SQLiteCopyNumber.ofClosedFile(at: path)
-        let file = SQLiteFile.resolved(path)
         try Self.closeToOthers(file)
         let connection = try Self.connectForWriting(file)
         id = try connection.open(opening, under: opening.requirements(for: path))
