@@ -88,7 +88,7 @@ struct CustomerBenchmark: Sendable {
         let policies = service.policies
         update.promise(
             try policies.decide(update.facts, evidence, at: now).flatMap {
-                policies.promises(of: $0, under: policies.present, at: now)
+                policies.promises(of: $0, under: policies.inEffect, at: now)
             })
         return update
     }

@@ -55,7 +55,7 @@ public final class Tenure: Sendable {
     /// call checks it again, which takes 2 seconds at most. The call never throws and never shows a sign-in. While the
     /// decision is undetermined, the policy's `whileUndetermined` applies.
     nonisolated(nonsending) public func allows(_ entitlement: String) async -> Bool {
-        if case .yes = state.verdict(on: entitlement) { return true }
+        if case .yes = state.access(to: entitlement) { return true }
         await settle(entitlement)
         return state.allows(entitlement)
     }
@@ -95,16 +95,16 @@ public final class Tenure: Sendable {
 
     /// Waits until the entitlement is granted, until it is definitely denied, or until the timeout.
     private nonisolated(nonsending) func settle(_ entitlement: String) async {
-        var verdict = state.verdict(on: entitlement)
-        if case .resolving = verdict {
+        var access = state.access(to: entitlement)
+        if case .resolving = access {
             for await customer in state.watch() {
                 if !customer.isResolving { break }
-                if case .yes = state.verdict(on: entitlement) { break }
+                if case .yes = state.access(to: entitlement) { break }
             }
-            verdict = state.verdict(on: entitlement)
+            access = state.access(to: entitlement)
         }
         let engine = engine
-        switch verdict {
+        switch access {
         case .yes, .no, .resolving: return
         // The right may have been renewed, so search again.
         case .ended: _ = await value(of: Task { await engine.search() }, within: setup.resolvingTimeout)
@@ -118,6 +118,6 @@ extension Setup {
     package func allowsAtOnce(_ entitlement: String) async -> Bool {
         let engine = Engine(self, policy: .success(nil))
         await engine.load()
-        if case .yes = engine.customerState.verdict(on: entitlement) { return true } else { return false }
+        if case .yes = engine.customerState.access(to: entitlement) { return true } else { return false }
     }
 }

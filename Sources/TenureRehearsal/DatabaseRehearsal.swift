@@ -35,8 +35,8 @@ package struct DatabaseRehearsal: Sendable {
         let after: Int64
         /// The last row number of the page.
         let through: Int64
-        /// The kinds of customers that earlier pages found, with their verdicts.
-        let known: KnownVerdicts
+        /// The kinds of customers that earlier pages found, with their effects.
+        let known: CustomerKinds
         /// The ranks up to which customers of this page can become examples.
         let ranks: ExampleRanks
     }

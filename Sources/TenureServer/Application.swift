@@ -170,13 +170,13 @@ extension TenureService {
                 remove it if you don't need it
                 """)
         }
-        let present = policies.present
-        guard ActivePolicy.digest(of: configuration.policy) != present.sha256 else { return }
+        let inEffect = policies.inEffect
+        guard ActivePolicy.digest(of: configuration.policy) != inEffect.sha256 else { return }
         logger.warning(
             """
             the policy file isn't the policy in effect; publish it with `tenure policy publish`, or replace it with the \
-            output of `tenure policy show \(present.version)`
-            """, metadata: ["version": "\(present.version)"])
+            output of `tenure policy show \(inEffect.version)`
+            """, metadata: ["version": "\(inEffect.version)"])
     }
 
 }

@@ -121,7 +121,8 @@ extension StoreClause {
                 let due = try await store.compareDueCustomers(at: .distantFuture, limit: 100) { _ in nil }
                 try expect(due == 0, "no comparison of entitlements includes them")
                 try expect(
-                    try await store.read { try $0.survey(after: 0, limit: 100) }.isEmpty, "no survey includes them")
+                    try await store.read { try $0.customersToEvaluate(after: 0, limit: 100) }.isEmpty,
+                    "no evaluation includes them")
                 try expect(
                     try await store.read { try $0.customers(after: 0, limit: 100) }.isEmpty, "no list includes them")
                 let sent = try await store.read { try $0.messages(.since(.distantPast), limit: 100) }
@@ -146,8 +147,8 @@ extension StoreClause {
                     RequestedPublication(
                         compiled: [2], sha256: [2], action: .publish, at: Sample.now, actor: "ada", reason: nil,
                         base: start.id),
-                    after: PublicationSurvey(at: mark)
-                ) { _ in PublicationVerdict(loses: true) }
+                    after: PublicationEvaluation(at: mark)
+                ) { _ in PublicationImpact(loses: true) }
                 guard case .published = outcome else { throw BrokenClause(description: "published: \(outcome)") }
             }
             _ = try await counted.change(.erase, on: large.customer)

@@ -12,15 +12,15 @@ extension StoreClause {
                 try $0.start(with: [1], sha256: [1])
             }
             let owner = try await counted.showPromised("owner")
-            var survey = PublicationSurvey(at: try await store.write { try $0.position() })
-            survey.set(PublicationVerdict(loses: true, ending: ["everything"]), of: owner.id)
+            var evaluation = PublicationEvaluation(at: try await store.write { try $0.position() })
+            evaluation.set(PublicationImpact(loses: true, ending: ["everything"]), of: owner.id)
             let late = try await counted.show(5000..<7000, by: "late")
             let (taken, work) = try await counted.measured { count in
                 let outcome = try await counted.publish(
-                    .taking([2], after: start), after: survey,
-                    evaluating: { surveyed throws(StoreError) in
-                        count(surveyed.customer.facts.purchases.count)
-                        return PublicationVerdict(loses: surveyed.customer.id == late.id)
+                    .taking([2], after: start), after: evaluation,
+                    evaluating: { subject throws(StoreError) in
+                        count(subject.customer.facts.purchases.count)
+                        return PublicationImpact(loses: subject.customer.id == late.id)
                     })
                 try await counted.finishPublication(at: Sample.now)
                 return outcome
@@ -31,9 +31,9 @@ extension StoreClause {
             try expect(work.outside >= 4000, "\(work.outside) entries outside")
             try await store.expect(promises: 0, purchases: 2000, of: owner)
 
-            survey = PublicationSurvey(at: try await store.write { try $0.position() })
+            evaluation = PublicationEvaluation(at: try await store.write { try $0.position() })
             let (back, restored) = try await counted.measured { _ in
-                try await counted.rollBack(.returning([1], after: publication, to: start), after: survey)
+                try await counted.rollBack(.returning([1], after: publication, to: start), after: evaluation)
             }
             guard case .published(let rollback) = back else { throw BrokenClause(description: "\(back)") }
             try expect(rollback.counts.restored == 1, "\(rollback.counts)")
@@ -46,18 +46,18 @@ extension StoreClause {
                 try $0.start(with: [1], sha256: [1])
             }
             let owner = try await counted.showPromised("owner")
-            var survey = PublicationSurvey(at: try await store.write { try $0.position() })
-            survey.set(PublicationVerdict(loses: true, ending: ["everything"]), of: owner.id)
+            var evaluation = PublicationEvaluation(at: try await store.write { try $0.position() })
+            evaluation.set(PublicationImpact(loses: true, ending: ["everything"]), of: owner.id)
             counted.counts.reset { number in
                 guard number <= 2 else { return }
                 _ = try await store.show(9000 + number..<9001 + number, by: "owner")
             }
-            let evaluate: @Sendable (SurveyedCustomer) throws(StoreError) -> PublicationVerdict = {
-                surveyed throws(StoreError) in
-                guard surveyed.customer.facts.purchases.count > 2000 else { throw .failed("an earlier state") }
-                return PublicationVerdict(loses: true, ending: ["everything"])
+            let evaluate: @Sendable (CustomerToEvaluate) throws(StoreError) -> PublicationImpact = {
+                subject throws(StoreError) in
+                guard subject.customer.facts.purchases.count > 2000 else { throw .failed("an earlier state") }
+                return PublicationImpact(loses: true, ending: ["everything"])
             }
-            let outcome = try await counted.publish(.taking([2], after: start), after: survey, evaluating: evaluate)
+            let outcome = try await counted.publish(.taking([2], after: start), after: evaluation, evaluating: evaluate)
             counted.counts.reset()
             guard case .published(let publication) = outcome else { throw BrokenClause(description: "\(outcome)") }
             try expect(publication.counts.losing == 1 && publication.counts.ended == 1, "\(publication.counts)")
@@ -78,7 +78,7 @@ extension StoreClause {
             let position = try await store.write { try $0.position() }
             let (back, work) = try await counted.measured { _ in
                 try await counted.rollBack(
-                    .returning([1], after: taken, to: start), after: PublicationSurvey(at: position))
+                    .returning([1], after: taken, to: start), after: PublicationEvaluation(at: position))
             }
             guard case .published(let rollback) = back else { throw BrokenClause(description: "\(back)") }
             try expect(rollback.counts.restored == 100, "\(rollback.counts)")
@@ -101,7 +101,7 @@ extension StoreClause {
             try expect(rows.customer.facts.promises == rows.promises, "a check finds facts and rows that agree")
             var refusal: StoreError?
             do throws(StoreError) {
-                let again = try await store.survey(taking: "everything", from: customers[0])
+                let again = try await store.evaluation(taking: "everything", from: customers[0])
                 _ = try await store.markPromises(of: again, at: Sample.now)
             } catch {
                 refusal = error
@@ -114,10 +114,10 @@ extension StoreClause {
             try await store.finishPublication(at: Sample.now)
             for customer in customers { try expect(try await kinds(of: customer) == [.promisesEnded], "once each") }
 
-            let survey = PublicationSurvey(at: try await store.write { try $0.position() })
+            let evaluation = PublicationEvaluation(at: try await store.write { try $0.position() })
             let back = try await store.publish(
-                .returning([1], after: taken, to: start), after: survey,
-                evaluating: { _ throws(StoreError) in PublicationVerdict() })
+                .returning([1], after: taken, to: start), after: evaluation,
+                evaluating: { _ throws(StoreError) in PublicationImpact() })
             guard case .published(let rollback) = back else { throw BrokenClause(description: "\(back)") }
             try expect(rollback.counts.restored == 3, "\(rollback.counts)")
             try await store.expect(promises: 1, purchases: 0, of: customers[1])
@@ -132,18 +132,18 @@ extension StoreClause {
             let (_, taken, customers) = try await store.takePromises(of: 1)
             let owner = customers[0]
             _ = try await store.update("0") { $0.promise(Sample.promise("cloud", policy: taken.version)) }
-            let survey = try await store.markPromises(
-                of: try await store.survey(taking: "cloud", from: owner), at: Sample.now)
+            let evaluation = try await store.markPromises(
+                of: try await store.evaluation(taking: "cloud", from: owner), at: Sample.now)
             let third = try await store.publish(
-                .taking([3], after: taken), after: survey,
-                evaluating: { _ throws(StoreError) in PublicationVerdict() })
+                .taking([3], after: taken), after: evaluation,
+                evaluating: { _ throws(StoreError) in PublicationImpact() })
             guard case .published(let later) = third else { throw BrokenClause(description: "\(third)") }
             try await store.finishPublication(at: Sample.now)
             try await store.expect(promises: 0, purchases: 0, of: owner)
             let back = try await store.publish(
                 .returning([2], after: later, to: taken),
-                after: PublicationSurvey(at: try await store.write { try $0.position() }),
-                evaluating: { _ throws(StoreError) in PublicationVerdict() })
+                after: PublicationEvaluation(at: try await store.write { try $0.position() }),
+                evaluating: { _ throws(StoreError) in PublicationImpact() })
             guard case .published(let rollback) = back else { throw BrokenClause(description: "\(back)") }
             try expect(rollback.counts.restored == 1, "\(rollback.counts)")
             let names = try await store.present(owner).facts.promises.map(\.entitlement)
@@ -157,8 +157,8 @@ extension StoreClause {
             }
             let owner = try await store.showPromised("owner")
             let outcome = try await store.publish(
-                .taking([2], after: start), after: try await store.survey(taking: "everything", from: owner),
-                evaluating: { _ throws(StoreError) in PublicationVerdict() })
+                .taking([2], after: start), after: try await store.evaluation(taking: "everything", from: owner),
+                evaluating: { _ throws(StoreError) in PublicationImpact() })
             guard case .published = outcome else { throw BrokenClause(description: "\(outcome)") }
             _ = try await store.record(SupportGrant(.grant, of: "cloud", date: Sample.now), for: owner.id)
             try await store.expect(promises: 0, purchases: 2000, of: owner)
@@ -170,38 +170,38 @@ extension StoreClause {
                 try $0.start(with: [1], sha256: [1])
             }
             let customer = try await store.update("1") { $0.promise(Sample.promise(policy: 1)) }
-            var survey = PublicationSurvey(at: try await store.write { try $0.position() })
-            survey.set(PublicationVerdict(loses: true, ending: ["everything"]), of: customer.id)
-            let first = try await store.markPromises(of: survey, at: Sample.now)
+            var evaluation = PublicationEvaluation(at: try await store.write { try $0.position() })
+            evaluation.set(PublicationImpact(loses: true, ending: ["everything"]), of: customer.id)
+            let first = try await store.markPromises(of: evaluation, at: Sample.now)
             let second = try await store.markPromises(
-                of: try await store.survey(taking: "everything", from: customer), at: Sample.now)
+                of: try await store.evaluation(taking: "everything", from: customer), at: Sample.now)
             try await store.expect(promises: 1, purchases: 0, of: customer)
             var refusal: StoreError?
             do throws(StoreError) {
                 _ = try await store.publish(
                     .taking([2], after: start), after: first,
-                    evaluating: { _ throws(StoreError) in PublicationVerdict() })
+                    evaluating: { _ throws(StoreError) in PublicationImpact() })
             } catch {
                 refusal = error
             }
             try expect(refusal == .busy, "another publication has marked the promises: \(String(describing: refusal))")
-            // In the meantime the customer gets another right, and keeps the promise under the new verdict.
+            // In the meantime the customer gets another right, and keeps the promise by the new evaluation.
             _ = try await store.update("1") { $0.add([Sample.artifact("b")], purchases: [Sample.purchase("1")]) }
             let outcome = try await store.publish(
                 .taking([2], after: start), after: second,
-                evaluating: { _ throws(StoreError) in PublicationVerdict() })
+                evaluating: { _ throws(StoreError) in PublicationImpact() })
             guard case .published(let publication) = outcome else { throw BrokenClause(description: "\(outcome)") }
             try expect(publication.counts.ended == 0 && publication.counts.losing == 0, "\(publication.counts)")
             try await store.finishPublication(at: Sample.now)
             try await store.expect(promises: 1, purchases: 1, of: customer)
 
             _ = try await store.markPromises(
-                of: try await store.survey(taking: "everything", from: customer), at: Sample.now)
+                of: try await store.evaluation(taking: "everything", from: customer), at: Sample.now)
             try await store.removeOldMarks(at: Sample.now)
             try expect(try await store.markedPromises() == 1, "a publication may be about to begin")
             _ = try await store.publish(
-                .taking([3], after: publication), after: try await store.survey(taking: "cloud", from: customer),
-                evaluating: { _ throws(StoreError) in PublicationVerdict() })
+                .taking([3], after: publication), after: try await store.evaluation(taking: "cloud", from: customer),
+                evaluating: { _ throws(StoreError) in PublicationImpact() })
             try await store.finishPublication(at: Sample.now)
             try await store.removeOldMarks(at: Sample.now)
             try expect(try await store.markedPromises() == 0, "the first one didn't take effect")
@@ -220,8 +220,8 @@ extension StoreClause {
                 if number == 3 { throw BrokenClause(description: "the process ends") }
             }
             let back = try await counted.publish(
-                .returning([1], after: taken, to: start), after: PublicationSurvey(at: position),
-                evaluating: { _ throws(StoreError) in PublicationVerdict() })
+                .returning([1], after: taken, to: start), after: PublicationEvaluation(at: position),
+                evaluating: { _ throws(StoreError) in PublicationImpact() })
             var hasEnded = false
             do { try await counted.finishPublication(at: Sample.now) } catch { hasEnded = true }
             try expect(hasEnded, "it broke off")
@@ -233,10 +233,10 @@ extension StoreClause {
 
             let isCompared = try await store.compareAllCustomers(at: Sample.now, limit: 100) { _ in nil }
             try expect(!isCompared, "webhooks report nothing as lost meanwhile")
-            let survey = PublicationSurvey(at: try await store.write { try $0.position() })
+            let evaluation = PublicationEvaluation(at: try await store.write { try $0.position() })
             let next = try await store.publish(
-                .taking([2], after: rollback), after: survey,
-                evaluating: { _ throws(StoreError) in PublicationVerdict() })
+                .taking([2], after: rollback), after: evaluation,
+                evaluating: { _ throws(StoreError) in PublicationImpact() })
             try expect(next == .behind, "\(next)")
             _ = try await store.change(.erase, on: erased)
             // In the meantime, the promise of another customer is made again.
@@ -251,8 +251,8 @@ extension StoreClause {
 
             let again = try await store.publish(
                 .taking([2], after: rollback),
-                after: PublicationSurvey(at: try await store.write { try $0.position() }),
-                evaluating: { _ throws(StoreError) in PublicationVerdict() })
+                after: PublicationEvaluation(at: try await store.write { try $0.position() }),
+                evaluating: { _ throws(StoreError) in PublicationImpact() })
             guard case .published = again else { throw BrokenClause(description: "\(again)") }
         },
         StoreClause("a rebuild verifies and decodes a large customer outside of its transaction") { store in
@@ -319,10 +319,10 @@ extension Store {
 
     /// Publishes an earlier policy again, and restores promises.
     fileprivate func rollBack(
-        _ request: RequestedPublication, after survey: PublicationSurvey
+        _ request: RequestedPublication, after evaluation: PublicationEvaluation
     ) async throws -> PublicationOutcome {
         let outcome = try await publish(
-            request, after: survey, evaluating: { _ throws(StoreError) in PublicationVerdict() })
+            request, after: evaluation, evaluating: { _ throws(StoreError) in PublicationImpact() })
         try await finishPublication(at: Sample.now)
         return outcome
     }
@@ -336,27 +336,27 @@ extension Store {
         for number in 0..<count {
             customers.append(try await update("\(number)") { $0.promise(Sample.promise(policy: 1)) })
         }
-        var survey = PublicationSurvey(at: try await write { try $0.position() })
+        var evaluation = PublicationEvaluation(at: try await write { try $0.position() })
         for customer in customers {
-            survey.set(PublicationVerdict(loses: true, ending: ["everything"]), of: customer.id)
+            evaluation.set(PublicationImpact(loses: true, ending: ["everything"]), of: customer.id)
         }
-        survey = try await markPromises(of: survey, at: Sample.now)
+        evaluation = try await markPromises(of: evaluation, at: Sample.now)
         let outcome = try await publish(
-            .taking([2], after: start, from: count), after: survey,
-            evaluating: { _ throws(StoreError) in PublicationVerdict() })
+            .taking([2], after: start, from: count), after: evaluation,
+            evaluating: { _ throws(StoreError) in PublicationImpact() })
         if isFinished { try await finishPublication(at: Sample.now) }
         guard case .published(let taken) = outcome else { throw BrokenClause(description: "\(outcome)") }
         try StoreContract.expect(taken.counts.ended == count, "\(taken.counts)")
         return (start, taken, customers)
     }
 
-    /// Returns a survey by which one customer loses the promises of an entitlement.
-    fileprivate func survey(
+    /// Returns an evaluation by which one customer loses the promises of an entitlement.
+    fileprivate func evaluation(
         taking entitlement: String, from customer: Customer
-    ) async throws(StoreError) -> PublicationSurvey {
-        var survey = PublicationSurvey(at: try await write { try $0.position() })
-        survey.set(PublicationVerdict(loses: true, ending: [entitlement]), of: customer.id)
-        return survey
+    ) async throws(StoreError) -> PublicationEvaluation {
+        var evaluation = PublicationEvaluation(at: try await write { try $0.position() })
+        evaluation.set(PublicationImpact(loses: true, ending: [entitlement]), of: customer.id)
+        return evaluation
     }
 
     fileprivate func markedPromises() async throws -> Int64? {

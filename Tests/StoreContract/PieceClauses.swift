@@ -167,7 +167,7 @@ extension StoreClause {
             try expect(try await store.lookUp(records[0].id) == nil, "it is gone")
             try expect(try await store.lookUp(records[19].id) == records[19], "others are there")
         },
-        StoreClause("a customer with an update that ends during a survey is checked again") { store in
+        StoreClause("a customer with an update that ends during an evaluation is checked again") { store in
             let counted = store.counted
             let start = try await store.write(at: Sample.now, locking: [.policies]) {
                 try $0.start(with: [1], sha256: [1])
@@ -181,9 +181,9 @@ extension StoreClause {
             let customer = try await counted.show(0..<200, by: "large")
             counted.counts.reset()
             try expect(customer.id == before.id, "one customer")
-            let survey = PublicationSurvey(at: try unwrap(await mark.value, "a mark"))
-            let outcome = try await store.publishOver(survey, base: start.id) { surveyed in
-                PublicationVerdict(loses: surveyed.customer.facts.purchases.count == 200)
+            let evaluation = PublicationEvaluation(at: try unwrap(await mark.value, "a mark"))
+            let outcome = try await store.publishOver(evaluation, base: start.id) { subject in
+                PublicationImpact(loses: subject.customer.facts.purchases.count == 200)
             }
             try expect(outcome == .takes(1), "as they are now: \(outcome)")
         },
@@ -198,13 +198,13 @@ private actor PositionDuringUpdate {
 
 extension Store {
     fileprivate func publishOver(
-        _ survey: PublicationSurvey, base: Int64,
-        _ evaluate: @escaping @Sendable (SurveyedCustomer) throws(StoreError) -> PublicationVerdict
+        _ evaluation: PublicationEvaluation, base: Int64,
+        _ evaluate: @escaping @Sendable (CustomerToEvaluate) throws(StoreError) -> PublicationImpact
     ) async throws -> PublicationOutcome {
         try await publish(
             RequestedPublication(
                 compiled: [2], sha256: [2], action: .publish, at: Sample.now, actor: "ada", reason: nil, base: base),
-            after: survey, evaluating: evaluate)
+            after: evaluation, evaluating: evaluate)
     }
 
     /// Writes what a sync of a list of purchases writes: an artifact for each.

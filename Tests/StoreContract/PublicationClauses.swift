@@ -37,24 +37,24 @@ extension StoreClause {
             try expect(late == .overtaken, "overtaken")
             try expect(try await store.read { try $0.policies() }.count == 2, "nothing was kept of it")
         },
-        StoreClause("customers who came or changed since the survey are checked in the publication") { store in
+        StoreClause("customers who came or changed since the evaluation are checked in the publication") { store in
             let start = try await store.write(at: Sample.now, locking: [.policies]) {
                 try $0.start(with: [1], sha256: [1])
             }
             let before = try await store.update("1") { $0.add([Sample.artifact("a")], proving: [Sample.proof("1")]) }
-            var survey = PublicationSurvey(at: try await store.write { try $0.position() })
-            survey.set(PublicationVerdict(loses: true), of: before.id)
+            var evaluation = PublicationEvaluation(at: try await store.write { try $0.position() })
+            evaluation.set(PublicationImpact(loses: true), of: before.id)
             let new = try await store.update("2") { $0.add([Sample.artifact("b")], proving: [Sample.proof("2")]) }
-            let outcome = try await store.attempt([2], after: start, survey: survey, allowance: 1) {
-                surveyed throws(StoreError) in
-                try expectSame(surveyed.customer.id, new.id)
-                return PublicationVerdict(loses: true)
+            let outcome = try await store.attempt([2], after: start, evaluation: evaluation, allowance: 1) {
+                subject throws(StoreError) in
+                try expectSame(subject.customer.id, new.id)
+                return PublicationImpact(loses: true)
             }
             try expect(outcome == .takes(2), "the new one counts")
-            // Customers who changed since the survey may not lose anything more.
+            // Customers who changed since the evaluation may not lose anything more.
             _ = try await store.record(SupportGrant(.grant, of: "everything", date: Sample.now), for: before.id)
-            let second = try await store.attempt([2], after: start, survey: survey, allowance: 1) { surveyed in
-                PublicationVerdict(loses: surveyed.customer.id == new.id)
+            let second = try await store.attempt([2], after: start, evaluation: evaluation, allowance: 1) { subject in
+                PublicationImpact(loses: subject.customer.id == new.id)
             }
             guard case .published(let publication) = second else {
                 throw BrokenClause(description: "not published: \(second)")
@@ -67,44 +67,44 @@ extension StoreClause {
                 try $0.start(with: [1], sha256: [1])
             }
             let known = try await store.update("1") { $0.add([Sample.artifact("a")], proving: [Sample.proof("1")]) }
-            var survey = PublicationSurvey(at: try await store.write { try $0.position() })
-            survey.set(PublicationVerdict(gains: true), of: known.id)
+            var evaluation = PublicationEvaluation(at: try await store.write { try $0.position() })
+            evaluation.set(PublicationImpact(gains: true), of: known.id)
             _ = try await store.update("2") { $0.add([Sample.artifact("b")], proving: [Sample.proof("2")]) }
-            let gains: @Sendable (SurveyedCustomer) throws(StoreError) -> PublicationVerdict = { _ in
-                PublicationVerdict(gains: true)
+            let gains: @Sendable (CustomerToEvaluate) throws(StoreError) -> PublicationImpact = { _ in
+                PublicationImpact(gains: true)
             }
-            let refused = try await store.attempt([2], after: start, survey: survey, gainAllowance: 1, gains)
+            let refused = try await store.attempt([2], after: start, evaluation: evaluation, gainAllowance: 1, gains)
             try expect(refused == .gives(2), "the new one counts")
             try expect(try await store.read { try $0.publications() }.count == 1, "nothing was published")
-            let bounded = try await store.attempt([2], after: start, survey: survey, gainAllowance: 2, gains)
+            let bounded = try await store.attempt([2], after: start, evaluation: evaluation, gainAllowance: 2, gains)
             guard case .published(let publication) = bounded else {
                 throw BrokenClause(description: "not published: \(bounded)")
             }
             try expect(publication.counts.gaining == 2, "two gain")
-            survey = PublicationSurvey(at: try await store.write { try $0.position() })
-            survey.set(PublicationVerdict(gains: true), of: known.id)
-            let unbounded = try await store.attempt([1], after: publication, action: .rollback, survey: survey)
+            evaluation = PublicationEvaluation(at: try await store.write { try $0.position() })
+            evaluation.set(PublicationImpact(gains: true), of: known.id)
+            let unbounded = try await store.attempt([1], after: publication, action: .rollback, evaluation: evaluation)
             guard case .published = unbounded else { throw BrokenClause(description: "not published: \(unbounded)") }
         },
-        StoreClause("a customer who was merged or erased since the survey doesn't count as losing") { store in
+        StoreClause("a customer who was merged or erased since the evaluation doesn't count as losing") { store in
             let start = try await store.write(at: Sample.now, locking: [.policies]) {
                 try $0.start(with: [1], sha256: [1])
             }
             let one = try await store.update("1") { $0.add([Sample.artifact("a")]) }
             let other = try await store.update("2") { $0.add([Sample.artifact("b")]) }
-            var survey = PublicationSurvey(at: try await store.write { try $0.position() })
-            for id in [one.id, other.id] { survey.set(PublicationVerdict(loses: true), of: id) }
+            var evaluation = PublicationEvaluation(at: try await store.write { try $0.position() })
+            for id in [one.id, other.id] { evaluation.set(PublicationImpact(loses: true), of: id) }
             _ = try await store.perform(
                 RequestedChange(.merge(other: other.publicID), actor: "ada", at: Sample.now), on: .number(one.id),
                 by: Sample.rederivation)
-            let merged = try await store.attempt([2], after: start, survey: survey) { _ in
-                PublicationVerdict(loses: true)
+            let merged = try await store.attempt([2], after: start, evaluation: evaluation) { _ in
+                PublicationImpact(loses: true)
             }
             try expect(merged == .takes(1), "the merged customers count once")
             _ = try await store.perform(
                 RequestedChange(.erase, actor: "ada", at: Sample.now), on: .number(one.id),
                 by: Sample.rederivation)
-            let erased = try await store.attempt([2], after: start, survey: survey)
+            let erased = try await store.attempt([2], after: start, evaluation: evaluation)
             guard case .published(let publication) = erased else {
                 throw BrokenClause(description: "not published: \(erased)")
             }
@@ -121,25 +121,25 @@ extension StoreClause {
             // The store keeps fewer unbound customers for one customer, so it removes the first ones before the
             // publication.
             for number in 0..<15 { _ = try await store.unbound(number) }
-            let survey = PublicationSurvey(at: try await store.write { try $0.position() })
+            let evaluation = PublicationEvaluation(at: try await store.write { try $0.position() })
             for number in 15..<40 { _ = try await store.unbound(number) }
             let checked = Locked<Set<Int64>>([])
-            let outcome = try await store.attempt([2], after: start, survey: survey) { surveyed in
-                _ = checked.withLock { $0.insert(surveyed.customer.id) }
-                return PublicationVerdict()
+            let outcome = try await store.attempt([2], after: start, evaluation: evaluation) { subject in
+                _ = checked.withLock { $0.insert(subject.customer.id) }
+                return PublicationImpact()
             }
             guard case .published = outcome else { throw BrokenClause(description: "not published: \(outcome)") }
-            let kept = try await store.read { try $0.survey(after: one.id, limit: 100) }.map(\.customer.id)
+            let kept = try await store.read { try $0.customersToEvaluate(after: one.id, limit: 100) }.map(\.customer.id)
             try expect(kept.count == 20 && Set(kept).isSubset(of: checked.withLock { $0 }), "each is checked")
 
             // The last rows belong to unbound customers, so a database might use their numbers again after it removes
             // them.
-            let next = PublicationSurvey(at: try await store.write { try $0.position() })
+            let next = PublicationEvaluation(at: try await store.write { try $0.position() })
             for number in 40..<60 { _ = try await store.unbound(number) }
             let late = try await store.update("2") { $0.add([Sample.artifact("b")]) }
             let taken = try await store.attempt(
-                [3], after: try unwrap(try await store.read { try $0.publication() }, "the second"), survey: next
-            ) { surveyed in PublicationVerdict(loses: surveyed.customer.id == late.id) }
+                [3], after: try unwrap(try await store.read { try $0.publication() }, "the second"), evaluation: next
+            ) { subject in PublicationImpact(loses: subject.customer.id == late.id) }
             try expect(taken == .takes(1), "a customer who came meanwhile is checked")
         },
         StoreClause("links, transfers and erasures don't prevent a publication, and its counts are exact") { store in
@@ -154,7 +154,7 @@ extension StoreClause {
             _ = try await store.change(.unlink(user: "unknown"), on: one, reason: "\"refused\": she said")
             _ = try await store.perform(
                 RequestedChange(.erase, actor: "ada", at: Sample.now), on: .publicID("cus_x"), by: Sample.rederivation)
-            let outcome = try await store.attempt([2], after: start, survey: PublicationSurvey(at: mark))
+            let outcome = try await store.attempt([2], after: start, evaluation: PublicationEvaluation(at: mark))
             guard case .published(let publication) = outcome else {
                 throw BrokenClause(description: "not published: \(outcome)")
             }
@@ -162,27 +162,27 @@ extension StoreClause {
             _ = try await store.change(.link(user: "v", .newest), on: one)
             let checked = Locked<Set<Int64>>([])
             let transferred = try await store.attempt(
-                [3], after: publication, survey: PublicationSurvey(at: mark), allowance: 0
-            ) { surveyed in
-                _ = checked.withLock { $0.insert(surveyed.customer.id) }
-                return PublicationVerdict(loses: true)
+                [3], after: publication, evaluation: PublicationEvaluation(at: mark), allowance: 0
+            ) { subject in
+                _ = checked.withLock { $0.insert(subject.customer.id) }
+                return PublicationImpact(loses: true)
             }
             let all = checked.withLock { $0 }
             try expect(
                 transferred == .takes(all.count), "the customer that has the acquisition now is evaluated")
             try expect(all.contains(one.id), "and the one that had it before: \(all)")
             mark = try await store.write { try $0.position() }
-            var survey = PublicationSurvey(at: mark)
-            for surveyed in try await store.read({ try $0.survey(after: 0, limit: 100) }) {
-                survey.add(surveyed, PublicationVerdict(loses: true))
+            var evaluation = PublicationEvaluation(at: mark)
+            for subject in try await store.read({ try $0.customersToEvaluate(after: 0, limit: 100) }) {
+                evaluation.add(subject, PublicationImpact(loses: true))
             }
-            let before = survey.customers
+            let before = evaluation.customers
             _ = try await store.change(.erase, on: other, reason: "a \"refused\": parcel")
             // The erased customers' rows were the last ones. Their numbers must not be used again.
             let new = try await store.bring("3")
-            let erased = try await store.attempt([3], after: publication, survey: survey, allowance: before) {
-                surveyed in
-                PublicationVerdict(loses: surveyed.customer.id == new.id)
+            let erased = try await store.attempt([3], after: publication, evaluation: evaluation, allowance: before) {
+                subject in
+                PublicationImpact(loses: subject.customer.id == new.id)
             }
             guard case .published(let last) = erased else {
                 throw BrokenClause(description: "not published: \(erased)")
@@ -195,7 +195,7 @@ extension StoreClause {
             let position = try await store.write { try $0.position() }
             _ = try await store.change(.erase, on: one)
             for (hours, isNoted) in [(23.0, true), (25.0, false)] {
-                try await store.removeOldDepartures(at: Sample.now.addingTimeInterval(hours * 3600))
+                try await store.removeOldTombstones(at: Sample.now.addingTimeInterval(hours * 3600))
                 let changes = try await store.write { try $0.changes(since: position) }
                 try expect(changes.outdated.contains(one.id) == isNoted, "after \(hours) hours")
             }
@@ -204,29 +204,31 @@ extension StoreClause {
             let start = try await store.write(at: Sample.now, locking: [.policies]) {
                 try $0.start(with: [1], sha256: [1])
             }
-            var survey = PublicationSurvey(at: try await store.write { try $0.position() })
+            var evaluation = PublicationEvaluation(at: try await store.write { try $0.position() })
             for number in 0..<3 { _ = try await store.bring("\(number)") }
             let request = RequestedPublication(
                 compiled: [2], sha256: [2], action: .publish, at: Sample.now, actor: "ada", reason: nil, base: start.id)
             func outcome(limit: Int) async throws -> PublicationOutcome {
-                try await store.publish(request, after: survey, limit: limit) { _ in PublicationVerdict(loses: true) }
+                try await store.publish(request, after: evaluation, limit: limit) { _ in
+                    PublicationImpact(loses: true)
+                }
             }
             try expect(try await outcome(limit: 2) == .behind, "too many")
             try expect(try await outcome(limit: 3) == .takes(3), "few enough")
-            let position = survey.position
+            let position = evaluation.position
             let changes = try await store.write { try $0.changes(since: position) }
-            survey.apply(changes)
+            evaluation.apply(changes)
             for id in changes.customers {
-                let found = try await store.read { try $0.surveyed(id, restoringAfter: nil) }
-                survey.update(try unwrap(found, "the customer"), PublicationVerdict(gains: true))
+                let found = try await store.read { try $0.customerToEvaluate(id, restoringAfter: nil) }
+                evaluation.update(try unwrap(found, "the customer"), PublicationImpact(gains: true))
             }
-            try expect(survey.customers == 3 && survey.verdicts.count == 3, "all are evaluated")
+            try expect(evaluation.customers == 3 && evaluation.impacts.count == 3, "all are evaluated")
             guard case .published(let publication) = try await outcome(limit: 0) else {
                 throw BrokenClause(description: "none is left")
             }
             try expect(publication.counts.gaining == 3 && publication.counts.losing == 0, "\(publication.counts)")
         },
-        StoreClause("a survey has every production customer once, and marks unbound ones") { store in
+        StoreClause("an evaluation has every production customer once, and marks unbound ones") { store in
             let one = try await store.update("1") { $0.add([Sample.artifact("a")]) }
             let shown = Identity(unboundLedBy: .app, naming: Identity(.appTransactionID, "1"), showing: "x")
             let unbound = try await store.update([shown], in: Sample.production, at: Sample.now) {
@@ -235,9 +237,9 @@ extension StoreClause {
             _ = try await store.update([Identity(.appTransactionID, "1")], in: Realm(.sandbox), at: Sample.now) {
                 (CustomerUpdate(of: $0), ())
             }
-            let first = try await store.read { try $0.survey(after: 0, limit: 1) }
+            let first = try await store.read { try $0.customersToEvaluate(after: 0, limit: 1) }
             try expect(first.map(\.customer.id) == [one.id] && !first[0].isUnbound, "the customer")
-            let rest = try await store.read { try $0.survey(after: one.id, limit: 10) }
+            let rest = try await store.read { try $0.customersToEvaluate(after: one.id, limit: 10) }
             try expect(
                 rest.map(\.customer.id) == [unbound.id] && rest[0].isUnbound, "the unbound customer, and no sandbox")
         },
@@ -297,22 +299,23 @@ extension Store {
         }.0
     }
 
-    /// Publishes a policy with an empty survey, or the given one.
+    /// Publishes a policy with an empty evaluation, or the given one.
     func attempt(
         _ policy: [UInt8], after base: StoredPublication, action: StoredPublication.Action = .publish,
-        survey: PublicationSurvey? = nil, allowance: Int = 0, gainAllowance: Int? = nil, endsPromises: Bool = false,
+        evaluation: PublicationEvaluation? = nil, allowance: Int = 0, gainAllowance: Int? = nil,
+        endsPromises: Bool = false,
         restoringAfter: Int64? = nil,
-        _ evaluate: @escaping @Sendable (SurveyedCustomer) throws(StoreError) -> PublicationVerdict = { _ in
-            PublicationVerdict()
+        _ evaluate: @escaping @Sendable (CustomerToEvaluate) throws(StoreError) -> PublicationImpact = { _ in
+            PublicationImpact()
         }
     ) async throws -> PublicationOutcome {
         let request = RequestedPublication(
             compiled: policy, sha256: policy, action: action, at: Sample.now, actor: "command", author: "ada",
             reason: "because", base: base.id, restoringAfter: restoringAfter, allowance: allowance,
             gainAllowance: gainAllowance, endsPromises: endsPromises)
-        var known = survey
-        if known == nil { known = PublicationSurvey(at: try await write { try $0.position() }) }
-        let found = try unwrap(known, "a survey")
+        var known = evaluation
+        if known == nil { known = PublicationEvaluation(at: try await write { try $0.position() }) }
+        let found = try unwrap(known, "an evaluation")
         let outcome = try await publish(request, after: found, evaluating: evaluate)
         try await finishPublication(at: Sample.now)
         return outcome

@@ -11,9 +11,10 @@ extension StoreClause {
             }
             let promises = [Sample.promise(policy: 1), Sample.promise("cloud", policy: 1)]
             let customer = try await store.update { $0.promise(promises) }
-            var survey = PublicationSurvey(at: try await store.write { try $0.position() })
-            survey.set(PublicationVerdict(loses: true, ending: ["everything"]), of: customer.id)
-            let outcome = try await store.attempt([2], after: start, survey: survey, allowance: 1, endsPromises: true)
+            var evaluation = PublicationEvaluation(at: try await store.write { try $0.position() })
+            evaluation.set(PublicationImpact(loses: true, ending: ["everything"]), of: customer.id)
+            let outcome = try await store.attempt(
+                [2], after: start, evaluation: evaluation, allowance: 1, endsPromises: true)
             guard case .published(let taken) = outcome else { throw BrokenClause(description: "\(outcome)") }
             try expect(taken.counts.ended == 1, "one ended")
             try expect(try await store.promises(of: customer.id) == [promises[1]], "the other one remains")
@@ -37,9 +38,10 @@ extension StoreClause {
                 try $0.start(with: [1], sha256: [1])
             }
             let customer = try await store.update { $0.promise(Sample.promise(policy: 1)) }
-            var survey = PublicationSurvey(at: try await store.write { try $0.position() })
-            survey.set(PublicationVerdict(loses: true, ending: ["everything"]), of: customer.id)
-            let outcome = try await store.attempt([2], after: start, survey: survey, allowance: 1, endsPromises: true)
+            var evaluation = PublicationEvaluation(at: try await store.write { try $0.position() })
+            evaluation.set(PublicationImpact(loses: true, ending: ["everything"]), of: customer.id)
+            let outcome = try await store.attempt(
+                [2], after: start, evaluation: evaluation, allowance: 1, endsPromises: true)
             guard case .published(let taken) = outcome else { throw BrokenClause(description: "\(outcome)") }
             do {
                 // This promise was decided before the publication, and is written after it.

@@ -202,12 +202,14 @@ extension TenureService {
         try await policies.refreshNow()
         let compiled = PolicyFile.compile(policy)
         let digest = ActivePolicy.digest(of: compiled)
-        guard digest != policies.present.sha256 else { return }
+        guard digest != policies.inEffect.sha256 else { return }
         let request = RequestedPublication(
             compiled: compiled, sha256: digest, action: .publish, at: configuration.now(), actor: "tests", reason: nil,
-            base: policies.present.publication)
-        let survey = PublicationSurvey(at: try await store.write { try $0.position() })
-        let outcome = try await store.publish(request, after: survey) { _ throws(StoreError) in PublicationVerdict() }
+            base: policies.inEffect.publication)
+        let evaluation = PublicationEvaluation(at: try await store.write { try $0.position() })
+        let outcome = try await store.publish(request, after: evaluation) { _ throws(StoreError) in
+            PublicationImpact()
+        }
         guard case .published = outcome else { throw ServiceError.failed("\(outcome)") }
         try await policies.refreshNow()
     }

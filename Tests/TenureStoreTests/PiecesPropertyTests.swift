@@ -31,7 +31,7 @@ import Testing
                     guard step % 6 == 5 else { continue }
                     let later = now.addingTimeInterval(2 * 86_400)
                     try await pieces.removeLeftovers(at: later)
-                    for store in [pieces, whole] { try await store.removeOldDepartures(at: later) }
+                    for store in [pieces, whole] { try await store.removeOldTombstones(at: later) }
                     let (left, right) = (try await Lines(of: pieces), try await Lines(of: whole))
                     #expect(left.onlyHere(than: right) == [], "step \(step): after \(operation)")
                     #expect(right.onlyHere(than: left) == [], "step \(step): after \(operation)")

@@ -35,7 +35,7 @@ final class CustomerState: Sendable {
     }
 
     /// What is known about an entitlement without waiting.
-    enum Verdict: Sendable {
+    enum Access: Sendable {
         /// It is allowed.
         case yes
         /// A known denial, checked less than a minute ago.
@@ -104,7 +104,7 @@ final class CustomerState: Sendable {
     // MARK: Questions
 
     /// Returns what is known about an entitlement now. Unlike `allows`, it also tells whether to wait for more.
-    func verdict(on entitlement: String) -> Verdict {
+    func access(to entitlement: String) -> Access {
         let clock = clock().timeIntervalSinceReferenceDate
         return state.withLock { state in
             state.observe(clock)

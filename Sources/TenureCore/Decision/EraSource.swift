@@ -61,28 +61,28 @@ final class EraSource {
     private func answer(for entitlement: Entitlement, inEras eras: EraSet) -> SourceAnswer {
         if eras.isDisjoint(with: entitlement.honoredEras) { return .nothing(.eraNotHonored(eras)) }
         // What each era gives, on each platform that it is evaluated on.
-        var verdict = HonorVerdict()
+        var summary = HonorSummary()
         for era in eras {
             if entitlement.unlimitedEras.contains(era) {
-                verdict.note(.gives(until: nil, .eraHonored(eras)), of: era, under: policy)
+                summary.note(.gives(until: nil, .eraHonored(eras)), of: era, under: policy)
                 continue
             }
             for timeline in platforms(allowing: era, for: entitlement) {
-                verdict.note(answer(for: era, on: timeline, for: entitlement), of: era, under: policy)
+                summary.note(answer(for: era, on: timeline, for: entitlement), of: era, under: policy)
             }
         }
         // No era honors the entitlement for certain: undetermined if one is unclear, otherwise nothing.
-        guard !verdict.honored.isEmpty else {
-            return verdict.unclear.map { .undetermined($0) } ?? .nothing(verdict.refused ?? .eraNotHonored(eras))
+        guard !summary.honored.isEmpty else {
+            return summary.unclear.map { .undetermined($0) } ?? .nothing(summary.refused ?? .eraNotHonored(eras))
         }
         // If all eras honor it, it is granted. If only some do, `inDoubt` decides, unless nothing could be compared.
-        if verdict.others.isEmpty { return .gives(until: verdict.end ?? nil, .eraHonored(eras)) }
+        if summary.others.isEmpty { return .gives(until: summary.end ?? nil, .eraHonored(eras)) }
         guard possible.version.wasCompared || possible.date.wasCompared else {
             return .undetermined(.nothingToCompare)
         }
-        let doubt = Finding.inDoubt(honored: verdict.honored, others: verdict.others)
+        let doubt = Finding.inDoubt(honored: summary.honored, others: summary.others)
         return policy.inDoubt == .favorCustomer
-            ? .gives(until: verdict.end ?? nil, doubt) : .undetermined(doubt)
+            ? .gives(until: summary.end ?? nil, doubt) : .undetermined(doubt)
     }
 
     /// Returns what one era gives to this acquisition on one platform.
@@ -154,7 +154,7 @@ final class EraSource {
 }
 
 /// Collects what each possible era gives on each platform, for rule D1.
-private struct HonorVerdict {
+private struct HonorSummary {
     /// The eras that honor the entitlement on at least one platform.
     var honored = EraSet()
     /// The eras that don't honor the entitlement, or possibly don't, on at least one platform.

@@ -65,7 +65,7 @@ final class PostgresCluster: Sendable {
         // One thread asks the servers for all waiting threads.
         if let failure, failure.at > began { throw failure.error }
         do {
-            return try admit(try find(PostgresSurvey(of: hosts, at: address, for: role).answers()))
+            return try admit(try find(PostgresProbe(of: hosts, at: address, for: role).answers()))
         } catch {
             state.withLock { $0.failure = (error, .now) }
             throw error
@@ -211,7 +211,7 @@ final class PostgresCluster: Sendable {
             guard let self else { return }
             let (primary, timeline) = self.state.withLock { ($0.primary, $0.timeline) }
             let others = self.hosts.filter { $0 !== primary }
-            let answers = PostgresSurvey(of: others, at: self.address, for: .lookups).answers()
+            let answers = PostgresProbe(of: others, at: self.address, for: .lookups).answers()
             if let found = try? self.find(answers), found.server.timeline > timeline { _ = try? self.admit(found) }
             self.checkOtherServers()
         }

@@ -3,7 +3,7 @@ package import TenureCore
 
 /// The two policies that a rehearsal (a dry run of a policy) compares, and the date of all decisions.
 ///
-/// The functions are pure: they read no clock, throw no error, and return the same verdicts for the same evidence in
+/// The functions are pure: they read no clock, throw no error, and return the same effects for the same evidence in
 /// any order.
 package struct Comparison: Sendable {
     package let new: Policy
@@ -25,18 +25,18 @@ package struct Comparison: Sendable {
         entitlements = names + (old?.entitlements.map(\.name) ?? []).filter { !names.contains($0) }
     }
 
-    /// Returns one verdict for each entitlement, in the order of `entitlements`, then one for each that only a promise
+    /// Returns one effect for each entitlement, in the order of `entitlements`, then one for each that only a promise
     /// names.
     ///
     /// - Parameters:
     ///   - promises: the promises that apply today.
     ///   - kept: the promises that would apply under the new policy. They are the same, unless publishing it ends some.
-    func verdicts(
+    func effects(
         on evidence: Evidence, promises: [Promise] = [], keeping kept: [Promise]? = nil
-    ) -> [Verdict] {
+    ) -> [Effect] {
         let after = decide(evidence, promises: kept ?? promises, under: new, at: instant)
         guard let old else {
-            return after.map { Verdict(entitlement: $0.entitlement, now: Answer($0), before: nil) }
+            return after.map { Effect(entitlement: $0.entitlement, now: Answer($0), before: nil) }
         }
         let before = decide(evidence, promises: promises, under: old, at: instant)
         var names = entitlements
@@ -45,18 +45,18 @@ package struct Comparison: Sendable {
             names += Set((after + before).map(\.entitlement)).subtracting(entitlements).sorted()
         }
         return names.enumerated().map { index, name in
-            verdict(
+            effect(
                 on: name, now: Self.decision(on: name, expectedAt: index, in: after),
                 before: Self.decision(on: name, expectedAt: index, in: before))
         }
     }
 
-    /// Returns the verdict on one entitlement. A missing decision means that the policy doesn't have the entitlement,
+    /// Returns the effect on one entitlement. A missing decision means that the policy doesn't have the entitlement,
     /// and so denies it.
-    private func verdict(on name: String, now: Decision?, before: Decision?) -> Verdict {
+    private func effect(on name: String, now: Decision?, before: Decision?) -> Effect {
         let answers = (before: before.map(Answer.init) ?? .notInPolicy, now: now.map(Answer.init) ?? .notInPolicy)
         let isLost = Change(from: answers.before, to: answers.now) == .loses
-        return Verdict(
+        return Effect(
             entitlement: name, now: answers.now, before: answers.before,
             removedProduct: isLost ? before.flatMap(removedProduct) : nil)
     }

@@ -1,8 +1,8 @@
 /// Counts customers by kind. Customers with equal plain facts (`PlainFacts`) are of one kind. The counts of all pages are
 /// added to a tally at the end.
 struct CountedKinds: Sendable {
-    /// The kinds that were found so far, with their verdicts.
-    private(set) var known = KnownVerdicts()
+    /// The kinds that were found so far, with their effects.
+    private(set) var known = CustomerKinds()
     /// The number of customers of each kind, in the order of `known`.
     private var times: [Int] = []
     /// The number of customers of these kinds. Other customers are already in the tally.
@@ -14,19 +14,19 @@ struct CountedKinds: Sendable {
     ///   - newKinds: the new kinds that the page found. Another page may have found the same kinds meanwhile.
     ///   - more: the count of each known kind by its index, followed by the counts of the page's new kinds.
     ///   - tally: gets the customers of new kinds for which there is no room.
-    mutating func add(_ newKinds: KnownVerdicts, times more: [Int], in tally: inout Tally) {
+    mutating func add(_ newKinds: CustomerKinds, times more: [Int], in tally: inout Tally) {
         let firstNew = more.count - newKinds.count
         for index in 0..<firstNew where more[index] > 0 { count(more[index], at: index) }
         newKinds.forEach { index, kind, key, hash in
             let times = more[firstNew + index]
             if let knownIndex = known.index(of: key, hash: hash) {
                 count(times, at: knownIndex)
-            } else if known.count < KnownVerdicts.maximumCount {
+            } else if known.count < CustomerKinds.maximumCount {
                 known.add(kind, as: key, hash: hash)
                 self.times.append(0)
                 count(times, at: known.count - 1)
             } else {
-                tally.add(kind.judgment, in: kind.place, times: times)
+                tally.add(kind.customerEffects, in: kind.place, times: times)
             }
         }
     }
@@ -39,7 +39,7 @@ struct CountedKinds: Sendable {
     /// Adds the customers of all kinds to a tally.
     func add(to tally: inout Tally) {
         for (kind, times) in zip(known.all, times) where times > 0 {
-            tally.add(kind.judgment, in: kind.place, times: times)
+            tally.add(kind.customerEffects, in: kind.place, times: times)
         }
     }
 }

@@ -4,7 +4,7 @@ import TenureCore
 /// The dates with which the policies of a rehearsal compare the purchase date of the app.
 ///
 /// The policies treat all purchase dates between two of these dates alike. So customers who differ only in such a date
-/// have the same verdicts. Each date is computed as in the rules, with their tolerance and rounding. A purchase exactly
+/// have the same effects. Each date is computed as in the rules, with their tolerance and rounding. A purchase exactly
 /// on one of the dates is a separate class, because some periods include their end and others don't.
 struct CriticalInstants: Sendable {
     /// The dates in ascending order.

@@ -19,7 +19,7 @@ struct PageEvaluator: Sendable {
         /// Customers of other environments or authorities.
         var skipped = 0
         /// The new kinds that this page found.
-        var newKinds = KnownVerdicts()
+        var newKinds = CustomerKinds()
         /// The number of customers of each kind: first the known kinds, then the new ones.
         var times: [Int]
     }
@@ -31,7 +31,7 @@ struct PageEvaluator: Sendable {
     ///   - ranks: the ranks up to which customers can become examples. Most customers have higher ranks.
     ///   - rows: passes the realm, the public ID and the encoded facts of each customer.
     func evaluate(
-        knowing known: KnownVerdicts, ranks: ExampleRanks,
+        knowing known: CustomerKinds, ranks: ExampleRanks,
         _ rows: ((UInt8, UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Void)
             async throws(StoreError) -> Void
     ) async throws(RehearsalError) -> Outcome {
@@ -50,7 +50,7 @@ struct PageEvaluator: Sendable {
         let evaluator: PageEvaluator
         /// The ranks up to which customers could become examples when the page began.
         let initialRanks: ExampleRanks
-        let known: KnownVerdicts
+        let known: CustomerKinds
         /// Whether each realm, by its code, is included.
         let realms: [Bool]
         var outcome: Outcome
@@ -62,7 +62,7 @@ struct PageEvaluator: Sendable {
         /// A buffer for the key of the current customer.
         private var keyBuffer = [UInt8](repeating: 0, count: 1024)
 
-        init(evaluator: PageEvaluator, known: KnownVerdicts, initialRanks: ExampleRanks) {
+        init(evaluator: PageEvaluator, known: CustomerKinds, initialRanks: ExampleRanks) {
             self.evaluator = evaluator
             self.known = known
             self.initialRanks = initialRanks
@@ -94,7 +94,7 @@ struct PageEvaluator: Sendable {
                 return (hash, self.index(of: key, hash: hash))
             }
             guard let index = found.index else {
-                guard known.count + outcome.newKinds.count < KnownVerdicts.maximumCount else {
+                guard known.count + outcome.newKinds.count < CustomerKinds.maximumCount else {
                     return try decide(realm, publicID, facts)
                 }
                 return try decideFirst(realm, publicID, facts, keySize: size, hash: found.hash)
@@ -103,8 +103,8 @@ struct PageEvaluator: Sendable {
             // The kind is known, so the customer must be decided only to become an example.
             let highest = ranks[index] ?? rank(at: index)
             guard StableHash.of(publicID) <= highest else { return }
-            guard let (customer, judgment) = try evaluated(realm, publicID, facts) else { return }
-            outcome.tally.offer(customer, judgment.written)
+            guard let (customer, customerEffects) = try evaluated(realm, publicID, facts) else { return }
+            outcome.tally.offer(customer, customerEffects.written)
             // After each new example, only customers with a lower rank can become examples.
             ranks[index] = min(highest, ExampleRanks(of: outcome.tally).highest(of: kind(at: index).chances))
         }
@@ -113,7 +113,7 @@ struct PageEvaluator: Sendable {
             known.index(of: key, hash: hash) ?? outcome.newKinds.index(of: key, hash: hash).map { known.count + $0 }
         }
 
-        private func kind(at index: Int) -> KnownVerdicts.Known {
+        private func kind(at index: Int) -> CustomerKinds.Kind {
             index < known.count ? known.all[index] : outcome.newKinds.all[index - known.count]
         }
 
@@ -124,30 +124,30 @@ struct PageEvaluator: Sendable {
             return highest
         }
 
-        /// Decides for the first customer of a kind. The others get the same verdicts.
+        /// Decides for the first customer of a kind. The others get the same effects.
         private mutating func decideFirst(
             _ realm: UInt8, _ publicID: UnsafeRawBufferPointer, _ facts: UnsafeRawBufferPointer, keySize: Int,
             hash: UInt64
         ) throws(StoreError) {
-            guard let (customer, judgment) = try evaluated(realm, publicID, facts) else { return }
-            let kind = KnownVerdicts.Known(
-                judgment: judgment, place: customer.place,
+            guard let (customer, customerEffects) = try evaluated(realm, publicID, facts) else { return }
+            let kind = CustomerKinds.Kind(
+                customerEffects: customerEffects, place: customer.place,
                 chances: ExampleRanks.Chances(
-                    judgment.written, on: customer.place.platform, among: outcome.tally.byEntitlement.count))
+                    customerEffects.written, on: customer.place.platform, among: outcome.tally.byEntitlement.count))
             keyBuffer.withUnsafeBytes { buffer in
                 outcome.newKinds.add(kind, as: UnsafeRawBufferPointer(rebasing: buffer[..<keySize]), hash: hash)
             }
             outcome.times.append(1)
             ranks.append(nil)
-            outcome.tally.offer(customer, judgment.written)
+            outcome.tally.offer(customer, customerEffects.written)
         }
 
         /// Decides for a customer without counting a kind.
         private mutating func decide(
             _ realm: UInt8, _ publicID: UnsafeRawBufferPointer, _ facts: UnsafeRawBufferPointer
         ) throws(StoreError) {
-            if let (customer, judgment) = try evaluated(realm, publicID, facts) {
-                outcome.tally.add(customer, judgment)
+            if let (customer, customerEffects) = try evaluated(realm, publicID, facts) {
+                outcome.tally.add(customer, customerEffects)
             }
         }
 
@@ -155,7 +155,7 @@ struct PageEvaluator: Sendable {
         /// doesn't exist.
         private mutating func evaluated(
             _ realm: UInt8, _ publicID: UnsafeRawBufferPointer, _ facts: UnsafeRawBufferPointer
-        ) throws(StoreError) -> (RehearsedCustomer, Judgment)? {
+        ) throws(StoreError) -> (RehearsedCustomer, CustomerEffects)? {
             guard let realm = Realm(code: realm) else {
                 throw .damaged("there is no environment with the number \(realm)")
             }
@@ -174,7 +174,7 @@ struct PageEvaluator: Sendable {
             let evidence = facts.evidence(in: realm.environment)
             return (
                 RehearsedCustomer(id: String(decoding: publicID, as: UTF8.self), evidence),
-                evaluator.comparison.judgment(on: evidence, promises: promises)
+                evaluator.comparison.customerEffects(on: evidence, promises: promises)
             )
         }
     }

@@ -76,7 +76,7 @@ package struct FailCondition: Sendable, Hashable {
     }
 
     /// The result of a condition.
-    package struct Verdict: Sendable, Hashable {
+    package struct Measurement: Sendable, Hashable {
         let condition: String
         /// The measured number or percentage.
         let value: Double
@@ -135,22 +135,26 @@ package struct FailCondition: Sendable, Hashable {
     }
 
     /// Measures the value in a report, and compares it with the limit.
-    func verdict(on report: RehearsalReport) -> Verdict {
+    func measurement(in report: RehearsalReport) -> Measurement {
         let all = report.entitlements.filter { entitlement == nil || $0.name == entitlement }
-        // Returns the verdict on the first entitlement that fails, otherwise on the first one.
-        func worst(of value: (EntitlementTally) -> Int) -> Verdict {
-            let verdicts = all.map { verdict(value($0.tally), of: report.tally.customers, entitlement: $0.name) }
-            return verdicts.first(where: \.fails) ?? verdicts.first ?? verdict(0, of: 0)
+        // Returns the measurement of the first entitlement that fails, otherwise of the first one.
+        func worst(of value: (EntitlementTally) -> Int) -> Measurement {
+            let measurements = all.map {
+                measurement(value($0.tally), of: report.tally.customers, entitlement: $0.name)
+            }
+            return measurements.first(where: \.fails) ?? measurements.first ?? measurement(0, of: 0)
         }
         switch measure {
         case .rejected:
-            guard case .evidence(_, let counts, _, _) = report.input else { return verdict(0, of: 0) }
-            return verdict(counts.linesWithRejections, of: counts.writtenLines)
-        case .contradicting: return verdict(report.tally.contradicting, of: report.tally.customers)
-        case .changed where entitlement == nil: return verdict(report.tally.changed, of: report.tally.customers)
+            guard case .evidence(_, let counts, _, _) = report.input else { return measurement(0, of: 0) }
+            return measurement(counts.linesWithRejections, of: counts.writtenLines)
+        case .contradicting: return measurement(report.tally.contradicting, of: report.tally.customers)
+        case .changed where entitlement == nil: return measurement(report.tally.changed, of: report.tally.customers)
         case .changed: return worst { $0.counts.changed }
-        case .change(.loses) where entitlement == nil: return verdict(report.tally.losing, of: report.tally.customers)
-        case .change(.gains) where entitlement == nil: return verdict(report.tally.gaining, of: report.tally.customers)
+        case .change(.loses) where entitlement == nil:
+            return measurement(report.tally.losing, of: report.tally.customers)
+        case .change(.gains) where entitlement == nil:
+            return measurement(report.tally.gaining, of: report.tally.customers)
         case .change(let change): return worst { $0.counts[change] }
         case .outcome(let outcome): return worst { $0.counts[outcome] }
         case .reason(let code):
@@ -158,9 +162,9 @@ package struct FailCondition: Sendable, Hashable {
         }
     }
 
-    private func verdict(_ count: Int, of total: Int, entitlement: String? = nil) -> Verdict {
+    private func measurement(_ count: Int, of total: Int, entitlement: String? = nil) -> Measurement {
         let value = isPercentage ? (total == 0 ? 0 : Double(count) / Double(total) * 100) : Double(count)
-        return Verdict(
+        return Measurement(
             condition: text, value: value, isPercentage: isPercentage, entitlement: entitlement,
             fails: comparison.holds(value, limit))
     }

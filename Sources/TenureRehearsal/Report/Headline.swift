@@ -34,8 +34,8 @@ struct Headline: Sendable, Hashable {
             return (.stop, "No verdict: more than \(allowed.percent) of the lines have a rejected artifact")
         }
         if tally.losing > 0 { return (.stop, "Do not ship: \(losses(in: report))") }
-        for case .condition(let verdict) in report.failures {
-            return (.stop, "Do not ship: the condition “\(verdict.condition)” holds, at \(verdict.written)")
+        for case .condition(let measurement) in report.failures {
+            return (.stop, "Do not ship: the condition “\(measurement.condition)” holds, at \(measurement.written)")
         }
         let errors = report.findings.unacknowledgedErrors.count
         if errors > 0 { return (.stop, "Do not ship: `tenure policy check` reports \(errors.grouped("error"))") }

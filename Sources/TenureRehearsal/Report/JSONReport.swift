@@ -61,12 +61,12 @@ extension RehearsalReport {
                     }
                 }
             }
-            writer.field("conditions", verdicts) { writer, verdict in
+            writer.field("conditions", measurements) { writer, measurement in
                 writer.object {
-                    $0.field("condition", verdict.condition)
-                    $0.field("value", verdict.value)
-                    if let entitlement = verdict.entitlement { $0.field("entitlement", entitlement) }
-                    $0.field("fails", verdict.fails)
+                    $0.field("condition", measurement.condition)
+                    $0.field("value", measurement.value)
+                    if let entitlement = measurement.entitlement { $0.field("entitlement", entitlement) }
+                    $0.field("fails", measurement.fails)
                 }
             }
             writer.field("findings", findings) { writer, finding in

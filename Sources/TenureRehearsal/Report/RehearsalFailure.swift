@@ -5,7 +5,7 @@ package enum RehearsalFailure: Sendable, Hashable {
     /// More lines have a rejected artifact than allowed.
     case tooManyRejected(lines: Int, of: Int, allowedPercent: Double)
     /// A condition of `--fail-if` holds.
-    case condition(FailCondition.Verdict)
+    case condition(FailCondition.Measurement)
 
     /// The stable name in the JSON report.
     var code: String {
@@ -23,8 +23,8 @@ package enum RehearsalFailure: Sendable, Hashable {
         case .tooManyRejected(let lines, let total, let allowed):
             "\(lines.grouped) of \(total.grouped("line")) (\(lines.share(of: total))) have a rejected artifact; "
                 + "\(allowed.percent) are allowed, and `--allow-rejected` allows more"
-        case .condition(let verdict):
-            "`\(verdict.condition)`, because it is \(verdict.written)\(verdict.entitlement.map { " of `\($0)`" } ?? "")"
+        case .condition(let measurement):
+            "`\(measurement.condition)`, because it is \(measurement.written)\(measurement.entitlement.map { " of `\($0)`" } ?? "")"
         }
     }
 }
@@ -45,11 +45,11 @@ extension RehearsalReport {
                         lines: counts.linesWithRejections, of: counts.writtenLines, allowedPercent: allowedRejected))
             }
         }
-        return failures + verdicts.filter(\.fails).map(RehearsalFailure.condition)
+        return failures + measurements.filter(\.fails).map(RehearsalFailure.condition)
     }
 }
 
-extension FailCondition.Verdict {
+extension FailCondition.Measurement {
     /// The measured value as text, such as `12` or `3.2%`.
     var written: String { isPercentage ? value.percent : Int(value).grouped }
 }

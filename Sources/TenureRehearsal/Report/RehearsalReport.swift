@@ -70,7 +70,7 @@ package struct RehearsalReport: Sendable {
     }
 
     /// The results of all conditions.
-    var verdicts: [FailCondition.Verdict] { conditions.map { $0.verdict(on: self) } }
+    var measurements: [FailCondition.Measurement] { conditions.map { $0.measurement(in: self) } }
 
     /// The names under which the report shows the example customers.
     var names: ExampleNames { ExampleNames(in: tally, identifying: identifies) }

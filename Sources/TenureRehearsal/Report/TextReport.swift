@@ -30,7 +30,7 @@ package struct TextReport: Sendable {
         addPlaces()
         addFindings()
         for failure in report.failures { lines.append(.bad("fails: \(failure.sentence)")) }
-        for verdict in report.verdicts where !verdict.fails { add(verdict) }
+        for measurement in report.measurements where !measurement.fails { add(measurement) }
     }
 
     /// Adds the result in one sentence.
@@ -180,9 +180,9 @@ package struct TextReport: Sendable {
     }
 
     /// Adds a condition that doesn't hold.
-    private mutating func add(_ verdict: FailCondition.Verdict) {
-        let place = verdict.entitlement.map { " of `\($0)`" } ?? ""
-        lines.append(.good("passes: not `\(verdict.condition)`, because it is \(verdict.written)\(place)"))
+    private mutating func add(_ measurement: FailCondition.Measurement) {
+        let place = measurement.entitlement.map { " of `\($0)`" } ?? ""
+        lines.append(.good("passes: not `\(measurement.condition)`, because it is \(measurement.written)\(place)"))
     }
 
     private func share(_ count: Int) -> String { count.share(of: report.tally.customers) }

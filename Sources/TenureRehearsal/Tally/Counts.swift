@@ -36,9 +36,9 @@ package struct Counts: Sendable, Hashable {
         }
     }
 
-    /// Counts customers with the same verdict.
-    mutating func add(_ verdict: Verdict, changing change: Change?, times: Int = 1) {
-        switch verdict.now.outcome {
+    /// Counts customers with the same effect.
+    mutating func add(_ effect: Effect, changing change: Change?, times: Int = 1) {
+        switch effect.now.outcome {
         case .granted: granted += times
         case .denied: denied += times
         case .undetermined: undetermined += times
@@ -47,8 +47,8 @@ package struct Counts: Sendable, Hashable {
         case .gains: gains += times
         case .loses:
             loses += times
-            if verdict.now.outcome == .granted { shortened += times }
-            if verdict.now.outcome == .undetermined { doubted += times }
+            if effect.now.outcome == .granted { shortened += times }
+            if effect.now.outcome == .undetermined { doubted += times }
         case .changesOutcome: changesOutcome += times
         case .changesReason: changesReason += times
         case .same: same += times

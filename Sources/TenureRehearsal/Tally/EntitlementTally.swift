@@ -30,30 +30,30 @@ package struct EntitlementTally: Sendable, Hashable {
         let now: OutcomeReason
     }
 
-    /// Counts customers with the same verdict and the same place.
-    mutating func add(_ verdict: Verdict, changing change: Change?, in place: Place, times: Int) {
-        counts.add(verdict, changing: change, times: times)
-        reasons[OutcomeReason(verdict.now), default: 0] += times
-        guard let change, change != .same, let before = verdict.before else { return }
-        let transition = Transition(change: change, before: OutcomeReason(before), now: OutcomeReason(verdict.now))
+    /// Counts customers with the same effect and the same place.
+    mutating func add(_ effect: Effect, changing change: Change?, in place: Place, times: Int) {
+        counts.add(effect, changing: change, times: times)
+        reasons[OutcomeReason(effect.now), default: 0] += times
+        guard let change, change != .same, let before = effect.before else { return }
+        let transition = Transition(change: change, before: OutcomeReason(before), now: OutcomeReason(effect.now))
         transitions[transition, default: 0] += times
-        if let cause = LossCause(verdict, on: place.platform) {
-            losses[cause, default: LossGroup()].add(place, removing: verdict.removedProduct, times: times)
+        if let cause = LossCause(effect, on: place.platform) {
+            losses[cause, default: LossGroup()].add(place, removing: effect.removedProduct, times: times)
         }
     }
 
     /// Keeps the customer as an example if there is room.
-    mutating func offer(_ customer: RehearsedCustomer, _ verdict: Verdict) {
-        for kind in verdict.classes { offer(customer, verdict, as: kind) }
-        if let cause = LossCause(verdict, on: customer.place.platform) {
-            losses[cause, default: LossGroup()].offer(customer, verdict)
+    mutating func offer(_ customer: RehearsedCustomer, _ effect: Effect) {
+        for kind in effect.classes { offer(customer, effect, as: kind) }
+        if let cause = LossCause(effect, on: customer.place.platform) {
+            losses[cause, default: LossGroup()].offer(customer, effect)
         }
     }
 
-    private mutating func offer(_ customer: RehearsedCustomer, _ verdict: Verdict, as kind: ExampleClass) {
+    private mutating func offer(_ customer: RehearsedCustomer, _ effect: Effect, as kind: ExampleClass) {
         // Few customers become examples, so this checks for room before it creates one.
         if let examples = examples[kind], !examples.admits(customer) { return }
-        examples[kind, default: Examples(limit: kind.limit)].offer(Example(customer, verdict))
+        examples[kind, default: Examples(limit: kind.limit)].offer(Example(customer, effect))
     }
 
     mutating func add(_ other: EntitlementTally) {
@@ -65,7 +65,7 @@ package struct EntitlementTally: Sendable, Hashable {
     }
 }
 
-extension Verdict {
+extension Effect {
     /// The classes of examples that the customer can join.
     var classes: [ExampleClass] {
         let outcome = ExampleClass.outcome(now.outcome)

@@ -14,7 +14,7 @@ struct ExampleRanks: Sendable {
     /// The ranks of losses of entitlements that only promises name.
     private var promisedLosses: [String: [LossCause: UInt64]]
 
-    /// The classes of examples that customers with the same verdicts can join.
+    /// The classes of examples that customers with the same effects can join.
     struct Chances: Sendable {
         /// Indexes in `ranks`.
         fileprivate let rankIndexes: [Int]
@@ -23,15 +23,15 @@ struct ExampleRanks: Sendable {
         /// Indexes of lost entitlements, with the cause.
         fileprivate let losses: [(Int, LossCause)]
 
-        init(_ verdicts: [Verdict], on platform: Platform?, among entitlements: Int) {
-            rankIndexes = verdicts.prefix(entitlements).enumerated().flatMap { index, verdict in
-                verdict.classes.map { index * ExampleClass.count + $0.number }
+        init(_ effects: [Effect], on platform: Platform?, among entitlements: Int) {
+            rankIndexes = effects.prefix(entitlements).enumerated().flatMap { index, effect in
+                effect.classes.map { index * ExampleClass.count + $0.number }
             }
-            promised = verdicts.dropFirst(entitlements).map {
+            promised = effects.dropFirst(entitlements).map {
                 ($0.entitlement, $0.classes, LossCause($0, on: platform))
             }
-            losses = verdicts.prefix(entitlements).enumerated().compactMap { index, verdict in
-                LossCause(verdict, on: platform).map { (index, $0) }
+            losses = effects.prefix(entitlements).enumerated().compactMap { index, effect in
+                LossCause(effect, on: platform).map { (index, $0) }
             }
         }
     }

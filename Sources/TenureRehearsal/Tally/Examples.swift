@@ -15,15 +15,15 @@ package struct Example: Sendable, Hashable {
     package let now: Answer
     package let before: Answer?
 
-    init(_ customer: RehearsedCustomer, _ verdict: Verdict) {
+    init(_ customer: RehearsedCustomer, _ effect: Effect) {
         id = customer.id
         exportedID = customer.exportedID
         rank = customer.rank
         platform = customer.acquisition?.originalPlatform
         originalAppVersion = customer.acquisition?.originalAppVersion.map { String($0.prefix(40)) }
         originalPurchaseDate = customer.acquisition?.originalPurchaseDate
-        now = verdict.now
-        before = verdict.before
+        now = effect.now
+        before = effect.before
     }
 }
 

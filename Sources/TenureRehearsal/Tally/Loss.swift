@@ -9,12 +9,12 @@ struct LossCause: Sendable, Hashable {
     let isOfRemovedProduct: Bool
 
     /// Creates the cause of a loss; nil if the customer doesn't lose the entitlement.
-    init?(_ verdict: Verdict, on platform: Platform?) {
-        guard let before = verdict.before, verdict.change == .loses else { return nil }
+    init?(_ effect: Effect, on platform: Platform?) {
+        guard let before = effect.before, effect.change == .loses else { return nil }
         self.platform = platform
         self.before = EntitlementTally.OutcomeReason(before)
-        now = EntitlementTally.OutcomeReason(verdict.now)
-        isOfRemovedProduct = verdict.removedProduct != nil
+        now = EntitlementTally.OutcomeReason(effect.now)
+        isOfRemovedProduct = effect.removedProduct != nil
     }
 }
 
@@ -41,8 +41,8 @@ struct LossGroup: Sendable, Hashable {
         if place.month.isCertain { months = Self.joined(place.month...place.month, months) }
     }
 
-    mutating func offer(_ customer: RehearsedCustomer, _ verdict: Verdict) {
-        if examples.admits(customer) { examples.offer(Example(customer, verdict)) }
+    mutating func offer(_ customer: RehearsedCustomer, _ effect: Effect) {
+        if examples.admits(customer) { examples.offer(Example(customer, effect)) }
     }
 
     mutating func add(_ other: LossGroup) {

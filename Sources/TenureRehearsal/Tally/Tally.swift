@@ -43,25 +43,27 @@ package struct Tally: Sendable, Hashable {
     }
 
     /// Counts a customer.
-    package mutating func add(_ customer: RehearsedCustomer, _ judgment: Judgment) {
-        add(judgment, in: customer.place, times: 1)
-        offer(customer, judgment.written)
+    package mutating func add(_ customer: RehearsedCustomer, _ customerEffects: CustomerEffects) {
+        add(customerEffects, in: customer.place, times: 1)
+        offer(customer, customerEffects.written)
     }
 
-    /// Counts several customers with the same verdicts and the same place.
-    mutating func add(_ judgment: Judgment, in place: Place, times: Int) {
-        let verdicts = judgment.written
+    /// Counts several customers with the same effects and the same place.
+    mutating func add(_ customerEffects: CustomerEffects, in place: Place, times: Int) {
+        let effects = customerEffects.written
         customers += times
-        if judgment.hasContradictingProofs { contradicting += times }
-        if judgment.losesDespitePromises { losingWithPromises += times }
-        for product in judgment.productsWithoutEntitlement { productsWithoutEntitlement[product, default: 0] += times }
-        let changes = verdicts.map(\.change)
-        for (index, verdict) in verdicts.enumerated() {
+        if customerEffects.hasContradictingProofs { contradicting += times }
+        if customerEffects.losesDespitePromises { losingWithPromises += times }
+        for product in customerEffects.productsWithoutEntitlement {
+            productsWithoutEntitlement[product, default: 0] += times
+        }
+        let changes = effects.map(\.change)
+        for (index, effect) in effects.enumerated() {
             if index < byEntitlement.count {
-                byEntitlement[index].add(verdict, changing: changes[index], in: place, times: times)
+                byEntitlement[index].add(effect, changing: changes[index], in: place, times: times)
             } else {
-                promisedOnly[verdict.entitlement, default: EntitlementTally()]
-                    .add(verdict, changing: changes[index], in: place, times: times)
+                promisedOnly[effect.entitlement, default: EntitlementTally()]
+                    .add(effect, changing: changes[index], in: place, times: times)
             }
         }
         // A customer who gains one entitlement and loses another is counted in both numbers.
@@ -72,21 +74,21 @@ package struct Tally: Sendable, Hashable {
         } else if changes.contains(.changesReason) {
             changingReason += times
         }
-        if verdicts.contains(where: \.now.isPromised) { heldByPromise += times }
-        let counted = min(verdicts.count, byEntitlement.count)
+        if effects.contains(where: \.now.isPromised) { heldByPromise += times }
+        let counted = min(effects.count, byEntitlement.count)
         cells.add(place) { counts in
             while counts.count < counted { counts.append(Counts()) }
-            for index in 0..<counted { counts[index].add(verdicts[index], changing: changes[index], times: times) }
+            for index in 0..<counted { counts[index].add(effects[index], changing: changes[index], times: times) }
         }
     }
 
     /// Keeps a counted customer as an example if there is room.
-    mutating func offer(_ customer: RehearsedCustomer, _ verdicts: [Verdict]) {
-        for (index, verdict) in verdicts.enumerated() {
+    mutating func offer(_ customer: RehearsedCustomer, _ effects: [Effect]) {
+        for (index, effect) in effects.enumerated() {
             if index < byEntitlement.count {
-                byEntitlement[index].offer(customer, verdict)
+                byEntitlement[index].offer(customer, effect)
             } else {
-                promisedOnly[verdict.entitlement, default: EntitlementTally()].offer(customer, verdict)
+                promisedOnly[effect.entitlement, default: EntitlementTally()].offer(customer, effect)
             }
         }
     }
@@ -118,6 +120,7 @@ extension Comparison {
         _ evidence: Evidence, id: String, exportedID: String? = nil, promises: [Promise] = [], in tally: inout Tally
     ) {
         tally.add(
-            RehearsedCustomer(id: id, exportedID: exportedID, evidence), judgment(on: evidence, promises: promises))
+            RehearsedCustomer(id: id, exportedID: exportedID, evidence),
+            customerEffects(on: evidence, promises: promises))
     }
 }

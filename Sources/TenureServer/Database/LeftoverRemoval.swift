@@ -19,7 +19,7 @@ struct LeftoverRemoval: Service {
         while !Task.isShuttingDownGracefully, !Task.isCancelled {
             do {
                 try await store.removeLeftovers(at: now())
-                try await store.removeOldDepartures(at: now())
+                try await store.removeOldTombstones(at: now())
                 try await store.removeOldMarks(at: now())
             } catch {
                 logger.error(

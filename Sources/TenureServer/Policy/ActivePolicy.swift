@@ -11,7 +11,7 @@ import TenureStore
 /// copy may be too old.
 struct ActivePolicy: Sendable {
     /// The policy in effect as one value, so that a decision never mixes two policies.
-    struct Present: Sendable {
+    struct InEffect: Sendable {
         /// The number of the publication that put it into effect. A version may be published several times.
         let publication: Int64
         let version: Int64
@@ -20,8 +20,8 @@ struct ActivePolicy: Sendable {
         let policy: Policy
 
         /// Returns the same publication with an equal policy value, so that promises and decisions share one value.
-        func deciding(by policy: Policy) -> Present {
-            Present(publication: publication, version: version, sha256: sha256, policy: policy)
+        func deciding(by policy: Policy) -> InEffect {
+            InEffect(publication: publication, version: version, sha256: sha256, policy: policy)
         }
     }
 
@@ -33,9 +33,9 @@ struct ActivePolicy: Sendable {
     static let defaultStaleness = Swift.Duration.seconds(1)
 
     /// The policy in effect, as far as this process knows.
-    var present: Present { versions.present }
-    var current: Policy { present.policy }
-    var currentVersion: Int64 { present.version }
+    var inEffect: InEffect { versions.inEffect }
+    var current: Policy { inEffect.policy }
+    var currentVersion: Int64 { inEffect.version }
 
     /// The SHA-256 of the compiled policy, which identifies it.
     static func digest(of policy: Policy) -> [UInt8] { digest(of: PolicyFile.compile(policy)) }
@@ -62,7 +62,7 @@ struct ActivePolicy: Sendable {
                 try $0.start(with: compiled, sha256: Self.digest(of: compiled))
             }
             let recorded = try await store.read { try $0.policies() }
-            versions = PolicyVersions(try Self.present(publication, among: recorded), asked: asked)
+            versions = PolicyVersions(try Self.inEffect(publication, among: recorded), asked: asked)
             try versions.add(recorded)
         } catch let error as StoreError {
             throw ServiceError(error)
@@ -74,13 +74,13 @@ struct ActivePolicy: Sendable {
     }
 
     /// Returns the policy of a publication.
-    private static func present(
+    private static func inEffect(
         _ publication: StoredPublication, among recorded: [StoredPolicy]
-    ) throws(ServiceError) -> Present {
+    ) throws(ServiceError) -> InEffect {
         guard let version = recorded.first(where: { $0.version == publication.version }) else {
             throw .database("the database doesn't have the policy that it published last; restore it from a backup")
         }
-        return Present(
+        return InEffect(
             publication: publication.id, version: version.version, sha256: version.sha256, policy: try version.read())
     }
 
@@ -96,12 +96,12 @@ struct ActivePolicy: Sendable {
     func refreshNow() async throws {
         let asked = ContinuousClock.now
         let publication = try await store.read { try $0.publication() }
-        guard let publication, publication.id != versions.present.publication else {
+        guard let publication, publication.id != versions.inEffect.publication else {
             return versions.adopt(nil, asked: asked)
         }
         let recorded = try await store.read { try $0.policies() }
         try versions.add(recorded)
-        versions.adopt(try Self.present(publication, among: recorded), asked: asked)
+        versions.adopt(try Self.inEffect(publication, among: recorded), asked: asked)
     }
 
     /// Runs `body` under the policy in effect. Runs it again if another process published a policy in the meantime, or
@@ -143,20 +143,20 @@ struct ActivePolicy: Sendable {
 
     /// Decides under the policy in effect. Throws like `promises`.
     func decide(_ facts: CustomerFacts, _ evidence: Evidence, at now: Date) throws(Problem) -> [Decision] {
-        try decide(facts, evidence, under: present, at: now)
+        try decide(facts, evidence, under: inEffect, at: now)
     }
 
     private func decide(
-        _ facts: CustomerFacts, _ evidence: Evidence, under present: Present, at now: Date
+        _ facts: CustomerFacts, _ evidence: Evidence, under inEffect: InEffect, at now: Date
     ) throws(Problem) -> [Decision] {
-        TenureCore.decide(evidence, promises: try promises(facts.promises), under: present.policy, at: now)
+        TenureCore.decide(evidence, promises: try promises(facts.promises), under: inEffect.policy, at: now)
     }
 
     /// Returns the promises that follow from a decision under the policy in effect.
-    func promises(of decision: Decision, under present: Present, at now: Date) -> [StoredPromise] {
+    func promises(of decision: Decision, under inEffect: InEffect, at now: Date) -> [StoredPromise] {
         decision.eraRights.map {
             StoredPromise(
-                entitlement: decision.entitlement, acquisition: $0.acquisition, policyVersion: present.version,
+                entitlement: decision.entitlement, acquisition: $0.acquisition, policyVersion: inEffect.version,
                 until: $0.until, recordedAt: now)
         }
     }
@@ -165,11 +165,11 @@ struct ActivePolicy: Sendable {
     func decide(
         _ update: inout CustomerUpdate, in environment: AppStoreEnvironment, at now: Date
     ) throws(Problem) -> (evidence: Evidence, decisions: [Decision]) {
-        let present = present
+        let inEffect = inEffect
         let evidence = update.facts.evidence(in: environment)
-        var decisions = try decide(update.facts, evidence, under: present, at: now)
-        update.policyVersion = present.version
-        update.promise(decisions.flatMap { promises(of: $0, under: present, at: now) })
+        var decisions = try decide(update.facts, evidence, under: inEffect, at: now)
+        update.policyVersion = inEffect.version
+        update.promise(decisions.flatMap { promises(of: $0, under: inEffect, at: now) })
         for index in decisions.indices { decisions[index].recordPromises() }
         return (evidence, decisions)
     }

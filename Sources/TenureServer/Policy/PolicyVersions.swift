@@ -12,16 +12,16 @@ final class PolicyVersions: Sendable {
     private struct State {
         /// The policies by their version.
         var policies: [Int64: Policy]
-        var latest: ActivePolicy.Present
+        var latest: ActivePolicy.InEffect
         /// The time at which the database was asked last.
         var asked: ContinuousClock.Instant
     }
 
-    init(_ present: ActivePolicy.Present, asked: ContinuousClock.Instant) {
-        state = Locked(State(policies: [present.version: present.policy], latest: present, asked: asked))
+    init(_ inEffect: ActivePolicy.InEffect, asked: ContinuousClock.Instant) {
+        state = Locked(State(policies: [inEffect.version: inEffect.policy], latest: inEffect, asked: asked))
     }
 
-    var present: ActivePolicy.Present { state.withLock { $0.latest } }
+    var inEffect: ActivePolicy.InEffect { state.withLock { $0.latest } }
 
     /// The time at which this process last asked the database which version is in effect.
     var lastAsked: ContinuousClock.Instant { state.withLock { $0.asked } }
@@ -30,11 +30,11 @@ final class PolicyVersions: Sendable {
 
     /// Stores which policy was in effect when the database was asked at that instant; nil if it was the known one. An older
     /// publication than the known one changes nothing.
-    func adopt(_ present: ActivePolicy.Present?, asked: ContinuousClock.Instant) {
+    func adopt(_ inEffect: ActivePolicy.InEffect?, asked: ContinuousClock.Instant) {
         state.withLock { state in
-            if let present, present.publication > state.latest.publication {
+            if let inEffect, inEffect.publication > state.latest.publication {
                 // Reuses the policy read first, so that promises and decisions share one value.
-                state.latest = present.deciding(by: state.policies[present.version] ?? present.policy)
+                state.latest = inEffect.deciding(by: state.policies[inEffect.version] ?? inEffect.policy)
             }
             state.asked = max(state.asked, asked)
         }

@@ -67,9 +67,9 @@ struct PolicyPublisher: Sendable {
     /// Returns a version that was in effect before; without a version, the last one that differs from the current one.
     func candidate(returningTo version: Int64?) async throws -> Candidate {
         try await policies.refreshNow()
-        let present = policies.present
-        let earlier = try await store.read { try $0.publications() }.filter { $0.id < present.publication }
-        let target = earlier.last { version == nil ? $0.version != present.version : $0.version == version }
+        let inEffect = policies.inEffect
+        let earlier = try await store.read { try $0.publications() }.filter { $0.id < inEffect.publication }
+        let target = earlier.last { version == nil ? $0.version != inEffect.version : $0.version == version }
         guard let target,
             let recorded = try await store.read({ try $0.policies() }).first(where: { $0.version == target.version })
         else {
@@ -86,10 +86,10 @@ struct PolicyPublisher: Sendable {
 
     /// Rehearses a policy and stores the result, because a publication has to refer to it.
     func rehearse(_ candidate: Candidate, by actor: String) async throws -> RehearsalAnswer {
-        let present = try await settledPresent()
+        let inEffect = try await settledPolicyInEffect()
         let now = now()
-        let findings = try await findings(on: candidate, replacing: present, keepingPromises: false, at: now)
-        return try await storeRehearsal(findings, of: candidate, against: present, by: actor, at: now)
+        let findings = try await findings(on: candidate, replacing: inEffect, keepingPromises: false, at: now)
+        return try await storeRehearsal(findings, of: candidate, against: inEffect, by: actor, at: now)
     }
 
     /// Publishes a policy, if the request allows what it takes and gives.
@@ -99,35 +99,35 @@ struct PolicyPublisher: Sendable {
     func publish(
         _ candidate: Candidate, as request: PublishRequest, by actor: String, logger: Logger
     ) async throws -> StoredPublication {
-        let present = try await settledPresent()
+        let inEffect = try await settledPolicyInEffect()
         let compiled = PolicyFile.compile(candidate.policy)
         let sha256 = ActivePolicy.digest(of: compiled)
-        guard sha256 != present.sha256 else {
+        guard sha256 != inEffect.sha256 else {
             throw Problem(
-                .conflict, "this policy is already in effect, as version \(present.version)",
+                .conflict, "this policy is already in effect, as version \(inEffect.version)",
                 reason: PublicationCheck.Refusal.alreadyCurrent.rawValue)
         }
 
         // First what can be checked without evaluating customers.
         let check = PublicationCheck(store: store, candidate: candidate, request: request, actor: actor)
-        try await check.checkRehearsal(of: sha256, against: present)
+        try await check.checkRehearsal(of: sha256, against: inEffect)
         // A rollback is allowed even if the linter finds errors in the older policy.
         let errors =
             candidate.action == .rollback
-            ? [] : Self.linted(candidate, replacing: present, at: now()).filter(\.blocksPublication)
+            ? [] : Self.linted(candidate, replacing: inEffect, at: now()).filter(\.blocksPublication)
         try await check.refuse(errors.filter { !$0.isLossOfRights }, at: now())
 
         // Then evaluate all customers. If more of them lose or gain something than the request allows, the refusal
         // refers to this new rehearsal.
         for _ in 0..<3 {
             let now = now()
-            let evaluator = evaluator(of: candidate, replacing: present, at: now)
+            let evaluator = evaluator(of: candidate, replacing: inEffect, at: now)
             let findings = try await findings(
-                on: candidate, replacing: present, keepingPromises: check.keepsPromises, at: now)
+                on: candidate, replacing: inEffect, keepingPromises: check.keepsPromises, at: now)
             if let refusal = check.refusal(
                 losing: findings.losing(keepingPromises: check.keepsPromises), gaining: findings.tally.gaining)
             {
-                let rehearsal = try await storeRehearsal(findings, of: candidate, against: present, by: actor, at: now)
+                let rehearsal = try await storeRehearsal(findings, of: candidate, against: inEffect, by: actor, at: now)
                 throw try await check.refused(refusal, by: rehearsal, at: now)
             }
             // Errors about lost rights are checked after the numbers of customers, because that refusal says more.
@@ -135,10 +135,10 @@ struct PolicyPublisher: Sendable {
             let requested = RequestedPublication(
                 compiled: compiled, sha256: sha256, action: candidate.action, at: now, actor: actor,
                 author: request.author, reason: request.reason, rehearsal: request.rehearsal,
-                base: present.publication, restoringAfter: candidate.restoringAfter, allowance: request.takeFrom ?? 0,
+                base: inEffect.publication, restoringAfter: candidate.restoringAfter, allowance: request.takeFrom ?? 0,
                 gainAllowance: check.gainAllowance, endsPromises: request.takeFrom != nil && !check.keepsPromises)
             let outcome = try await publish(
-                requested, after: findings.survey, by: evaluator, keepingPromises: check.keepsPromises)
+                requested, after: findings.evaluation, by: evaluator, keepingPromises: check.keepsPromises)
             switch outcome {
             case .published(let publication):
                 try await policies.refreshNow()
@@ -170,34 +170,34 @@ struct PolicyPublisher: Sendable {
     }
 
     /// Returns the policy in effect, after completing its publication: all promises are ended and restored.
-    private func settledPresent() async throws -> ActivePolicy.Present {
+    private func settledPolicyInEffect() async throws -> ActivePolicy.InEffect {
         try await policies.refreshNow()
         try await store.finishPublication(at: now())
-        return policies.present
+        return policies.inEffect
     }
 
     private static let busy = Problem(
         .busy, "too many customers changed while the policy was published; try again", retryAfter: 1)
 
-    /// Evaluates the customers that changed since the survey, again and again until few are left, and publishes. The
+    /// Evaluates the customers that changed since `evaluation`, again and again until few are left, and publishes. The
     /// transaction evaluates the last ones, while no other one writes. Returns `behind` if too many customers change.
     private func publish(
-        _ request: RequestedPublication, after survey: PublicationSurvey, by evaluator: PublicationEvaluator,
+        _ request: RequestedPublication, after evaluation: PublicationEvaluation, by evaluator: PublicationEvaluator,
         keepingPromises: Bool
     ) async throws -> PublicationOutcome {
-        var survey = survey
+        var evaluation = evaluation
         for _ in 0..<Self.maximumAttempts {
-            survey = try await policies.upToDate {
+            evaluation = try await policies.upToDate {
                 try await PolicyRehearser(store: store, policies: policies).catchUp(
-                    survey, by: evaluator, restoringAfter: request.restoringAfter, keepingPromises: keepingPromises)
+                    evaluation, by: evaluator, restoringAfter: request.restoringAfter, keepingPromises: keepingPromises)
             }
-            if request.endsPromises { survey = try await store.markPromises(of: survey, at: request.at) }
+            if request.endsPromises { evaluation = try await store.markPromises(of: evaluation, at: request.at) }
             let outcome = try await store.publish(
-                request, after: survey, limit: PolicyRehearser.maximumInPublication
-            ) { surveyed throws(StoreError) in
+                request, after: evaluation, limit: PolicyRehearser.maximumInPublication
+            ) { subject throws(StoreError) in
                 // A promise may refer to a version that another process published in the meantime.
-                guard let result = try? evaluator.result(for: surveyed) else { throw .policyChanged }
-                return evaluator.verdict(on: surveyed, result, keepingPromises: keepingPromises)
+                guard let result = try? evaluator.result(for: subject) else { throw .policyChanged }
+                return evaluator.impact(on: subject, result, keepingPromises: keepingPromises)
             }
             guard case .behind = outcome else { return outcome }
         }
@@ -209,32 +209,32 @@ struct PolicyPublisher: Sendable {
     // MARK: Shared steps
 
     private func evaluator(
-        of candidate: Candidate, replacing present: ActivePolicy.Present, at now: Date
+        of candidate: Candidate, replacing inEffect: ActivePolicy.InEffect, at now: Date
     ) -> PublicationEvaluator {
-        PublicationEvaluator(of: candidate.policy, replacing: present.policy, policies: policies, at: now)
+        PublicationEvaluator(of: candidate.policy, replacing: inEffect.policy, policies: policies, at: now)
     }
 
     /// Evaluates all customers under a policy, compared with the one in effect.
     private func findings(
-        on candidate: Candidate, replacing present: ActivePolicy.Present, keepingPromises: Bool, at now: Date
+        on candidate: Candidate, replacing inEffect: ActivePolicy.InEffect, keepingPromises: Bool, at now: Date
     ) async throws -> PolicyRehearser.Findings {
         try await policies.upToDate {
             try await PolicyRehearser(store: store, policies: policies).rehearse(
-                by: evaluator(of: candidate, replacing: present, at: now), restoringAfter: candidate.restoringAfter,
+                by: evaluator(of: candidate, replacing: inEffect, at: now), restoringAfter: candidate.restoringAfter,
                 keepingPromises: keepingPromises)
         }
     }
 
     /// Stores the report of a rehearsal, so that a publication can refer to it, and returns it.
     private func storeRehearsal(
-        _ findings: PolicyRehearser.Findings, of candidate: Candidate, against present: ActivePolicy.Present,
+        _ findings: PolicyRehearser.Findings, of candidate: Candidate, against inEffect: ActivePolicy.InEffect,
         by actor: String, at now: Date
     ) async throws -> RehearsalAnswer {
         let answer = RehearsalAnswer(
-            findings, linted: Self.linted(candidate, replacing: present, at: now), id: PublicID.rehearsal.random(),
-            against: present.version, at: now)
+            findings, linted: Self.linted(candidate, replacing: inEffect, at: now), id: PublicID.rehearsal.random(),
+            against: inEffect.version, at: now)
         let rehearsal = StoredRehearsal(
-            id: answer.id, base: present.publication, sha256: ActivePolicy.digest(of: candidate.policy), at: now,
+            id: answer.id, base: inEffect.publication, sha256: ActivePolicy.digest(of: candidate.policy), at: now,
             actor: actor, gaining: answer.gaining, losing: answer.losing,
             losingWithPromises: answer.losingWithPromises, report: try answer.encoded)
         try await store.write { try $0.record(rehearsal) }
@@ -243,9 +243,9 @@ struct PolicyPublisher: Sendable {
 
     /// Returns the linter's findings in a policy, compared with the one in effect.
     private static func linted(
-        _ candidate: Candidate, replacing present: ActivePolicy.Present, at now: Date
+        _ candidate: Candidate, replacing inEffect: ActivePolicy.InEffect, at now: Date
     ) -> [LintFinding] {
         Linter.findings(
-            in: PolicyFile.draft(candidate.source, named: "policy"), against: present.policy, at: now)
+            in: PolicyFile.draft(candidate.source, named: "policy"), against: inEffect.policy, at: now)
     }
 }

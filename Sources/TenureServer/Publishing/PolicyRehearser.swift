@@ -17,7 +17,7 @@ struct PolicyRehearser: Sendable {
         /// The counts and examples for the report.
         let tally: Tally
         /// What a publication must know about each customer.
-        let survey: PublicationSurvey
+        let evaluation: PublicationEvaluation
 
         /// The number of customers who lose something.
         func losing(keepingPromises: Bool) -> Int { keepingPromises ? tally.losingWithPromises : tally.losing }
@@ -34,51 +34,51 @@ struct PolicyRehearser: Sendable {
     func rehearse(
         by evaluator: PublicationEvaluator, restoringAfter: Int64?, keepingPromises: Bool
     ) async throws -> Findings {
-        var survey = PublicationSurvey(at: try await store.write { try $0.position() })
+        var evaluation = PublicationEvaluation(at: try await store.write { try $0.position() })
         let restored = try await store.read { try $0.restorablePromises(after: restoringAfter) }
         var tally = Tally(for: evaluator.comparison)
-        var page = try await store.read({ try $0.survey(after: 0, limit: Self.pageSize) })
+        var page = try await store.read({ try $0.customersToEvaluate(after: 0, limit: Self.pageSize) })
         while let last = page.last {
             // Reads the next page while this one is evaluated.
-            async let next = store.read { try $0.survey(after: last.customer.id, limit: Self.pageSize) }
+            async let next = store.read { try $0.customersToEvaluate(after: last.customer.id, limit: Self.pageSize) }
             for found in page {
-                let surveyed = SurveyedCustomer(
+                let subject = CustomerToEvaluate(
                     customer: found.customer, isUnbound: found.isUnbound, restored: restored[found.customer.id] ?? [])
-                let result = try evaluator.result(for: surveyed)
-                survey.add(surveyed, evaluator.verdict(on: surveyed, result, keepingPromises: keepingPromises))
-                if surveyed.isUnbound { continue }
+                let result = try evaluator.result(for: subject)
+                evaluation.add(subject, evaluator.impact(on: subject, result, keepingPromises: keepingPromises))
+                if subject.isUnbound { continue }
                 tally.add(RehearsedCustomer(id: found.customer.publicID, found.customer.evidence), result)
             }
             page = try await next
         }
-        return Findings(tally: tally, survey: survey)
+        return Findings(tally: tally, evaluation: evaluation)
     }
 
-    /// Evaluates the customers that changed since the survey, until few are left.
+    /// Evaluates the customers that changed since `evaluation`, until few are left.
     ///
     /// Each round takes less time than the one before, so fewer customers change meanwhile.
     func catchUp(
-        _ survey: PublicationSurvey, by evaluator: PublicationEvaluator, restoringAfter: Int64?,
+        _ evaluation: PublicationEvaluation, by evaluator: PublicationEvaluator, restoringAfter: Int64?,
         keepingPromises: Bool
-    ) async throws -> PublicationSurvey {
-        var survey = survey
+    ) async throws -> PublicationEvaluation {
+        var evaluation = evaluation
         for _ in 0..<Self.maximumRounds {
-            let position = survey.position
+            let position = evaluation.position
             let changes = try await store.write { try $0.changes(since: position) }
-            survey.apply(changes)
+            evaluation.apply(changes)
             for ids in changes.customers.chunks(of: Self.pageSize) {
-                let customers = try await store.read { transaction -> [SurveyedCustomer] in
-                    try ids.compactMap { try transaction.surveyed($0, restoringAfter: restoringAfter) }
+                let customers = try await store.read { transaction -> [CustomerToEvaluate] in
+                    try ids.compactMap { try transaction.customerToEvaluate($0, restoringAfter: restoringAfter) }
                 }
-                for surveyed in customers {
-                    let result = try evaluator.result(for: surveyed)
-                    survey.update(
-                        surveyed, evaluator.verdict(on: surveyed, result, keepingPromises: keepingPromises))
+                for subject in customers {
+                    let result = try evaluator.result(for: subject)
+                    evaluation.update(
+                        subject, evaluator.impact(on: subject, result, keepingPromises: keepingPromises))
                 }
             }
             if changes.customers.count <= Self.maximumInPublication / 2 { break }
         }
-        return survey
+        return evaluation
     }
 
     private static let maximumRounds = 20

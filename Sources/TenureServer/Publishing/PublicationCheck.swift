@@ -45,7 +45,7 @@ struct PublicationCheck: Sendable {
     /// Checks the rehearsal that the request names, before customers are evaluated again. Throws a problem if it doesn't
     /// exist, was of another policy or against one that isn't in effect, or counted more customers than `takeFrom` and
     /// `giveTo` allow. Also throws if the request names only the rehearsal, or only the numbers.
-    func checkRehearsal(of sha256: [UInt8], against present: ActivePolicy.Present) async throws {
+    func checkRehearsal(of sha256: [UInt8], against inEffect: ActivePolicy.InEffect) async throws {
         // The numbers and the rehearsal are sent together, or neither of them.
         let numbers = [request.takeFrom, request.giveTo].compactMap(\.self)
         guard !numbers.isEmpty || request.rehearsal != nil else { return }
@@ -62,7 +62,7 @@ struct PublicationCheck: Sendable {
                 .conflict, "there is no rehearsal `\(id.prefix(64))`; rehearse the policy, and send the new ID",
                 reason: Refusal.unknownRehearsal.rawValue)
         }
-        guard rehearsal.sha256 == sha256, rehearsal.base == present.publication else {
+        guard rehearsal.sha256 == sha256, rehearsal.base == inEffect.publication else {
             throw Problem(
                 .conflict,
                 """

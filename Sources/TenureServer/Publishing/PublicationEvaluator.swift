@@ -17,27 +17,27 @@ struct PublicationEvaluator: Sendable {
 
     /// Compares the customer's decisions under both policies. Throws if a promise refers to a version of the policy that
     /// this process hasn't read yet.
-    func result(for surveyed: SurveyedCustomer) throws(Problem) -> Judgment {
-        comparison.judgment(
-            on: surveyed.customer.evidence, promises: try policies.promises(surveyed.customer.facts.promises),
-            restored: try policies.promises(surveyed.restored))
+    func result(for subject: CustomerToEvaluate) throws(Problem) -> CustomerEffects {
+        comparison.customerEffects(
+            on: subject.customer.evidence, promises: try policies.promises(subject.customer.facts.promises),
+            restored: try policies.promises(subject.restored))
     }
 
     /// Returns whether the customer gains or loses something, and which of their promises a publication ends. Unbound
     /// customers don't count as gaining or losing.
-    func verdict(
-        on surveyed: SurveyedCustomer, _ judgment: Judgment, keepingPromises: Bool
-    ) -> PublicationVerdict {
-        let verdicts = keepingPromises ? judgment.kept : judgment.written
-        let lost = verdicts.filter { $0.change == .loses }.map(\.entitlement)
-        var verdict = PublicationVerdict()
-        if !surveyed.isUnbound {
-            verdict.gains = verdicts.contains { $0.change == .gains }
-            verdict.loses = !lost.isEmpty
+    func impact(
+        on subject: CustomerToEvaluate, _ customerEffects: CustomerEffects, keepingPromises: Bool
+    ) -> PublicationImpact {
+        let effects = keepingPromises ? customerEffects.kept : customerEffects.written
+        let lost = effects.filter { $0.change == .loses }.map(\.entitlement)
+        var impact = PublicationImpact()
+        if !subject.isUnbound {
+            impact.gains = effects.contains { $0.change == .gains }
+            impact.loses = !lost.isEmpty
         }
         if !keepingPromises {
-            verdict.ending = Set(surveyed.customer.facts.promises.map(\.entitlement)).intersection(lost)
+            impact.ending = Set(subject.customer.facts.promises.map(\.entitlement)).intersection(lost)
         }
-        return verdict
+        return impact
     }
 }

@@ -45,7 +45,7 @@ struct EntitlementChangeService: Service {
     func pass() async throws -> Bool {
         let now = now()
         try await entitlementComparer.policies.refreshNow()
-        let publication = entitlementComparer.policies.present.publication
+        let publication = entitlementComparer.policies.inEffect.publication
         let evaluate: @Sendable (Customer) -> EntitlementChange? = {
             try? entitlementComparer.entitlementChange(of: $0, at: now)
         }

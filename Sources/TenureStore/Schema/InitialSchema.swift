@@ -239,11 +239,11 @@ extension Migration {
             PRIMARY KEY (customer, device)
         ) STRICT;
 
-        -- Customers that were erased, split, or parted from an account: their other rows don't show that. A publication
-        -- evaluates them again. Rows stay for a day.
-        CREATE TABLE departures (
+        -- Tombstones: customers that were erased, split, or parted from an account. Their other rows don't show that. A
+        -- publication evaluates them again. Rows stay for a day.
+        CREATE TABLE tombstones (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
-            departed INTEGER NOT NULL,
+            customer INTEGER NOT NULL,
             at INTEGER NOT NULL
         ) STRICT;
 

@@ -20,7 +20,7 @@ final class LargeFacts: Sendable {
         var known: [EncodedFacts] = []
         var sums: [(inputs: Sum, result: EncodedFacts)] = []
         var remainders: [(inputs: Remainder, result: CustomerFacts)] = []
-        var verdicts: [(customer: SurveyedCustomer, verdict: PublicationVerdict)] = []
+        var impacts: [(customer: CustomerToEvaluate, impact: PublicationImpact)] = []
         /// What the signed entries of each member prove.
         var proven: [Int64: Rederivation.Proven]
         var missing: Missing?
@@ -74,11 +74,11 @@ final class LargeFacts: Sendable {
         /// What the signed entries of this member prove.
         case proven(Int64)
         /// What a publication does to a customer, by this function.
-        case verdict(SurveyedCustomer, Evaluation)
+        case impact(CustomerToEvaluate, Evaluate)
     }
 
     /// Decides about a customer under the policy to be published.
-    typealias Evaluation = @Sendable (SurveyedCustomer) throws(StoreError) -> PublicationVerdict
+    typealias Evaluate = @Sendable (CustomerToEvaluate) throws(StoreError) -> PublicationImpact
 
     /// - Parameter rederivation: for changes that separate customers.
     init(_ rederivation: Rederivation? = nil) {
@@ -108,15 +108,15 @@ final class LargeFacts: Sendable {
         throw miss(.encoded(facts))
     }
 
-    /// Returns the verdict on a customer that changed since a survey.
-    func verdict(
-        on customer: SurveyedCustomer, _ evaluate: @escaping Evaluation
-    ) throws(StoreError) -> PublicationVerdict {
+    /// Returns the impact on a customer that changed since an evaluation.
+    func impact(
+        on customer: CustomerToEvaluate, _ evaluate: @escaping Evaluate
+    ) throws(StoreError) -> PublicationImpact {
         guard customer.customer.facts.entryCount > DatabaseTransaction.maximumEntriesInOnePiece else {
             return try evaluate(customer)
         }
-        if let found = state.withLock({ $0.verdicts.first { $0.customer == customer } }) { return found.verdict }
-        throw miss(.verdict(customer, evaluate))
+        if let found = state.withLock({ $0.impacts.first { $0.customer == customer } }) { return found.impact }
+        throw miss(.impact(customer, evaluate))
     }
 
     /// Returns the combined facts. Throws if they are large and weren't prepared, so that the transaction ends.
@@ -158,9 +158,9 @@ final class LargeFacts: Sendable {
             let facts = EncodedFacts(try CustomerFacts(decoding: bytes), bytes: bytes)
             state.withLock { $0.known.append(facts) }
         case .encoded(let facts): add(facts)
-        case .verdict(let customer, let evaluate):
-            let verdict = try evaluate(customer)
-            state.withLock { $0.verdicts.append((customer, verdict)) }
+        case .impact(let customer, let evaluate):
+            let impact = try evaluate(customer)
+            state.withLock { $0.impacts.append((customer, impact)) }
         case .sum(let sum):
             let facts = EncodedFacts(sum.result)
             state.withLock { state in

@@ -28,14 +28,15 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
             throw .defect("an update names no customer")
         }
         // Concurrent large updates of one customer would force each other to start again.
-        return try await store.turns.take(LockKey.identity(strongest, plan.realm).text) { () throws(StoreError) in
-            var pieces = Pieces()
+        return try await store.namedLocks.hold(LockKey.identity(strongest, plan.realm).text) { () throws(StoreError) in
+            var progress = Progress()
             for number in 0..<Self.tries {
-                // Turns exist within one process only. A random wait lets an update of another process finish first.
+                // Named locks exist within one process only. A random wait lets an update of another process finish
+                // first.
                 if number > 2 { try? await Task.sleep(for: .milliseconds(Int.random(in: 1...10 * number))) }
-                switch try await attempt(&pieces) {
+                switch try await attempt(&progress) {
                 case .done(let done):
-                    if pieces.haveLeftovers { try await store.removeLeftovers(at: plan.now) }
+                    if progress.haveLeftovers { try await store.removeLeftovers(at: plan.now) }
                     return done
                 case .ended: return nil
                 case .unfinished: continue
@@ -48,7 +49,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
     private static var tries: Int { 20 }
 
     /// What earlier attempts have written, so that the next one can continue with it.
-    private struct Pieces {
+    private struct Progress {
         /// The random number in `artifacts.update_id` of the artifacts that this update wrote.
         var updateID = Int64.random(in: 1 ... .max)
         /// The member that they belong to; nil before the first piece.
@@ -68,12 +69,12 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
     }
 
     /// Runs the steps that the type's comment lists. Returns `unfinished` if another update interfered.
-    private func attempt(_ pieces: inout Pieces) async throws(StoreError) -> Attempt<
+    private func attempt(_ progress: inout Progress) async throws(StoreError) -> Attempt<
         (customer: Customer, outcome: Outcome)
     > {
         // Step 1: the customer.
         var subject: Subject
-        switch try await self.subject(newCustomer: pieces.newCustomer) {
+        switch try await self.subject(newCustomer: progress.newCustomer) {
         case .done(let found?): subject = found
         case .done(nil):
             switch try await newSubject() {
@@ -81,7 +82,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
             case .ended: return .ended
             case .unfinished: return .unfinished
             }
-            pieces.newCustomer = subject.customer.id
+            progress.newCustomer = subject.customer.id
         case .ended: return .ended
         case .unfinished:
             // One of the identities names a customer who is being erased. After the erasure, it names no customer.
@@ -96,13 +97,13 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         // Steps 3 to 5.
         let prepared = try await prepare(subject)
         guard try await claim(subject.unknown, for: prepared) else { return .unfinished }
-        guard let artifacts = try await writeArtifacts(of: prepared, &pieces) else {
-            pieces.restart()
+        guard let artifacts = try await writeArtifacts(of: prepared, &progress) else {
+            progress.restart()
             return .unfinished
         }
-        let attempt = try await finish(prepared, artifacts, pieces)
+        let attempt = try await finish(prepared, artifacts, progress)
         // The next attempt continues with the written artifacts, unless another update took some, or they were removed.
-        if case .unfinished = attempt, pieces.member != nil, try await !isUnderWay(pieces) { pieces.restart() }
+        if case .unfinished = attempt, progress.member != nil, try await !isUnderWay(progress) { progress.restart() }
         return attempt
     }
 
@@ -123,7 +124,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
     private func read<Value: Sendable>(
         _ body: @escaping @Sendable (DatabaseTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
-        try await store.turns.take(Turns.reading) { () throws(StoreError) in
+        try await store.namedLocks.hold(NamedLocks.reading) { () throws(StoreError) in
             try await store.read(at: plan.now, body)
         }
     }
@@ -147,7 +148,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
             var customer = found
             if found == nil, let newCustomer { customer = try transaction.customer(newCustomer) }
             guard let customer else { return .done(nil) }
-            let leading = named.known.first { $0.root == customer.id }
+            let leading = named.known.first { $0.survivor == customer.id }
             return .done(
                 Subject(
                     customer: customer, identity: found == nil ? nil : leading?.identity,
@@ -294,23 +295,23 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
     /// Writes all artifacts except the last ones, and returns those. Returns nil if the customer is gone, or another
     /// update took some of the artifacts.
     private func writeArtifacts(
-        of prepared: PreparedUpdate<Outcome>, _ pieces: inout Pieces
+        of prepared: PreparedUpdate<Outcome>, _ progress: inout Progress
     ) async throws(StoreError) -> [Artifact]? {
         let (former, artifacts) = (prepared.former, prepared.update.artifacts)
-        guard !artifacts.isEmpty || pieces.member != nil else { return [] }
+        guard !artifacts.isEmpty || progress.member != nil else { return [] }
         let new = try await read { transaction -> [Artifact] in
             let known = try transaction.knownArtifacts(among: artifacts, of: former.member)
             return artifacts.filter { known[$0.sha256]?.doesCount != true }
         }
-        if let member = pieces.member {
+        if let member = progress.member {
             // Decided again, the update may be about another member, or have fewer artifacts.
             let all = Set(artifacts.map(\.sha256))
-            if member != former.member || !pieces.written.isSubset(of: all) { pieces.restart() }
+            if member != former.member || !progress.written.isSubset(of: all) { progress.restart() }
         }
-        let left = new.filter { !pieces.written.contains($0.sha256) }
+        let left = new.filter { !progress.written.contains($0.sha256) }
         guard left.count > Self.artifactsPerPiece else { return left }
         for piece in Array(left.dropLast(Self.artifactsOfLastPiece)).chunks(of: Self.artifactsPerPiece) {
-            let (updateID, isFirst) = (pieces.updateID, pieces.member == nil)
+            let (updateID, isFirst) = (progress.updateID, progress.member == nil)
             let isWritten = try await write(locking: []) { transaction in
                 guard try transaction.isThere(former) else { return false }
                 if isFirst { try transaction.begin(updateID, of: former.member) }
@@ -319,16 +320,16 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
                 return true
             }
             guard isWritten else { return nil }
-            pieces.member = former.member
-            pieces.written.formUnion(piece.map(\.sha256))
+            progress.member = former.member
+            progress.written.formUnion(piece.map(\.sha256))
         }
         return Array(left.suffix(Self.artifactsOfLastPiece))
     }
 
     /// Whether the artifacts written so far can still be completed: they weren't removed, and no other update took one.
-    private func isUnderWay(_ pieces: Pieces) async throws(StoreError) -> Bool {
-        guard let member = pieces.member else { return true }
-        return try await read { transaction in try transaction.isUnderWay(pieces.updateID, of: member) }
+    private func isUnderWay(_ progress: Progress) async throws(StoreError) -> Bool {
+        guard let member = progress.member else { return true }
+        return try await read { transaction in try transaction.isUnderWay(progress.updateID, of: member) }
     }
 
     // MARK: The last transaction
@@ -336,10 +337,10 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
     /// Writes the facts and the last artifacts, and makes all artifacts count. Returns `unfinished` if the customer
     /// changed since the decision, or another update took some of the artifacts.
     private func finish(
-        _ prepared: PreparedUpdate<Outcome>, _ artifacts: [Artifact], _ pieces: Pieces
+        _ prepared: PreparedUpdate<Outcome>, _ artifacts: [Artifact], _ progress: Progress
     ) async throws(StoreError) -> Attempt<(customer: Customer, outcome: Outcome)> {
         let plan = plan
-        let (updateID, member) = (pieces.updateID, pieces.member)
+        let (updateID, member) = (progress.updateID, progress.member)
         return try await write(locking: prepared.identity.map { [$0] } ?? [], plan.otherKeys) { transaction in
             guard try transaction.mayHappen(plan) else { return .ended }
             var transaction = transaction

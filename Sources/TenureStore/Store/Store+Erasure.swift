@@ -25,9 +25,9 @@ extension Store {
         while true {
             let unbound = try await read(at: now) { transaction -> [Int64] in
                 guard let member = try transaction.member(name, forUpdate: false),
-                    let root = try transaction.roots(of: [member.id])[member.id]
+                    let survivor = try transaction.survivors(of: [member.id])[member.id]
                 else { return [] }
-                return try transaction.unboundCustomers(of: root)
+                return try transaction.unboundCustomers(of: survivor)
             }
             guard unbound.count > DatabaseTransaction.hiddenPerPiece else { return counts }
             let more = try await writePiece(at: now) { transaction in
@@ -52,9 +52,9 @@ extension Store {
     }
 
     /// Removes the notes about customers that were erased or lost artifacts more than a day ago.
-    package func removeOldDepartures(at now: Date) async throws(StoreError) {
+    package func removeOldTombstones(at now: Date) async throws(StoreError) {
         // Reads first: an idle service writes nothing.
-        guard try await read(at: now, { try $0.hasOldDepartures() }) else { return }
-        try await writePiece(at: now) { try $0.removeOldDepartures() }
+        guard try await read(at: now, { try $0.hasOldTombstones() }) else { return }
+        try await writePiece(at: now) { try $0.removeOldTombstones() }
     }
 }

@@ -3,26 +3,26 @@ import TenureCore
 
 /// Publishes policies, and ends or restores promises. With many customers, that takes several transactions.
 extension Store {
-    /// Publishes a policy in one transaction, with verdicts on the customers that changed since the survey. Afterward,
+    /// Publishes a policy in one transaction, and evaluates the customers that changed since `evaluation`. Afterward,
     /// call `finishPublication`, which ends and restores the promises.
     ///
-    /// Verdicts on large customers are computed while others write. If more than `limit` customers changed since the
-    /// survey or since `markPromises`, or an earlier publication isn't finished, the result is `behind`.
+    /// Impacts on large customers are computed while others write. If more than `limit` customers changed since the
+    /// evaluation or since `markPromises`, or an earlier publication isn't finished, the result is `behind`.
     package func publish(
-        _ request: RequestedPublication, after survey: PublicationSurvey, limit: Int = .max,
-        evaluating evaluate: @escaping @Sendable (SurveyedCustomer) throws(StoreError) -> PublicationVerdict
+        _ request: RequestedPublication, after evaluation: PublicationEvaluation, limit: Int = .max,
+        evaluating evaluate: @escaping @Sendable (CustomerToEvaluate) throws(StoreError) -> PublicationImpact
     ) async throws(StoreError) -> PublicationOutcome {
         let largeFacts = LargeFacts()
         return try await write(with: largeFacts, at: request.at, locking: [.policies]) { transaction in
             var pending: PendingPublication
-            switch try transaction.preparePublication(request, after: survey, limit: limit) {
+            switch try transaction.preparePublication(request, after: evaluation, limit: limit) {
             case .refused(let outcome): return outcome
             case .ready(let ready): pending = ready
             }
             for id in pending.changed {
-                let found = try transaction.surveyed(id, restoringAfter: request.restoringAfter)
-                guard let surveyed = found else { continue }
-                pending.survey.update(surveyed, try largeFacts.verdict(on: surveyed, evaluate))
+                let found = try transaction.customerToEvaluate(id, restoringAfter: request.restoringAfter)
+                guard let subject = found else { continue }
+                pending.evaluation.update(subject, try largeFacts.impact(on: subject, evaluate))
             }
             return try transaction.publish(pending)
         }
@@ -33,20 +33,20 @@ extension Store {
     ///
     /// Throws `busy` if another publication begins to mark promises.
     package func markPromises(
-        of survey: PublicationSurvey, at now: Date
-    ) async throws(StoreError) -> PublicationSurvey {
-        var survey = survey
-        if survey.beginMarking() {
-            try await write(at: now, locking: [.policies]) { [survey] in try $0.beginMarking(survey.mark) }
+        of evaluation: PublicationEvaluation, at now: Date
+    ) async throws(StoreError) -> PublicationEvaluation {
+        var evaluation = evaluation
+        if evaluation.beginMarking() {
+            try await write(at: now, locking: [.policies]) { [evaluation] in try $0.beginMarking(evaluation.mark) }
         }
-        for customers in survey.unmarked.sorted().chunks(of: Self.maximumMarkedTogether) {
-            try await write(at: now, locking: [.policies]) { [survey] transaction in
+        for customers in evaluation.unmarked.sorted().chunks(of: Self.maximumMarkedTogether) {
+            try await write(at: now, locking: [.policies]) { [evaluation] transaction in
                 try transaction.lock(Array(customers))
-                try transaction.mark(Array(customers), by: survey)
+                try transaction.mark(Array(customers), by: evaluation)
             }
         }
-        survey.unmarked = []
-        return survey
+        evaluation.unmarked = []
+        return evaluation
     }
 
     private static let maximumMarkedTogether = 64

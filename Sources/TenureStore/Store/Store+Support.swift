@@ -67,7 +67,7 @@ extension DatabaseTransaction {
     /// Returns the number of the customer with whom this one was merged, if their facts are large.
     private func largeCustomer(_ name: CustomerName) throws(StoreError) -> Int64? {
         guard let member = try member(name, forUpdate: false) else { return nil }
-        let sizes = try roots(of: [member.id], largerThan: Self.maximumFactsInOnePiece)
+        let sizes = try survivors(of: [member.id], largerThan: Self.maximumFactsInOnePiece)
         return sizes[member.id]
     }
 }

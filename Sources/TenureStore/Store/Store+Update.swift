@@ -60,7 +60,7 @@ extension Store {
         at now: Date, locking keys: [LockKey] = [],
         _ body: @escaping @Sendable (DatabaseTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
-        try await turns.take(Turns.pieces) { () throws(StoreError) in
+        try await namedLocks.hold(NamedLocks.pieces) { () throws(StoreError) in
             try await write(at: now, locking: keys, body)
         }
     }
@@ -75,9 +75,9 @@ enum Attempt<Value: Sendable>: Sendable {
     case unfinished
 }
 
-extension Turns {
-    /// The turn for writing a piece of a large update. So other updates wait for one piece at most.
+extension NamedLocks {
+    /// The lock for writing a piece of a large update. So other updates wait for one piece at most.
     static let pieces = "pieces"
-    /// The turn for reading the customers that thousands of identities name. So other readers find a free connection.
+    /// The lock for reading the customers that thousands of identities name. So other readers find a free connection.
     static let reading = "reading"
 }

@@ -7,7 +7,7 @@ package import Foundation
 package struct Store: Sendable {
     package let database: any Database
     /// Orders updates that take several transactions.
-    let turns = Turns()
+    let namedLocks = NamedLocks()
     /// Tells whether the database can be written.
     let health = WriteHealth()
 

@@ -46,11 +46,12 @@ extension DatabaseTransaction {
 
     /// Erases the customer of a member: hides all rows, which are removed later, and queues the webhook message.
     private func erase(_ member: CustomerMember) throws(StoreError) -> ChangeOutcome {
-        let root = try root(of: member)
-        let counts = try hide(root).merging(hiddenBefore) { $0 + $1 }
+        let survivor = try survivor(of: member)
+        let counts = try hide(survivor).merging(hiddenBefore) { $0 + $1 }
         // The message contains nothing except the public ID.
         let erased = Customer(
-            id: root.id, realm: root.realm, publicID: root.publicID, createdAt: root.createdAt, facts: CustomerFacts())
+            id: survivor.id, realm: survivor.realm, publicID: survivor.publicID, createdAt: survivor.createdAt,
+            facts: CustomerFacts())
         try queue(Message(.customerErased, [:]), about: erased)
         return .erased(counts)
     }

@@ -9,11 +9,11 @@ extension DatabaseTransaction {
         try session.allowLongStatements()
         let members = try session.integers(
             "SELECT DISTINCT customer FROM promises WHERE ended_by > $1", [.integer(publication)])
-        let roots = try roots(of: Set(members))
+        let survivors = try survivors(of: Set(members))
         var restorable: [Int64: [StoredPromise]] = [:]
         for member in members {
-            guard let root = roots[member] else { continue }
-            restorable[root, default: []] += try promises(of: member, endedAfter: publication)
+            guard let survivor = survivors[member] else { continue }
+            restorable[survivor, default: []] += try promises(of: member, endedAfter: publication)
         }
         return restorable
     }

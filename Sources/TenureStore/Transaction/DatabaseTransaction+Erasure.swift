@@ -32,7 +32,7 @@ extension DatabaseTransaction {
                 "SELECT count(*) FROM \(table) WHERE customer IN \(DatabaseTable.batchPlaces)", about: ids)
             for row in rows { counts[name, default: 0] += Int(clamping: try row.integer(0)) }
         }
-        try recordDepartures(ids)
+        try recordTombstones(ids)
         for statement in Self.hiding { try execute(statement, about: ids) }
         let nothing = SQLValue.blob(CustomerFacts().encoded)
         for chunk in ids.chunks(of: DatabaseTable.batchSize) {

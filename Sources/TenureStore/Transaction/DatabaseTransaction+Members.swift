@@ -39,14 +39,14 @@ extension DatabaseTransaction {
     }
 
     /// Returns the customer into which a member was merged, locked, without the facts.
-    func root(of member: CustomerMember) throws(StoreError) -> CustomerMember {
-        var root = member
+    func survivor(of member: CustomerMember) throws(StoreError) -> CustomerMember {
+        var survivor = member
         for _ in 0...Self.maximumMembers {
-            guard let next = root.mergedInto else { return root }
+            guard let next = survivor.mergedInto else { return survivor }
             guard let found = try self.member(.number(next)) else {
-                throw .damaged("customer \(root.id) was merged into a missing customer")
+                throw .damaged("customer \(survivor.id) was merged into a missing customer")
             }
-            root = found
+            survivor = found
         }
         throw .damaged("customer \(member.id) was merged in a circle")
     }

@@ -15,14 +15,14 @@ extension DatabaseTransaction {
     }
 
     /// Marks the promises of these customers that a publication ends, and removes its mark from their other promises.
-    func mark(_ customers: [Int64], by survey: PublicationSurvey) throws(StoreError) {
-        guard try progress(Self.markName) == String(survey.mark) else { throw .busy }
-        let mark = SQLValue.integer(survey.mark)
+    func mark(_ customers: [Int64], by evaluation: PublicationEvaluation) throws(StoreError) {
+        guard try progress(Self.markName) == String(evaluation.mark) else { throw .busy }
+        let mark = SQLValue.integer(evaluation.mark)
         try execute(
-            "UPDATE promises SET ending = NULL WHERE ending = \(survey.mark) AND customer IN \(DatabaseTable.batchPlaces)",
+            "UPDATE promises SET ending = NULL WHERE ending = \(evaluation.mark) AND customer IN \(DatabaseTable.batchPlaces)",
             about: customers)
         for id in customers {
-            let ending = survey.verdicts[id]?.ending ?? []
+            let ending = evaluation.impacts[id]?.ending ?? []
             for member in ending.isEmpty ? [] : try group(of: id) {
                 for entitlement in ending.sorted() {
                     try session.execute(

@@ -41,26 +41,26 @@ extension DatabaseTransaction {
         return version
     }
 
-    /// Checks that the publication's survey is still usable, and finds the customers that changed since the survey.
+    /// Checks that the publication's evaluation is still usable, and finds the customers that changed since then.
     ///
     /// From here on, no customer changes until the transaction ends. The caller evaluates the changed customers and
     /// calls `publish` in the same transaction. If there are more than `limit`, the publication is refused as `behind`.
     func preparePublication(
-        _ request: RequestedPublication, after survey: PublicationSurvey, limit: Int = .max
+        _ request: RequestedPublication, after evaluation: PublicationEvaluation, limit: Int = .max
     ) throws(StoreError) -> PreparedPublication {
         try session.allowLongStatements()
         try blockWriters()
         guard let former = try publication(), former.id == request.base else { return .refused(.overtaken) }
         guard try unfinishedPublication() == nil else { return .refused(.behind) }
-        let changes = try changes(since: survey.position)
-        guard changes.customers.count <= limit, !request.endsPromises || survey.unmarked.count <= limit else {
+        let changes = try changes(since: evaluation.position)
+        guard changes.customers.count <= limit, !request.endsPromises || evaluation.unmarked.count <= limit else {
             return .refused(.behind)
         }
-        var survey = survey
-        survey.apply(changes)
+        var evaluation = evaluation
+        evaluation.apply(changes)
         return .ready(
             PendingPublication(
-                request: request, survey: survey, formerVersion: former.version, changed: changes.customers))
+                request: request, evaluation: evaluation, formerVersion: former.version, changed: changes.customers))
     }
 
     /// Puts the policy into effect, unless more customers than the request allows would lose or gain something.
@@ -68,21 +68,22 @@ extension DatabaseTransaction {
     /// From now on, marked promises count as ended, and promises that a rollback restores count again.
     /// `Store.finishPublication` writes the rows of these promises later.
     func publish(_ pending: PendingPublication) throws(StoreError) -> PublicationOutcome {
-        var (request, survey) = (pending.request, pending.survey)
-        let verdicts = survey.verdicts
+        var (request, evaluation) = (pending.request, pending.evaluation)
+        let impacts = evaluation.impacts
         var counts = StoredPublication.Counts()
-        counts.customers = survey.customers
-        counts.gaining = verdicts.values.count { $0.gains }
-        counts.losing = verdicts.values.count { $0.loses }
+        counts.customers = evaluation.customers
+        counts.gaining = impacts.values.count { $0.gains }
+        counts.losing = impacts.values.count { $0.loses }
         guard counts.losing <= request.allowance else { return .takes(counts.losing) }
         if let most = request.gainAllowance, counts.gaining > most { return .gives(counts.gaining) }
 
         let version = try version(of: request.compiled, sha256: request.sha256)
         let id = try insert(request, of: version, counts)
-        if request.endsPromises { try survey.markRemaining(in: self) }
+        if request.endsPromises { try evaluation.markRemaining(in: self) }
         (counts.ended, counts.restored) = try begin(
             UnfinishedPublication(
-                publication: id, restoringAfter: request.restoringAfter, mark: request.endsPromises ? survey.mark : nil)
+                publication: id, restoringAfter: request.restoringAfter,
+                mark: request.endsPromises ? evaluation.mark : nil)
         )
         try session.execute(
             "UPDATE publications SET ended = $1, restored = $2 WHERE id = $3",

@@ -18,13 +18,13 @@ extension DatabaseTransaction {
     ///
     /// - Parameter former: the customer before the split.
     func restore(
-        _ roots: [Int64], of former: Customer, by rederivation: Rederivation
+        _ ids: [Int64], of former: Customer, by rederivation: Rederivation
     ) throws(StoreError) -> [Customer] {
         // What each side proves by itself.
         var parts: [Part] = []
-        for root in roots {
-            guard let customer = try customer(root, forUpdate: true) else {
-                throw .damaged("customer \(root) is missing")
+        for id in ids {
+            guard let customer = try customer(id, forUpdate: true) else {
+                throw .damaged("customer \(id) is missing")
             }
             var part = Part(customer: customer, members: try group(of: customer.id))
             var own: [CustomerFacts] = []
@@ -36,7 +36,7 @@ extension DatabaseTransaction {
         // What neither side proves.
         try distribute(former, among: &parts)
         // A publication that is being prepared evaluates these customers again.
-        for part in parts { try recordDepartures(part.members) }
+        for part in parts { try recordTombstones(part.members) }
         return try parts.map { part throws(StoreError) in
             let customer = try update(part.customer, to: part.facts)
             try session.execute(

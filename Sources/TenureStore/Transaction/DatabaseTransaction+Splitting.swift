@@ -49,16 +49,16 @@ extension DatabaseTransaction {
         // Makes the members of one side a separate customer. Merges across the sides end.
         func rewire(_ side: [Int64]) throws(StoreError) -> Int64 {
             // No other member of this side is above it in its chain. So merging the others into it makes no circle.
-            let root = side.min { (depth($0), $0) < (depth($1), $1) } ?? side[0]
+            let survivor = side.min { (depth($0), $0) < (depth($1), $1) } ?? side[0]
             for id in side {
-                guard let parent = parents[id], id == root || !side.contains(parent) else { continue }
-                try mergeMember(id, into: id == root ? nil : root)
-                guard id != root, let member = members[id] else { continue }
+                guard let parent = parents[id], id == survivor || !side.contains(parent) else { continue }
+                try mergeMember(id, into: id == survivor ? nil : survivor)
+                guard id != survivor, let member = members[id] else { continue }
                 // The event with the reason for the merge may belong to a member on the other side.
                 let detail = try mergeDetail(of: member, among: group)
-                if !detail.isEmpty { try append(.merged, toMember: root, actor: nil, detail: detail) }
+                if !detail.isEmpty { try append(.merged, toMember: survivor, actor: nil, detail: detail) }
             }
-            return root
+            return survivor
         }
         return (try rewire(rest), try rewire(taken))
     }

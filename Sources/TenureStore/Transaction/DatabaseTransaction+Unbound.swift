@@ -77,9 +77,9 @@ extension DatabaseTransaction {
         let purchases = Set(unbound.facts.purchases.map(\.originalTransactionID))
         let holders = try members(sharingAnyOf: Array(purchases), in: unbound.realm)
         // Several members may be one customer, which is read once.
-        let linked = Set(try roots(of: Set(links)).values)
+        let linked = Set(try survivors(of: Set(links)).values)
         var customers: [Customer] = []
-        for id in linked.union(try roots(of: Set(holders)).values).sorted() {
+        for id in linked.union(try survivors(of: Set(holders)).values).sorted() {
             guard let customer = try customer(id) else { continue }
             var facts = customer.facts
             if !linked.contains(id) {

@@ -53,7 +53,7 @@ extension DatabaseTransaction {
             SELECT customer FROM promises WHERE ended_by > $1 AND ended_by < $2
             UNION SELECT customer FROM promises WHERE ending = $3
             """, [.integer(unfinished.restoringAfter), .integer(unfinished.publication), .integer(unfinished.mark)])
-        return try sizes(of: Set(try roots(of: Set(members)).values).sorted())
+        return try sizes(of: Set(try survivors(of: Set(members)).values).sorted())
     }
 
     /// Returns the customer with the promises that remain after an unfinished publication. If the transaction locked

@@ -97,7 +97,7 @@ extension DatabaseTransaction {
         ]
         // Doesn't read the facts, which may have thousands of purchases.
         let named = try resolve(identities.compactMap(\.self), in: customer.realm)
-        return named.known.first { $0.root == customer.id }?.member ?? customer.member
+        return named.known.first { $0.survivor == customer.id }?.member ?? customer.member
     }
 
     /// Returns all customers whom the identities name, the strongest first, and the identities that name no customer
@@ -116,13 +116,13 @@ extension DatabaseTransaction {
         let leadsWithAccount = named.identities.first?.kind == .appTransactionID
         var met: Set<Int64> = []
         var known: [Customer] = []
-        for (identity, member, root) in named.known where known.count < limit {
+        for (identity, member, survivor) in named.known where known.count < limit {
             // Each customer is loaded once, for the first identity that names them.
-            guard met.insert(root).inserted,
-                let found = try customer(root, forUpdate: forUpdate)?.named(as: member)
+            guard met.insert(survivor).inserted,
+                let found = try customer(survivor, forUpdate: forUpdate)?.named(as: member)
             else { continue }
             // The customer may have been merged just before it was locked.
-            guard found.id == root || met.insert(found.id).inserted else { continue }
+            guard found.id == survivor || met.insert(found.id).inserted else { continue }
             if identity.kind != .appTransactionID {
                 // An app transaction's ID belongs to one account. A new one isn't about a customer who has another one,
                 // even if they share a device.

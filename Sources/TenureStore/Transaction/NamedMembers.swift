@@ -8,26 +8,27 @@ struct NamedMembers: Sendable {
     /// Whether some of them name a customer that is being erased.
     let areSomeErased: Bool
     private let members: [Identity: Int64]
-    private let roots: [Int64: Int64]
+    private let survivors: [Int64: Int64]
 
-    /// `roots` has the current customer of each member.
+    /// `survivors` has the current customer of each member.
     init(
-        _ identities: [Identity], in realm: Realm, members: [Identity: Int64], roots: [Int64: Int64], factsSize: Int,
+        _ identities: [Identity], in realm: Realm, members: [Identity: Int64], survivors: [Int64: Int64],
+        factsSize: Int,
         areSomeErased: Bool
     ) {
         self.identities = identities.count > 1 ? identities.sorted { $0.kind < $1.kind } : identities
         self.realm = realm
         self.members = members
-        self.roots = roots
+        self.survivors = survivors
         self.factsSize = factsSize
         self.areSomeErased = areSomeErased
     }
 
     /// The identities that name a member, with that member and its current customer.
-    var known: [(identity: Identity, member: Int64, root: Int64)] {
+    var known: [(identity: Identity, member: Int64, survivor: Int64)] {
         identities.compactMap { identity in
-            guard let member = members[identity], let root = roots[member] else { return nil }
-            return (identity, member, root)
+            guard let member = members[identity], let survivor = survivors[member] else { return nil }
+            return (identity, member, survivor)
         }
     }
 
@@ -36,13 +37,13 @@ struct NamedMembers: Sendable {
 
     /// The original transaction IDs of the purchases by which other customers than these are found.
     func purchases(ofOthersThan customers: [Int64]) -> [String] {
-        known.filter { $0.identity.kind == .originalTransactionID && !customers.contains($0.root) }
+        known.filter { $0.identity.kind == .originalTransactionID && !customers.contains($0.survivor) }
             .map(\.identity.value)
     }
 
     /// The strongest identity of each customer that they name, except this one.
     func strongestIdentityOfEach(except customer: Int64) -> [Identity] {
         var met: Set<Int64> = [customer]
-        return known.filter { met.insert($0.root).inserted }.map(\.identity)
+        return known.filter { met.insert($0.survivor).inserted }.map(\.identity)
     }
 }

@@ -43,7 +43,7 @@ package struct RequestedPublication: Sendable, Hashable {
 }
 
 /// What a policy does to one customer, as far as a publication needs to know.
-package struct PublicationVerdict: Sendable, Hashable {
+package struct PublicationImpact: Sendable, Hashable {
     /// Whether the customer gains something.
     package var gains: Bool
     /// Whether the customer loses something, with or without promises as the publication says.
@@ -58,13 +58,13 @@ package struct PublicationVerdict: Sendable, Hashable {
     }
 }
 
-/// The verdicts on all customers for a publication, as of a position of the database.
-package struct PublicationSurvey: Sendable {
-    /// The verdicts that aren't empty, by customer.
-    package private(set) var verdicts: [Int64: PublicationVerdict] = [:]
+/// The impacts on all customers for a publication, as of a position of the database.
+package struct PublicationEvaluation: Sendable {
+    /// The impacts that aren't empty, by customer.
+    package private(set) var impacts: [Int64: PublicationImpact] = [:]
     /// The value for `promises.ending` of the promises that the publication ends: random, and not 0.
     let mark = Int64.random(in: 1 ... .max)
-    /// Customers with promises to mark, or with marks to remove, according to the verdicts.
+    /// Customers with promises to mark, or with marks to remove, according to the impacts.
     var unmarked: Set<Int64> = []
     /// Whether marking has begun, so that changed customers may have marks.
     private var isMarking = false
@@ -88,32 +88,32 @@ package struct PublicationSurvey: Sendable {
     }
 
     /// Adds the next customer, in the order of their numbers.
-    package mutating func add(_ surveyed: SurveyedCustomer, _ verdict: PublicationVerdict) {
-        set(verdict, of: surveyed.customer.id)
-        if !surveyed.isUnbound { read.append(surveyed.customer.id) }
+    package mutating func add(_ subject: CustomerToEvaluate, _ impact: PublicationImpact) {
+        set(impact, of: subject.customer.id)
+        if !subject.isUnbound { read.append(subject.customer.id) }
     }
 
-    /// Removes the verdicts on customers that changed. The caller evaluates these customers again and calls `update`.
-    package mutating func apply(_ changes: SurveyChanges) {
+    /// Removes the impacts on customers that changed. The caller evaluates these customers again and calls `update`.
+    package mutating func apply(_ changes: ChangedCustomers) {
         position = changes.position
         for id in changes.outdated {
-            verdicts[id] = nil
+            impacts[id] = nil
             readAgain[id] = false
         }
-        // Without any marks yet, a customer without a verdict has nothing to mark and no mark to remove.
+        // Without any marks yet, a customer without an impact has nothing to mark and no mark to remove.
         if isMarking { unmarked.formUnion(changes.outdated) } else { unmarked.subtract(changes.outdated) }
     }
 
-    /// Sets the verdict on a customer that changed.
-    package mutating func update(_ surveyed: SurveyedCustomer, _ verdict: PublicationVerdict) {
-        set(verdict, of: surveyed.customer.id)
-        readAgain[surveyed.customer.id] = !surveyed.isUnbound
+    /// Sets the impact on a customer that changed.
+    package mutating func update(_ subject: CustomerToEvaluate, _ impact: PublicationImpact) {
+        set(impact, of: subject.customer.id)
+        readAgain[subject.customer.id] = !subject.isUnbound
     }
 
-    /// Sets the verdict on a customer. `add` and `update` also count the customer.
-    package mutating func set(_ verdict: PublicationVerdict, of id: Int64) {
-        verdicts[id] = verdict == PublicationVerdict() ? nil : verdict
-        if !verdict.ending.isEmpty { unmarked.insert(id) }
+    /// Sets the impact on a customer. `add` and `update` also count the customer.
+    package mutating func set(_ impact: PublicationImpact, of id: Int64) {
+        impacts[id] = impact == PublicationImpact() ? nil : impact
+        if !impact.ending.isEmpty { unmarked.insert(id) }
     }
 
     /// Returns true the first time that there is something to mark.
@@ -151,16 +151,16 @@ package struct DatabasePosition: Sendable, Hashable {
 }
 
 /// What changed between two positions.
-package struct SurveyChanges: Sendable {
+package struct ChangedCustomers: Sendable {
     let position: DatabasePosition
     /// Customers to evaluate, by number. A merged customer counts with the one into which it was merged.
     package let customers: [Int64]
-    /// The numbers of customers with verdicts that are no longer valid. Some of these customers don't exist anymore.
+    /// The numbers of customers with impacts that are no longer valid. Some of these customers don't exist anymore.
     package let outdated: Set<Int64>
 }
 
 /// A customer to evaluate, with the promises that a rollback would restore.
-package struct SurveyedCustomer: Sendable, Hashable {
+package struct CustomerToEvaluate: Sendable, Hashable {
     package let customer: Customer
     /// Whether this is an unbound customer. They aren't counted, and their copied promises end with the original ones.
     package let isUnbound: Bool
@@ -182,16 +182,16 @@ package enum PublicationOutcome: Sendable, Hashable {
     case takes(Int)
     /// More customers than allowed would gain something.
     case gives(Int)
-    /// Too many customers changed since the survey to evaluate them while no other transaction writes.
+    /// Too many customers changed since the evaluation to evaluate them again while no other transaction writes.
     case behind
 }
 
-/// A publication that can take effect once the customers that changed since its survey are evaluated.
+/// A publication that can take effect once the customers that changed since its evaluation are evaluated again.
 struct PendingPublication: Sendable {
     let request: RequestedPublication
-    var survey: PublicationSurvey
+    var evaluation: PublicationEvaluation
     let formerVersion: Int64
-    /// Customers that changed since the survey, without a verdict.
+    /// Customers that changed since the evaluation, and must be evaluated again.
     let changed: [Int64]
 }
 

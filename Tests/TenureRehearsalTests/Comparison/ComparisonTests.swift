@@ -17,10 +17,10 @@ struct ComparisonTests {
         let comparison = Comparison(
             of: try Population.policy(freeFrom: "100", honors: true, alsoNames: "themes"),
             against: try Population.policy(freeFrom: "120", alsoNames: "printing"), at: Population.now)
-        let verdicts = comparison.verdicts(on: evidence, promises: promises, keeping: keeping)
+        let effects = comparison.effects(on: evidence, promises: promises, keeping: keeping)
         return Dictionary(
-            uniqueKeysWithValues: verdicts.compactMap { verdict in
-                verdict.change.map { (verdict.entitlement, $0) }
+            uniqueKeysWithValues: effects.compactMap { effect in
+                effect.change.map { (effect.entitlement, $0) }
             })
     }
 
@@ -58,9 +58,9 @@ struct ComparisonTests {
             let comparison = Comparison(
                 of: try Population.policy(freeFrom: "90"), against: try Population.policy(freeFrom: former),
                 at: Population.now)
-            let judgment = comparison.judgment(on: buyer(build: "110"), promises: [promise])
-            #expect(judgment.written.contains { $0.change == .loses } == isLost)
-            #expect(!judgment.losesDespitePromises)
+            let customerEffects = comparison.customerEffects(on: buyer(build: "110"), promises: [promise])
+            #expect(customerEffects.written.contains { $0.change == .loses } == isLost)
+            #expect(!customerEffects.losesDespitePromises)
         }
     }
 
@@ -76,7 +76,7 @@ struct ComparisonTests {
             of: try Population.policy(freeFrom: "100", alsoNames: "themes"),
             against: try Population.policy(freeFrom: "120", alsoNames: "themes"), at: Population.now)
         func losses(restoring restored: [Promise]) throws -> [String] {
-            try comparison.judgment(
+            try comparison.customerEffects(
                 on: buyer(build: "110"), promises: [promise(of: "everything")], restored: restored
             ).kept.filter { $0.change == .loses }.map(\.entitlement)
         }
@@ -122,8 +122,8 @@ struct ComparisonTests {
 
     @Test func `a rehearsal without an old policy counts no gains and no losses`() throws {
         let comparison = Comparison(of: try Population.policy(freeFrom: "100"), at: Population.now)
-        let verdicts = comparison.verdicts(on: buyer(build: "37"))
-        #expect(verdicts.map(\.entitlement) == ["everything", "cloud"])
-        #expect(verdicts.allSatisfy { $0.change == nil })
+        let effects = comparison.effects(on: buyer(build: "37"))
+        #expect(effects.map(\.entitlement) == ["everything", "cloud"])
+        #expect(effects.allSatisfy { $0.change == nil })
     }
 }

@@ -23,28 +23,29 @@ struct FailConditionTests {
             "lost>0", "lost>=1000", "everything.denied > 0.5%", "denied<=100%", "cloud.lost<1", "granted<0",
             "eraNotHonored>0",
         ])
-        let verdicts = report.verdicts
+        let measurements = report.measurements
         #expect(report.tally.losing > 0)
-        #expect(verdicts[0].fails && verdicts[0].value == Double(report.tally.losing))
-        #expect(!verdicts[1].fails)
+        #expect(measurements[0].fails && measurements[0].value == Double(report.tally.losing))
+        #expect(!measurements[1].fails)
         let denied = Double(report.tally.byEntitlement[0].counts.denied) / 400 * 100
-        #expect(verdicts[2].fails && verdicts[2].value == denied && verdicts[2].entitlement == "everything")
-        #expect(verdicts[3].fails)
-        #expect(verdicts[4].entitlement == "cloud")
-        #expect(!verdicts[5].fails)
-        #expect(verdicts[6].fails)
+        #expect(measurements[2].fails && measurements[2].value == denied && measurements[2].entitlement == "everything")
+        #expect(measurements[3].fails)
+        #expect(measurements[4].entitlement == "cloud")
+        #expect(!measurements[5].fails)
+        #expect(measurements[6].fails)
     }
 
     @Test func `a rehearsal's value that equals the limit of a condition is neither more nor less than it`() throws {
         let losing = try report([]).tally.losing
-        let verdicts = try report(["lost>=\(losing)", "lost>\(losing)", "lost<=\(losing)", "lost<\(losing)"]).verdicts
-        #expect(losing > 0 && verdicts.map(\.fails) == [true, false, true, false])
+        let measurements = try report(["lost>=\(losing)", "lost>\(losing)", "lost<=\(losing)", "lost<\(losing)"])
+            .measurements
+        #expect(losing > 0 && measurements.map(\.fails) == [true, false, true, false])
     }
 
     @Test func `a rehearsal's condition without an entitlement counts each customer once`() throws {
         let report = try report(["changed>0"])
-        #expect(report.verdicts[0].value == Double(report.tally.changed))
-        #expect(report.verdicts[0].entitlement == nil)
+        #expect(report.measurements[0].value == Double(report.tally.changed))
+        #expect(report.measurements[0].entitlement == nil)
         // A customer who gains two entitlements counts once.
         let generous = Comparison(
             of: try Population.policy(freeFrom: "120", alsoNames: "all"),
@@ -62,14 +63,16 @@ struct FailConditionTests {
                 input: .database(name: "database", skipped: 0), tally: tally,
                 conditions: [try FailCondition("gained>0", of: comparison)])
             #expect(report.tally.gaining > 0)
-            #expect(report.verdicts[0].value == Double(report.tally.gaining) && report.verdicts[0].entitlement == nil)
+            #expect(
+                report.measurements[0].value == Double(report.tally.gaining)
+                    && report.measurements[0].entitlement == nil)
         }
         // The first entitlement has customers, another one has none.
         let comparison = Comparison(of: try Population.policy(freeFrom: "100"), at: Population.now)
         var tally = Tally(for: comparison)
         let owner = try #require(
             Population.customers(400, seed: 4).first { customer in
-                let outcomes = comparison.verdicts(on: customer.evidence).map(\.now.outcome)
+                let outcomes = comparison.effects(on: customer.evidence).map(\.now.outcome)
                 return outcomes.first == .granted && outcomes.dropFirst().contains { $0 != .granted }
             })
         comparison.count(owner.evidence, id: owner.id, in: &tally)
@@ -77,8 +80,8 @@ struct FailConditionTests {
             policyName: "new.yaml", oldPolicyName: nil, comparison: comparison,
             input: .database(name: "database", skipped: 0), tally: tally,
             conditions: [try FailCondition("granted<1", of: comparison)])
-        #expect(single.verdicts.first?.fails == true)
-        #expect(single.verdicts.first?.entitlement != comparison.entitlements.first)
+        #expect(single.measurements.first?.fails == true)
+        #expect(single.measurements.first?.entitlement != comparison.entitlements.first)
     }
 
     @Test func `a rehearsal's condition can name an entitlement that has periods in its name`() throws {
@@ -88,7 +91,7 @@ struct FailConditionTests {
             policyName: "new.yaml", oldPolicyName: nil, comparison: comparison,
             input: .database(name: "database", skipped: 0), tally: Tally(for: comparison),
             conditions: [try FailCondition("pro.cloud.denied>=0", of: comparison)])
-        #expect(report.verdicts.map(\.entitlement) == ["pro.cloud"])
+        #expect(report.measurements.map(\.entitlement) == ["pro.cloud"])
     }
 
     @Test func `a denial that becomes undetermined counts as changed, not as a gain or a loss`() throws {
@@ -107,7 +110,7 @@ struct FailConditionTests {
             policyName: "new.yaml", oldPolicyName: "old.yaml", comparison: comparison,
             input: .database(name: "database", skipped: 0), tally: tally,
             conditions: try ["changed>0", "changesOutcome>0"].map { try FailCondition($0, of: comparison) })
-        #expect(report.verdicts.map(\.fails) == [true, true])
+        #expect(report.measurements.map(\.fails) == [true, true])
     }
 
     @Test func `a rehearsal without customers fails, even without conditions`() throws {

@@ -80,7 +80,7 @@ struct HeadlineTests {
             of: try Self.policy(),
             input: .evidence(name: "lines", counts: outcome.counts, badLines: "rejected", anonymousIDs: []),
             conditions: ["rejected>10%", "rejected>=10%"])
-        #expect(report.verdicts.map(\.value) == [10, 10])
-        #expect(report.verdicts.map(\.fails) == [false, true])
+        #expect(report.measurements.map(\.value) == [10, 10])
+        #expect(report.measurements.map(\.fails) == [false, true])
     }
 }

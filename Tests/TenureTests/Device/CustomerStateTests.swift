@@ -44,7 +44,7 @@ import Testing
         let state = state(snapshot(granted))
         turn(to: 100)
         #expect(!state.allows("pro"))
-        #expect(state.verdict(on: "pro") == .ended)
+        #expect(state.access(to: "pro") == .ended)
         state.post(snapshot(.unanswered("pro")))
         #expect(!state.allows("pro") && !state.customer.allows("pro"))
         // Another right keeps its grace period.

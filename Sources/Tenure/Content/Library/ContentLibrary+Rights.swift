@@ -27,7 +27,7 @@ extension ContentLibrary {
     /// Whether the right to a pack has ended since the last search.
     func hasEnded(_ name: String) -> Bool {
         guard let unlock = unlock(of: name) else { return false }
-        return engine.customerState.verdict(on: unlock.right) == .ended
+        return engine.customerState.access(to: unlock.right) == .ended
     }
 
     /// Records which packs the customer may use, and removes requests for packs after their right has ended. After a

@@ -3,12 +3,12 @@ package import TenureCore
 /// The result of a comparison for one customer.
 ///
 /// Every rehearsal uses the same function. So a file, a database and a publication give the same numbers.
-package struct Judgment: Sendable, Hashable {
-    /// The verdicts of the policies as written. A promise is used only if the old policy doesn't grant the right itself.
+package struct CustomerEffects: Sendable, Hashable {
+    /// The effects of the policies as written. A promise is used only if the old policy doesn't grant the right itself.
     /// Without that promise, the new policy would seem to end a right that an earlier version had already ended.
-    package let written: [Verdict]
-    /// The verdicts if every promise is kept.
-    package let kept: [Verdict]
+    package let written: [Effect]
+    /// The effects if every promise is kept.
+    package let kept: [Effect]
     /// Whether the version and the date of an acquisition prove different eras, even if another reason decides.
     let hasContradictingProofs: Bool
     /// IDs of purchased products that no entitlement of the new policy lists, without consumables. Sorted.
@@ -24,25 +24,25 @@ extension Comparison {
     /// - Parameters:
     ///   - promises: the promises that apply today.
     ///   - restored: the promises that would apply again, as after a rollback.
-    package func judgment(
+    package func customerEffects(
         on evidence: Evidence, promises: [Promise] = [], restored: [Promise] = []
-    ) -> Judgment {
-        let (written, kept) = verdicts(on: evidence, promises: promises, restored: restored)
-        return Judgment(
+    ) -> CustomerEffects {
+        let (written, kept) = effects(on: evidence, promises: promises, restored: restored)
+        return CustomerEffects(
             written: written, kept: kept, hasContradictingProofs: evidence.hasContradictingProofs(under: new),
             productsWithoutEntitlement: productsWithoutEntitlement(in: evidence))
     }
 
-    /// Returns the verdicts for `Judgment.written` and `Judgment.kept`.
-    private func verdicts(
+    /// Returns the effects for `CustomerEffects.written` and `CustomerEffects.kept`.
+    private func effects(
         on evidence: Evidence, promises: [Promise], restored: [Promise]
-    ) -> (written: [Verdict], kept: [Verdict]) {
+    ) -> (written: [Effect], kept: [Effect]) {
         guard let old else {
-            let verdicts = verdicts(on: evidence, promises: promises + restored)
-            return (verdicts, verdicts)
+            let effects = effects(on: evidence, promises: promises + restored)
+            return (effects, effects)
         }
         // The new policy decides without the promises that apply today.
-        let withoutPromises = verdicts(on: evidence, promises: promises, keeping: restored)
+        let withoutPromises = effects(on: evidence, promises: promises, keeping: restored)
         // A promise matters only if the customer would otherwise lose something. Nearly all customers don't, so return
         // early.
         guard !promises.isEmpty, withoutPromises.contains(where: { $0.change == .loses }) else {
@@ -52,12 +52,12 @@ extension Comparison {
             decide(evidence, under: old, at: instant).filter { $0.outcome == .granted }.map(\.entitlement))
         let fromEarlierPolicies = promises.filter { !grantedByOld.contains($0.entitlement) }
         return (
-            verdicts(on: evidence, promises: promises, keeping: fromEarlierPolicies + restored),
-            verdicts(on: evidence, promises: promises, keeping: promises + restored)
+            effects(on: evidence, promises: promises, keeping: fromEarlierPolicies + restored),
+            effects(on: evidence, promises: promises, keeping: promises + restored)
         )
     }
 
-    /// Returns the value of `Judgment.productsWithoutEntitlement`.
+    /// Returns the value of `CustomerEffects.productsWithoutEntitlement`.
     private func productsWithoutEntitlement(in evidence: Evidence) -> [String] {
         guard !evidence.purchases.isEmpty else { return [] }
         var products: Set<String> = []

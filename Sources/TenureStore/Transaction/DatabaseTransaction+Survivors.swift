@@ -6,24 +6,26 @@ extension DatabaseTransaction {
     /// Returns the members that the identities name, without reading facts.
     func resolve(_ identities: [Identity], in realm: Realm) throws(StoreError) -> NamedMembers {
         let members = try members(by: identities, in: realm)
-        let roots = try Roots(of: Set(members.values), in: self)
+        let survivors = try Survivors(of: Set(members.values), in: self)
         return NamedMembers(
-            identities, in: realm, members: members, roots: roots.known, factsSize: roots.factsSize,
-            areSomeErased: roots.areSomeErased)
+            identities, in: realm, members: members, survivors: survivors.known, factsSize: survivors.factsSize,
+            areSomeErased: survivors.areSomeErased)
     }
 
     /// Returns the current customer of each member.
-    func roots(of members: Set<Int64>) throws(StoreError) -> [Int64: Int64] { try Roots(of: members, in: self).known }
+    func survivors(of members: Set<Int64>) throws(StoreError) -> [Int64: Int64] {
+        try Survivors(of: members, in: self).known
+    }
 
     /// Returns the current customer of each member; nothing if the facts of all of them fit into `size` bytes.
-    func roots(of members: Set<Int64>, largerThan size: Int) throws(StoreError) -> [Int64: Int64] {
-        let roots = try Roots(of: members, in: self)
-        return roots.factsSize > size ? roots.known : [:]
+    func survivors(of members: Set<Int64>, largerThan size: Int) throws(StoreError) -> [Int64: Int64] {
+        let survivors = try Survivors(of: members, in: self)
+        return survivors.factsSize > size ? survivors.known : [:]
     }
 }
 
 /// The current customer of each member. Each customer is read once, many with one statement.
-private struct Roots {
+private struct Survivors {
     /// The current customer by member, without erased customers.
     private(set) var known: [Int64: Int64] = [:]
     /// The size of the facts of all of them, in bytes.
@@ -64,15 +66,15 @@ private struct Roots {
             }
             next = merged.subtracting(read)
         }
-        for member in members { known[member] = try root(of: member, parents) }
+        for member in members { known[member] = try survivor(of: member, parents) }
     }
 
     /// Returns the end of a member's chain of merges. Nil if that customer doesn't exist or was erased.
-    private func root(of member: Int64, _ parents: [Int64: Int64]) throws(StoreError) -> Int64? {
-        var root = member
+    private func survivor(of member: Int64, _ parents: [Int64: Int64]) throws(StoreError) -> Int64? {
+        var survivor = member
         for _ in 0...DatabaseTransaction.maximumMembers {
-            guard let parent = parents[root] else { return known[root] }
-            root = parent
+            guard let parent = parents[survivor] else { return known[survivor] }
+            survivor = parent
         }
         throw .damaged("customer \(member) was merged in a circle")
     }

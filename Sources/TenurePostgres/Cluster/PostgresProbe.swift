@@ -1,7 +1,7 @@
 import Foundation
 
 /// Connects to several servers at once and reads their state.
-final class PostgresSurvey: @unchecked Sendable {
+final class PostgresProbe: @unchecked Sendable {
     // `Locked` can't wait until another thread changes the value. `received` and `isOver` are used only while the
     // condition is locked. A connection is made on one thread, put into `received`, and used only by the thread that
     // takes it out.
@@ -29,7 +29,7 @@ final class PostgresSurvey: @unchecked Sendable {
         // A single host is asked on this thread.
         guard hosts.count > 1 else { return hosts.map { ask($0) } }
         for (index, host) in hosts.enumerated() {
-            DispatchQueue(label: "tenure.postgres.survey").async { [self] in take(ask(host), of: index) }
+            DispatchQueue(label: "tenure.postgres.probe").async { [self] in take(ask(host), of: index) }
         }
         // Connecting and asking each have the connect timeout.
         var deadline = Date().addingTimeInterval(Double(2 * address.connectTimeout) + 1)
@@ -61,7 +61,7 @@ final class PostgresSurvey: @unchecked Sendable {
     }
 }
 
-extension PostgresSurvey.Answer {
+extension PostgresProbe.Answer {
     fileprivate var takesWrites: Bool {
         if case .success(let connection) = self { connection.server.takesWrites } else { false }
     }

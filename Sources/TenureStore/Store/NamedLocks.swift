@@ -1,12 +1,12 @@
 import TenureCore
 
 /// Locks with names. One task at a time holds a name; the others wait and get it in order.
-final class Turns: Sendable {
+final class NamedLocks: Sendable {
     /// The tasks that wait for each name that is held.
     private let waiting = Locked<[String: [CheckedContinuation<Void, Never>]]>([:])
 
     /// Waits for the name, and runs `body` while this task holds it.
-    func take<Value>(
+    func hold<Value>(
         _ name: String, _ body: () async throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
         await withCheckedContinuation { continuation in

@@ -4,7 +4,7 @@ import TenureCore
 /// Reads all customers for a publication, and finds those that changed since they were read.
 extension DatabaseTransaction {
     /// The next production customers, by number, without those that were merged into another.
-    package func survey(after id: Int64, limit: Int) throws(StoreError) -> [SurveyedCustomer] {
+    package func customersToEvaluate(after id: Int64, limit: Int) throws(StoreError) -> [CustomerToEvaluate] {
         try session.allowLongStatements()
         let rows = try session.rows(
             """
@@ -12,13 +12,15 @@ extension DatabaseTransaction {
             WHERE id > $1 AND merged_into IS NULL AND realm IN (\(Self.productionRealms)) ORDER BY id LIMIT $2
             """, [.integer(id), SQLValue(limit)])
         return try rows.map { row throws(StoreError) in
-            SurveyedCustomer(customer: try Customer(row), isUnbound: try row.integer(7) != 0, restored: [])
+            CustomerToEvaluate(customer: try Customer(row), isUnbound: try row.integer(7) != 0, restored: [])
         }
     }
 
-    /// A customer that changed since the survey read it. Nil if the customer doesn't exist, was merged into another, or
-    /// isn't from production. A rollback restores the promises that publications after `publication` ended.
-    package func surveyed(_ id: Int64, restoringAfter publication: Int64?) throws(StoreError) -> SurveyedCustomer? {
+    /// A customer that changed since the evaluation read it. Nil if the customer doesn't exist, was merged into
+    /// another, or isn't from production. A rollback restores the promises that publications after `publication` ended.
+    package func customerToEvaluate(
+        _ id: Int64, restoringAfter publication: Int64?
+    ) throws(StoreError) -> CustomerToEvaluate? {
         let row = try session.row(
             """
             SELECT \(Customer.columns), \(Self.unboundColumn) FROM customers
@@ -30,7 +32,7 @@ extension DatabaseTransaction {
             for member in try group(of: id) { restored += try promises(of: member, endedAfter: publication) }
         }
         let known = try largeFacts?.decoded(try row.bytes(4))
-        return SurveyedCustomer(
+        return CustomerToEvaluate(
             customer: try Customer(row, remembering: known), isUnbound: try row.integer(7) != 0, restored: restored)
     }
 
@@ -60,7 +62,7 @@ extension DatabaseTransaction {
         try session.allowLongStatements()
         try blockWriters()
         var last: [String: Int64] = [:]
-        for table in Self.factTables + [Self.customersTable, Self.departuresTable] {
+        for table in Self.factTables + [Self.customersTable, Self.tombstonesTable] {
             last[table] = try session.row("SELECT max(id) FROM \(table)")?.integerIfPresent(0)
         }
         return DatabasePosition(last: last, unfinished: try membersOfUnfinishedUpdates())
@@ -69,18 +71,18 @@ extension DatabaseTransaction {
     /// The tables in which every change of a customer's facts leaves a row.
     private static let factTables = ["artifacts", "notifications", "promises", "support_grants", "events"]
     private static let customersTable = "customers"
-    private static let departuresTable = "departures"
+    private static let tombstonesTable = "tombstones"
 
     /// Stores that customers were erased, or that artifacts moved from them to another customer.
-    func recordDepartures(_ customers: [Int64]) throws(StoreError) {
+    func recordTombstones(_ customers: [Int64]) throws(StoreError) {
         for customer in customers {
             try session.execute(
-                "INSERT INTO departures (departed, at) VALUES ($1, $2)", [.integer(customer), milliseconds])
+                "INSERT INTO tombstones (customer, at) VALUES ($1, $2)", [.integer(customer), milliseconds])
         }
     }
 
     /// What changed since a position, up to now. Until the transaction ends, no other one writes.
-    package func changes(since position: DatabasePosition) throws(StoreError) -> SurveyChanges {
+    package func changes(since position: DatabasePosition) throws(StoreError) -> ChangedCustomers {
         let now = try self.position()
         // The last piece of an unfinished update makes earlier rows count.
         var changed = Set(position.unfinished)
@@ -90,24 +92,24 @@ extension DatabaseTransaction {
                 [.integer(position.last[table] ?? 0)])
             changed.formUnion(customers)
         }
-        for (table, column) in [(Self.customersTable, "id"), (Self.departuresTable, "departed")] {
+        for (table, column) in [(Self.customersTable, "id"), (Self.tombstonesTable, "customer")] {
             let last = SQLValue.integer(position.last[table] ?? 0)
             changed.formUnion(try session.integers("SELECT \(column) FROM \(table) WHERE id > $1", [last]))
         }
-        let customers = Set(try roots(of: changed).values)
-        // The verdicts on these are no longer valid, including those on members that were merged in the meantime.
+        let customers = Set(try survivors(of: changed).values)
+        // The impacts on these are no longer valid, including those on members that were merged in the meantime.
         for customer in customers { changed.formUnion(try group(of: customer)) }
-        return SurveyChanges(position: now, customers: customers.sorted(), outdated: changed)
+        return ChangedCustomers(position: now, customers: customers.sorted(), outdated: changed)
     }
 
-    func hasOldDepartures() throws(StoreError) -> Bool {
-        try session.row("SELECT 1 FROM departures WHERE at < $1 LIMIT 1", [oldestDeparture]) != nil
+    func hasOldTombstones() throws(StoreError) -> Bool {
+        try session.row("SELECT 1 FROM tombstones WHERE at < $1 LIMIT 1", [oldestTombstone]) != nil
     }
 
-    func removeOldDepartures() throws(StoreError) {
-        try session.execute("DELETE FROM departures WHERE at < $1", [oldestDeparture])
+    func removeOldTombstones() throws(StoreError) {
+        try session.execute("DELETE FROM tombstones WHERE at < $1", [oldestTombstone])
     }
 
     /// A day ago: longer than a publication takes.
-    private var oldestDeparture: SQLValue { .integer(now.addingTimeInterval(-86_400).millisecondsSince1970) }
+    private var oldestTombstone: SQLValue { .integer(now.addingTimeInterval(-86_400).millisecondsSince1970) }
 }

@@ -2,7 +2,7 @@ import Foundation
 import TenureCore
 
 /// How the change of policy affects one customer's right to one entitlement.
-package struct Verdict: Sendable, Hashable {
+package struct Effect: Sendable, Hashable {
     /// The name of the entitlement.
     package let entitlement: String
     /// The answer under the new policy.

@@ -9,17 +9,17 @@ import TenureStore
 ///
 /// This is a hash table with open addressing over the keys' bytes. It is used for every customer, and hashing arrays in
 /// a `Dictionary` would take more time than all other work.
-struct KnownVerdicts: Sendable {
+struct CustomerKinds: Sendable {
     /// What all customers with the same key have in common.
-    struct Known: Sendable {
-        let judgment: Judgment
+    struct Kind: Sendable {
+        let customerEffects: CustomerEffects
         /// Where the report counts these customers.
         let place: Place
         /// The classes of examples that these customers can join.
         let chances: ExampleRanks.Chances
     }
 
-    private(set) var all: [Known] = []
+    private(set) var all: [Kind] = []
     /// The hash of each key, in the order of `all`.
     private var hashes: [UInt64] = []
     /// The bytes of all keys, concatenated.
@@ -57,10 +57,10 @@ struct KnownVerdicts: Sendable {
     }
 
     /// Adds an entry. Its key must be missing.
-    mutating func add(_ known: Known, as key: UnsafeRawBufferPointer, hash: UInt64) {
+    mutating func add(_ kind: Kind, as key: UnsafeRawBufferPointer, hash: UInt64) {
         if (all.count + 1) * 2 > slots.count { grow() }
         place(all.count, hash: hash)
-        all.append(known)
+        all.append(kind)
         hashes.append(hash)
         keys.append(contentsOf: key)
         keyEnds.append(keys.count)
@@ -81,7 +81,7 @@ struct KnownVerdicts: Sendable {
     }
 
     /// Passes each entry with its index, its key and the key's hash.
-    func forEach(_ body: (Int, Known, UnsafeRawBufferPointer, UInt64) -> Void) {
+    func forEach(_ body: (Int, Kind, UnsafeRawBufferPointer, UInt64) -> Void) {
         keys.withUnsafeBytes { keys in
             var start = 0
             for index in all.indices {
