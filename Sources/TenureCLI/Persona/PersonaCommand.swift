@@ -116,7 +116,7 @@ struct PersonaReadyMadeCommand: AsyncParsableCommand {
     @OptionGroup var terms: PersonaTerms
     @OptionGroup var service: ServiceOptions
 
-    @Flag(help: "Write JSON: `personas` with `token`, and `left` with `name` and `why`.")
+    @Flag(help: "Write JSON: `personas` with `token`, and `omitted` with `name` and `why`.")
     var json = false
 
     func run() async throws {

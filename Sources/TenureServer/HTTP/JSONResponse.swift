@@ -59,12 +59,3 @@ extension Response {
         return response
     }
 }
-
-extension JSONEncoder {
-    /// An encoder that sorts names, so that equal values have equal bytes.
-    static var sorted: JSONEncoder {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return encoder
-    }
-}

@@ -8,7 +8,9 @@ struct RootStatement: Sendable {
     let key: JSONWebKey
     let signUntil: Date
 
-    private struct Payload: Decodable {
+    private struct Payload: Codable {
+        /// When it was signed. Nothing depends on it.
+        let iat: Int64?
         let key: JSONWebKey
         let signUntil: Int64
     }
@@ -28,12 +30,8 @@ struct RootStatement: Sendable {
     static func sign(
         _ key: P256.Signing.PublicKey, until end: Date, by root: P256.Signing.PrivateKey, at now: Date
     ) throws -> String {
-        let json = JSONWriter.object { json in
-            json.field("iat", Int64(now.timeIntervalSince1970))
-            json.object("key") { JSONWebKey(key).write(into: &$0) }
-            json.field("signUntil", Int64(end.timeIntervalSince1970))
-        }
-        return try root.compactJWS(json, type: SignedType.rootStatement)
+        let payload = Payload(iat: now.seconds, key: JSONWebKey(key), signUntil: end.seconds)
+        return try root.compactJWS([UInt8](try JSONEncoder.sorted.encode(payload)), type: SignedType.rootStatement)
     }
 }
 
@@ -44,8 +42,10 @@ struct RootRevocations: Sendable {
     let revoked: [String]
 
     /// The JSON of a list. A separate type, so that only `init(_:by:)` creates a list.
-    private struct Payload: Decodable {
+    private struct Payload: Codable {
         let counter: Int64
+        /// When it was signed. Nothing depends on it.
+        let iat: Int64?
         let revoked: [String]
     }
 
@@ -64,11 +64,7 @@ struct RootRevocations: Sendable {
     static func sign(
         _ revoked: [String], counter: Int64, by root: P256.Signing.PrivateKey, at now: Date
     ) throws -> String {
-        let json = JSONWriter.object { json in
-            json.field("counter", counter)
-            json.field("iat", Int64(now.timeIntervalSince1970))
-            json.field("revoked", revoked)
-        }
-        return try root.compactJWS(json, type: SignedType.revocations)
+        let payload = Payload(counter: counter, iat: now.seconds, revoked: revoked)
+        return try root.compactJWS([UInt8](try JSONEncoder.sorted.encode(payload)), type: SignedType.revocations)
     }
 }
