@@ -29,6 +29,7 @@ import Testing
         #expect(refusal("a: \"x\n  # \" \nb: &b 1\n? *b\n: 2")?.contains("anchors") == true)
         #expect(refusal("{\"a\":&b 1, c: *b}")?.contains("anchors") == true)
         #expect(refusal("- !!str &b x\n- *b")?.contains("anchors") == true)
+        #expect(refusal("{\"a # b\": &b 1}")?.contains("anchors") == true)
     }
 
     @Test(arguments: [
