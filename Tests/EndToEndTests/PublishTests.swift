@@ -1,6 +1,7 @@
 import CommandRunner
 import Foundation
 import PostgresServer
+import TenureCore
 import Testing
 
 /// A policy with a wrong boundary is published, found and rolled back.
@@ -21,6 +22,19 @@ import Testing
             #expect(versions.status == 0, "\(versions.errors)")
         }
         #expect(await service.end(by: SIGTERM) == 0)
+    }
+
+    @Test func `commands use no proxy for the hosts that no_proxy already named`() async throws {
+        let testBed = try await PublishingTestBed()
+        let key = try #require(testBed.options(0).last)
+        let proxy = try ClosingProxy()
+        for (noProxy, connections) in [("example.com,tenure.invalid", 0...0), ("example.com", 1...10)] {
+            let versions = try await Command.run(
+                ["policy", "versions", "--service", "https://tenure.invalid", "--key-file", key],
+                environment: ["https_proxy": proxy.url, "HTTPS_PROXY": proxy.url, "no_proxy": noProxy])
+            #expect(versions.errors.contains("no service responds"), "\(versions.errors)")
+            #expect(connections.contains(proxy.connections.withLock { $0 }), "\(noProxy)")
+        }
     }
 
     @Test func `a policy that takes a right is published with the number of losses, and rolled back`() async throws {
@@ -210,5 +224,40 @@ import Testing
         }
         #expect(read == "denied")
         for process in [one, two] { #expect(await process.end(by: SIGTERM) == 0) }
+    }
+}
+
+/// A proxy that counts its connections and closes each of them.
+private struct ClosingProxy {
+    let connections = Locked(0)
+    let url: String
+
+    init() throws {
+        #if canImport(Glibc)
+            let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        #else
+            let listener = socket(AF_INET, SOCK_STREAM, 0)
+        #endif
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isListening = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                bind(listener, address, size) == 0 && listen(listener, 16) == 0
+                    && getsockname(listener, address, &size) == 0
+            }
+        }
+        try #require(isListening)
+        url = "http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))"
+        let connections = connections
+        Thread.detachNewThread {
+            while true {
+                let connection = accept(listener, nil, nil)
+                guard connection >= 0 else { return }
+                connections.withLock { $0 += 1 }
+                close(connection)
+            }
+        }
     }
 }

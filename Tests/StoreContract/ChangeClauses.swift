@@ -101,6 +101,11 @@ extension StoreClause {
                 try await store.read { try $0.audit(before: nil, of: customer.publicID, limit: 9) }.isEmpty,
                 "no lines of a customer without changes")
         },
+        StoreClause("an empty text is stored as a text") { store in
+            try await store.write { try $0.audit(AuditEntry(at: Sample.now, actor: "", action: "look")) }
+            let line = try await store.read { try $0.audit(before: nil, of: nil, limit: 1) }.first
+            try expect(line?.actor == "" && line?.action == "look", "\(String(describing: line))")
+        },
         StoreClause("an admin key works until it is revoked, and its name can't be used again") { store in
             let key = StoredAdminKey(name: "support", scope: .support, createdAt: Sample.now)
             try expect(

@@ -163,6 +163,18 @@ extension StoreClause {
                 try await store.read { try $0.rows(of: seen) }?.events.count == 2,
                 "a new one on another day is an event")
         },
+        StoreClause("the devices of merged customers count together, each once") { store in
+            let customer = try await store.see("a", limit: 3)
+            var other = customer
+            for device in ["a", "b", "c"] { other = try await store.see(device, of: "705", limit: 3) }
+            try expect(try await store.change(.merge(other: other.publicID), on: customer).isNew, "merged")
+            let id = customer.id
+            try expect(
+                try await store.read { try $0.rows(of: id) }?.events.map(\.kind) == [.merged], "three aren't too many")
+            _ = try await store.see("d", limit: 3)
+            let event = try await store.read { try $0.rows(of: id) }?.events.last
+            try expect(event?.kind == .manyDevices && event?.detail["devices"] == "4", "\(String(describing: event))")
+        },
     ]
 }
 
@@ -199,9 +211,10 @@ extension Store {
     }
 
     fileprivate func see(
-        _ device: String, certificate: Bool = true, limit: Int = 20, after seconds: Double = 0
+        _ device: String, of account: String = "704", certificate: Bool = true, limit: Int = 20,
+        after seconds: Double = 0
     ) async throws -> Customer {
-        let identities = [Identity(.appTransactionID, "704")]
+        let identities = [Identity(.appTransactionID, account)]
         return try await update(identities, in: Sample.production, at: Sample.now.addingTimeInterval(seconds)) {
             known in
             var update = CustomerUpdate(of: known)

@@ -81,6 +81,7 @@ extension StoreClause {
                 throw BrokenClause(description: "not published: \(bounded)")
             }
             try expect(publication.counts.gaining == 2, "two gain")
+            try expect(try await store.read { try $0.publication() } == publication, "stored with all numbers")
             evaluation = PublicationEvaluation(at: try await store.write { try $0.position() })
             evaluation.set(PublicationImpact(gains: true), of: known.id)
             let unbounded = try await store.attempt([1], after: publication, action: .rollback, evaluation: evaluation)

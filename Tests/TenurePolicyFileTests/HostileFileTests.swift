@@ -29,6 +29,14 @@ import Testing
         #expect(refusal("a: \"x\n  # \" \nb: &b 1\n? *b\n: 2")?.contains("anchors") == true)
         #expect(refusal("{\"a\":&b 1, c: *b}")?.contains("anchors") == true)
         #expect(refusal("- !!str &b x\n- *b")?.contains("anchors") == true)
+        #expect(refusal("{\"a # b\": &b 1}")?.contains("anchors") == true)
+    }
+
+    @Test func `a secret in a policy file isn't repeated in the error about it, even if it is cut off`() {
+        let secret = "postgres://ada:canary" + String(repeating: "x", count: 80) + "@db.example.com"
+        let error = refusal("buildNumbers: \(secret)\n")
+        #expect(error?.contains("postgres://<redacted>@db.example.com") == true, "\(error ?? "")")
+        #expect(error?.contains("canary") == false)
     }
 
     @Test(arguments: [

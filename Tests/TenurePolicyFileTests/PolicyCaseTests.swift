@@ -98,4 +98,27 @@ import Testing
                 """.utf8), named: "cases.yaml", policy: nil)
         #expect(cases.run().map(\.differences) == [[]])
     }
+
+    @Test func `a policy case may name one reason as text, which is compared like a list`() throws {
+        func text(_ expectation: String) -> String {
+            """
+            now: 2015-07-01
+            cases:
+              - name: an owner
+                app: { originalAppVersion: "37", originalPurchaseDate: 2014-11-01 }
+                expect: { everything: { outcome: granted, \(expectation) } }
+            """
+        }
+        #expect(try run(text("reasons: eraHonored, notReasons: changeover")).map(\.differences) == [[]])
+        let decided = "(eraHonored, version, date)"
+        #expect(
+            try run(text("reasons: changeover, notReasons: date")).map(\.differences) == [
+                [
+                    "everything: expected the reason `changeover`, got \(decided)",
+                    "everything: expected no reason `date`, got \(decided)",
+                ]
+            ])
+        let error = #expect(throws: PolicyFileError.self) { _ = try run(text("notReasons: eraHonord")) }
+        #expect(error?.description.contains("did you mean `eraHonored`?") == true)
+    }
 }

@@ -259,6 +259,10 @@ import Testing
         let sessions = [("honors: [paid]", "honors: [paid]\n    trial: { sessions: 9 }")]
         let days = [("honors: [paid]", "honors: [paid]\n    trial: { days: 90 }")]
         #expect(try codes(days, against: sessions) == ["trial-shortened"])
+        for (new, old, key) in [(days, sessions, "sessions: 9"), (sessions, days, "days: 90")] {
+            let found = try findings(new, against: old)
+            #expect(found.map(\.fix) == ["write `trial: { \(key) }`"], "\(found)")
+        }
     }
 
     @Test(arguments: [("1s", true), ("23h", true), ("86399s", true), ("24h", false), ("72h", false)])

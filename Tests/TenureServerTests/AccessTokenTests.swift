@@ -124,4 +124,22 @@ import Testing
         defer { try? FileManager.default.removeItem(at: folder) }
         return try AccessTokenKey(folder: folder.path, databaseID: [1])
     }
+
+    @Test func `the bytes of an access token are read as they were written, and no others`() {
+        for persona: Int64? in [nil, 7] {
+            for environment in AppStoreEnvironment.allCases {
+                let token = AccessToken(
+                    customer: 1_234_567_890_123, realm: Realm(environment, isTest: true),
+                    expiresAt: Date(timeIntervalSince1970: 1_800_000_000.9), persona: persona)
+                // An end isn't later than the one that the token was made with.
+                #expect(token.expiresAt == Date(timeIntervalSince1970: 1_800_000_000))
+                let bytes = token.body + [UInt8](repeating: 0, count: 32)
+                #expect(AccessToken(bytes) == token)
+                #expect(AccessToken(Array(bytes.dropLast())) == nil)
+                #expect(AccessToken(bytes + [0]) == nil)
+                // The version says whether there is a persona, so it can't be exchanged.
+                #expect(AccessToken([3 - bytes[0]] + bytes.dropFirst()) == nil)
+            }
+        }
+    }
 }

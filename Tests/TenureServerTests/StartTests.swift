@@ -223,4 +223,20 @@ import Testing
             }
         }
     }
+
+    @Test func `a check of the settings reports a damaged secret of access tokens`() async throws {
+        try await withFolder { folder in
+            try await withService(in: folder) { _ in }
+            let configuration = try Calculator.configuration(folder)
+            #expect(configuration.findings.isEmpty, "\(configuration.findings)")
+            try writeSecret("lost", to: folder + "/access-token.secret")
+            let findings = configuration.findings.map(\.description)
+            #expect(findings.count == 1 && findings[0].contains("access-token.secret"), "\(findings)")
+        }
+    }
+
+    @Test func `a service's settings name the app of its policy, with its Apple ID`() throws {
+        let configuration = ServiceConfiguration(databasePath: "tenure.sqlite", policy: try Calculator.policy())
+        #expect(configuration.app == AppIdentity(bundleID: "com.example.calculator", appAppleID: 828_838_134))
+    }
 }

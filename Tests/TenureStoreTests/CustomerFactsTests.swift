@@ -101,6 +101,27 @@ import Testing
         let all = Evidence(environment: .production, app: proofs)
         #expect(facts.evidence(in: .production) == all)
     }
+
+    @Test func `of two equal promises to a customer, the one that was recorded first stays`() {
+        func promise(recordedAfter seconds: TimeInterval) -> StoredPromise {
+            StoredPromise(
+                entitlement: "everything",
+                acquisition: AcquisitionKey(appTransactionID: "1", downloadID: nil, originalPurchaseDate: nil),
+                policyVersion: 1, until: nil, recordedAt: Date(timeIntervalSince1970: 1_700_000_000 + seconds))
+        }
+        for order in [[0.0, 60], [60, 0]] {
+            var facts = CustomerFacts()
+            for seconds in order { facts.add([promise(recordedAfter: seconds)]) }
+            #expect(facts.promises == [promise(recordedAfter: 0)])
+        }
+    }
+
+    @Test func `a customer's facts have each decision of support once`() {
+        var facts = CustomerFacts()
+        let grant = SupportGrant(.grant, of: "everything", date: Date(timeIntervalSince1970: 1_700_000_000))
+        for _ in 0..<2 { facts.add(grant) }
+        #expect(facts.support == [grant])
+    }
 }
 
 extension AppProof {

@@ -32,4 +32,34 @@ import Testing
         #expect(try UnverifiedJWS(jws).kind == .realtime)
         #expect(rejection { try Minted.verifier().verifyRenewalInfo(jws, now: nil) }?.code == .wrongKind)
     }
+
+    @Test(
+        arguments: [
+            (["notificationType", "transactionId", "environment"], JWSKind.notification),
+            (["transactionId", "environment", "receiptType"], .transaction),
+            (["receiptType", "environment", "autoRenewStatus"], .appTransaction),
+            (["autoRenewStatus", "bundleId", "environment"], .renewalInfo), (["autoRenewProductId"], .renewalInfo),
+            (["userLocale", "requestIdentifier", "bundleId", "environment"], .realtime),
+            (["userLocale", "environment"], .renewalInfo),
+            (["requestIdentifier", "environment", "bundleId"], .transaction),
+            (["environment", "bundleId"], .transaction), (["environment"], .renewalInfo), (["bundleId"], nil),
+        ] as [([String], JWSKind?)])
+    func `the kind of a JWS follows from the names of its fields`(_ names: [String], _ kind: JWSKind?) throws {
+        var payload = JSONObject()
+        for name in names { payload[name] = .string("x") }
+        #expect(try UnverifiedJWS(Minted.minter.mint(payload: payload)).kind == kind)
+    }
+
+    @Test func `the signing date of an unverified JWS is that of its kind`() throws {
+        var payload = JSONObject()
+        payload["receiptCreationDate"] = .integer(1_000_000)
+        payload["signedDate"] = .integer(2_000_500)
+        #expect(
+            try UnverifiedJWS(Minted.minter.mint(payload: payload)).signedDate == Date(timeIntervalSince1970: 2000.5))
+        payload["receiptType"] = .string("Production")
+        #expect(
+            try UnverifiedJWS(Minted.minter.mint(payload: payload)).signedDate == Date(timeIntervalSince1970: 1000))
+        payload["receiptCreationDate"] = .string("1000000")
+        #expect(try UnverifiedJWS(Minted.minter.mint(payload: payload)).signedDate == nil)
+    }
 }

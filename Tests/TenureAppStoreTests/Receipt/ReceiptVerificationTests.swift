@@ -1,9 +1,9 @@
 import Crypto
 import Foundation
-import TenureAppStore
 import TenureCore
 import Testing
 
+@testable import TenureAppStore
 @testable import TenureMint
 
 struct ReceiptVerificationTests {
@@ -78,6 +78,21 @@ struct ReceiptVerificationTests {
             namesake[namesake.count - 1] ^= 1
             assembly.certificates.insert(namesake, at: place)
             #expect(try ReceiptTestBed.rejection(of: try assembly.bytes())?.code == .malformed)
+        }
+    }
+
+    @Test func `a receipt isn't called untrusted while one of its intermediates wasn't checked`() throws {
+        let minter = try ReceiptTestBed.minter()
+        var assembly = try minter.assembly(minter.draft)
+        var invented = assembly.certificates[1]
+        invented[invented.count - 1] ^= 1
+        assembly.certificates.insert(invented, at: 1)
+        let receipt = try assembly.bytes()
+        let trust = try ReceiptTestBed.verifier().trust
+        for (checks, code) in [(1.0, Rejection.Code.tooManyUnknownSigners), (2, nil)] {
+            let cache = ChainCache(trust: trust, budget: .init(burst: checks, perSecond: 0))
+            let verifier = AppStoreVerifier(app: AppIdentity(bundleID: "com.example.calculator"), cache: cache)
+            #expect(try ReceiptTestBed.rejection(of: receipt, by: verifier)?.code == code)
         }
     }
 
@@ -189,5 +204,20 @@ struct ReceiptVerificationTests {
         #expect(shown.payload.originalAppVersion == "37")
         #expect(shown.certificates.count == 3)
         #expect(shown.certificates.first?.subject.contains("Receipt Signing") == true)
+    }
+
+    @Test func `a receipt with parameters of its digest algorithm is refused, although they aren't signed`() throws {
+        var receipt = try ReceiptTestBed.minter().mint()
+        // The signed data begins with a version and the set of digest algorithms: SHA-256 with empty parameters.
+        try #require(Array(receipt[23..<32]) == [0x02, 0x01, 0x01, 0x31, 0x0F, 0x30, 0x0D, 0x06, 0x09])
+        try #require(Array(receipt[41..<43]) == [0x05, 0x00])
+        #expect(try ReceiptTestBed.rejection(of: receipt) == nil)
+        receipt.insert(0, at: 43)
+        // The lengths of the parameters and of all that contain them.
+        for index in [42, 29, 27, 22, 18, 3] {
+            receipt[index] &+= 1
+            try #require(receipt[index] != 0)
+        }
+        #expect(try ReceiptTestBed.rejection(of: receipt)?.code == .malformed)
     }
 }

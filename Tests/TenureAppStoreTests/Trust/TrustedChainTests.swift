@@ -148,6 +148,9 @@ import X509
         #expect(trusted.isValid(at: trusted.notAfter) && trusted.isValid(at: trusted.notBefore))
         #expect(!trusted.isValid(at: trusted.notAfter.addingTimeInterval(1)))
         #expect(!trusted.isValid(at: trusted.notBefore.addingTimeInterval(-1)))
+        // The signer's certificate begins later than the two above it.
+        let beginnings = trusted.certificates.map(\.notBefore)
+        #expect(trusted.notBefore == beginnings.max() && beginnings.max() != beginnings.min())
     }
 
     @Test func `Xcode's certificate counts only if exactly its bytes are configured`() throws {

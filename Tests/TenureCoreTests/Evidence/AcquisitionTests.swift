@@ -53,4 +53,14 @@ import Testing
             #expect(acquisitions(in: proofs + proofs) == expected)
         }
     }
+
+    @Test func `an acquisition is known by the date that decides its eras`() {
+        let undated = Calculator.app("37", nil, signed: "2014-06-01")
+        let later = Calculator.app("37", "2014-05-01T10:00:00Z", signed: "2016-01-01")
+        let receipt = Calculator.app(
+            "37", "2014-05-01T10:00:02Z", platform: nil, signed: "2015-01-01", id: .download("9"), kind: .receipt)
+        let found = acquisitions(in: [undated, later, receipt])
+        #expect(found.map(\.originalPurchaseDate) == [date("2014-05-01T10:00:02Z")])
+        #expect(found.map(\.key.originalPurchaseDate) == [date("2014-05-01T10:00:02Z")])
+    }
 }

@@ -71,4 +71,16 @@ import Testing
             try mistakes { try Calculator.policy(eras: builds) }.map(\.path) == [["eras", 2, "begins", "iOS", "build"]])
         #expect(try mistakes { try Calculator.policy(eras: builds, buildNumbers: .restarted) }.isEmpty)
     }
+
+    @Test func `a build lower than that of the era before is no mistake if the releases are listed`() throws {
+        let eras = [
+            Era(name: "paid", model: .paid),
+            Era(name: "promo", model: .free, begins: [.iOS: .at(version: AppVersion("9"), date: nil)]),
+            Era(name: "freemium", model: .free, begins: [.iOS: .at(version: AppVersion("8.9"), date: nil)]),
+        ]
+        let releases = [("9", "2015-01-01"), ("8.9", "2015-02-01")].map { build, day in
+            Release(platform: .iOS, version: nil, build: AppVersion(build), releasedAt: .instant(date(day)))
+        }
+        #expect(try mistakes { try Calculator.policy(eras: eras, releases: releases) }.isEmpty)
+    }
 }

@@ -84,8 +84,8 @@ struct ComparisonTests {
         #expect(try losses(restoring: [promise(of: "themes")]) == [])
     }
 
-    @Test func `proofs of a test environment don't contradict each other, because no era depends on them`() throws {
-        let policy = try Policy(
+    private static func policy(_ buildNumbers: Policy.BuildNumbers) throws -> Policy {
+        try Policy(
             app: .init(bundleID: "com.example.calculator", appleID: 828_838_134),
             eras: [
                 Era(name: "paid", model: .paid),
@@ -94,9 +94,24 @@ struct ComparisonTests {
                     begins: [.iOS: .at(version: AppVersion("120"), date: Population.date("2015-06-10"))],
                     changeover: .window(from: -86_400, until: 2 * 86_400)),
             ],
-            buildNumbers: .increasing,
+            buildNumbers: buildNumbers,
             entitlements: [Entitlement(name: "everything", honors: [Honor(era: "paid")])])
-        let comparison = Comparison(of: policy, at: Population.now)
+    }
+
+    @Test func `a rehearsal counts the proofs that contradict each other under the new policy`() throws {
+        let late = Population.appTransaction(bought: "2015-12-01")
+        for (new, old, count) in [
+            (Policy.BuildNumbers.increasing, Policy.BuildNumbers.restarted, 1), (.restarted, .increasing, 0),
+        ] {
+            let comparison = Comparison(of: try Self.policy(new), against: try Self.policy(old), at: Population.now)
+            var tally = Tally(for: comparison)
+            comparison.count(Evidence(environment: .production, app: [late]), id: "1", in: &tally)
+            #expect(tally.contradicting == count)
+        }
+    }
+
+    @Test func `proofs of a test environment don't contradict each other, because no era depends on them`() throws {
+        let comparison = Comparison(of: try Self.policy(.increasing), at: Population.now)
         let late = Population.appTransaction(bought: "2015-12-01")
         for (environment, count) in [(AppStoreEnvironment.production, 1), (.sandbox, 0), (.xcode, 0)] {
             var tally = Tally(for: comparison)

@@ -33,6 +33,12 @@ struct LineSplitterTests {
         #expect(lines(of: text, chunk: chunk) == ["1: too long", "2: a", "3: too long"])
     }
 
+    @Test(arguments: [1, 50, 100, 101, 1000])
+    func `an evidence line of the greatest length is read, whatever the size of the blocks`(chunk: Int) {
+        let longest = String(repeating: "x", count: 100)
+        #expect(lines(of: longest + "\n" + longest, chunk: chunk) == ["1: \(longest)", "2: \(longest)"])
+    }
+
     @Test(arguments: [1, 2, 100])
     func `a byte order mark isn't part of the first evidence line`(chunk: Int) {
         #expect(lines(of: "\u{FEFF}a\nb\n", chunk: chunk) == ["1: a", "2: b"])

@@ -133,7 +133,9 @@ struct FailConditionTests {
 
     @Test func `a rehearsal's condition about losses is refused without an old policy`() throws {
         let comparison = Comparison(of: try Population.policy(freeFrom: "100"), at: Population.now)
-        #expect(throws: RehearsalError.self) { try FailCondition("lost>0", of: comparison) }
+        for measure in ["lost", "gained", "changed", "everything.changed"] {
+            #expect(throws: RehearsalError.self, "\(measure)") { try FailCondition("\(measure)>0", of: comparison) }
+        }
         #expect(throws: Never.self) { try FailCondition("denied>0", of: comparison) }
     }
 }

@@ -81,6 +81,8 @@ struct HeadlineTests {
             input: .evidence(name: "lines", counts: outcome.counts, badLines: "rejected", anonymousIDs: []),
             conditions: ["rejected>10%", "rejected>=10%"])
         #expect(report.measurements.map(\.value) == [10, 10])
+        let end = "; 1 of 10 lines (10.0%) was rejected, whole or in part."
+        #expect(Headline(of: report).sentence.hasSuffix(end), "\(Headline(of: report).sentence)")
         #expect(report.measurements.map(\.fails) == [false, true])
     }
 }

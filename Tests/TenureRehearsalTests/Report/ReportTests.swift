@@ -100,4 +100,9 @@ struct ReportTests {
     func `a small share above zero is never shown as 0% in a rehearsal report`(count: Int, total: Int, text: String) {
         #expect(count.share(of: total) == text)
     }
+
+    @Test func `the places in a rehearsal report begin with the one that has the most customers`() throws {
+        let totals = try report(identifying: false).tally.cells.sorted.map { $0.counts.first?.total ?? 0 }
+        #expect(totals == totals.sorted(by: >) && totals.first != totals.last)
+    }
 }

@@ -35,6 +35,9 @@ import Testing
             ] {
                 #expect(try await reader.get("/v1/admin/customers?id=\(name)").found == [publicID], "\(name)")
             }
+            // The tests' authority isn't Apple.
+            let shown = try await reader.get("/v1/admin/customers?id=\(id)").json["customers"] as? [[String: Any]]
+            #expect(shown?.first?["isTest"] as? Bool == true && shown?.first?["environment"] as? String == "Production")
             for name in ["7", "cus_nobody", "2000000000000009"] {
                 #expect(try await reader.get("/v1/admin/customers?id=\(name)").found.isEmpty, "\(name)")
             }

@@ -172,4 +172,54 @@ import Testing
             #expect(refunds.first?["at"] as? String == refund.rfc3339)
         }
     }
+
+    @Test func `a request's ID belongs to one admin key and to one customer`() async throws {
+        try await withAdminClient { admin, keys in
+            let (customer, other) = (try await admin.newcomer(), try await admin.owner())
+            let body = ["entitlement": "everything", "reason": "r"]
+            #expect(try await admin.post(try customer.path("/grants"), body, request: "one").status == .ok)
+            let reused = try await admin.post(try other.path("/grants"), body, request: "one")
+            #expect(reused.problem?.reason == "requestReused")
+            let shown = try await admin.get(try other.path()).json
+            #expect((shown["support"] as? [Any])?.count == 0)
+            let support = admin.with(keys[.support])
+            let revoked = try await support.post(try customer.path("/revocations"), body, request: "one")
+            #expect(revoked.outcome("everything") == "denied", "\(revoked.text)")
+        }
+    }
+
+    @Test func `the audit trail is read page by page, also the lines about one customer`() async throws {
+        try await withAdminClient { admin, _ in
+            let (customer, other) = (try await admin.newcomer(), try await admin.owner())
+            for reason in ["1", "2", "3", "4", "5"] {
+                for path in [try customer.path(), try other.path()] {
+                    let body = ["entitlement": "everything", "reason": reason]
+                    #expect(try await admin.post(path + "/grants", body).status == .ok)
+                }
+            }
+            func pages(_ filter: String) async throws -> [[[String: Any]]] {
+                var pages: [[[String: Any]]] = []
+                var before = ""
+                while pages.count < 20 {
+                    let page = try await admin.get("/v1/admin/audit?limit=2\(filter)\(before)")
+                    pages.append(page.entries)
+                    guard let next = page.json["next"] as? Int else { break }
+                    before = "&before=\(next)"
+                }
+                return pages
+            }
+            let about = try await pages("&customer=\(try customer.publicID)")
+            #expect(about.map(\.count) == [2, 2, 1])
+            let reasons = about.flatMap(\.self).compactMap { ($0["detail"] as? [String: Any])?["reason"] as? String }
+            #expect(reasons == ["5", "4", "3", "2", "1"])
+            let whole = try await admin.get("/v1/admin/audit?limit=500")
+            #expect(whole.json["next"] is NSNull)
+            let ids = whole.entries.compactMap { $0["id"] as? Int }
+            #expect(ids.count >= 10 && ids == ids.sorted(by: >))
+            #expect(try await pages("").flatMap(\.self).compactMap { $0["id"] as? Int } == ids)
+            for bad in ["limit=0", "limit=501", "before=0", "before=x", "customer=a%0Ab"] {
+                #expect(try await admin.get("/v1/admin/audit?\(bad)").problem?.code == .malformedRequest, "\(bad)")
+            }
+        }
+    }
 }

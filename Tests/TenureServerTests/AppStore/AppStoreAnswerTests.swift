@@ -178,6 +178,22 @@ import Testing
             #expect(unknown?.isRetryable == false)
         }
     }
+
+    @Test func `a test notification that is signed for another environment doesn't count`() async throws {
+        let sandboxed = try Calculator.minter(.sandbox).text(.notification)
+        try await withAppStore { asking in
+            await asking.appStore.put(.production) { $0.tests = ["test-1": sandboxed] }
+            let connection = try asking.connection
+            let failure = await #expect(throws: AppStoreFailure.self) {
+                _ = try await connection.testNotification("test-1", in: .production)
+            }
+            guard case .untrusted(let rejection)? = failure else {
+                Issue.record("\(String(describing: failure))")
+                return
+            }
+            #expect(rejection.code == .wrongEnvironment)
+        }
+    }
 }
 
 extension PageTrail {

@@ -247,4 +247,30 @@ import Testing
             }
         }
     }
+
+    @Test func `the bytes of a download link are read as they were written, and no part of them is a link`() {
+        for unlock in [ContentCatalog.Unlock.entitlement("everything"), .product(PublishedContent.loops)] {
+            for persona: Int64? in [nil, 9] {
+                let link = ContentLink(
+                    file: .archive, digest: ContentDigest(of: Data([1])), pack: "grand-piano", unlock: unlock,
+                    customer: 1_234_567_890_123, realm: Realm(.sandbox, isTest: true), persona: persona,
+                    expiresAt: Date(timeIntervalSince1970: 1_800_000_000))
+                let bytes = link.bytes
+                #expect(ContentLink(bytes) == link)
+                // The name of what unlocks the pack comes last.
+                for count in 0..<(bytes.count - unlock.nameLength) {
+                    #expect(ContentLink(Array(bytes.prefix(count))) == nil)
+                }
+                #expect(ContentLink([bytes[0] + 1] + bytes.dropFirst()) == nil)
+            }
+        }
+    }
+}
+
+extension ContentCatalog.Unlock {
+    fileprivate var nameLength: Int {
+        switch self {
+        case .entitlement(let name), .product(let name): name.utf8.count
+        }
+    }
 }

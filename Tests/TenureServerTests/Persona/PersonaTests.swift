@@ -195,6 +195,26 @@ import Testing
         }
     }
 
+    @Test func `a persona lasts for thirty days, or until the given date within 366 days`() async throws {
+        try await withAdminClient { admin, _ in
+            func create(_ body: [String: Any?]) async throws -> AdminClient.Answer {
+                try await admin.post("/v1/admin/personas", body)
+            }
+            let usual = try await create(["name": "usual"])
+            #expect(usual.personas.first?["expiresAt"] as? String == "2026-12-20T12:00:00Z")
+            let late = try await create(["name": "late", "expires": "2027-11-21T12:00:01Z"])
+            #expect(late.problem?.detail.contains("`expires`") == true)
+            let longest = try await create(["name": "longest", "expires": "2027-11-21T12:00:00Z"])
+            #expect(longest.status == .ok, "\(longest.text)")
+            let shortest = try await create(["name": "shortest", "expires": "2026-11-20T12:00:01Z"])
+            #expect(shortest.status == .ok, "\(shortest.text)")
+            #expect(try await create(["name": String(repeating: "n", count: 64)]).status == .ok)
+            for name in ["", String(repeating: "n", count: 65), "é", "n\u{7F}"] {
+                #expect(try await create(["name": name]).problem?.code == .malformedRequest, "\(name)")
+            }
+        }
+    }
+
     /// Runs a service with a trial of three sessions.
     private func withTriedCalculator(_ body: @escaping @Sendable (AdminClient) async throws -> Void) async throws {
         let usual = try Calculator.policy()

@@ -42,6 +42,11 @@ import Testing
         func settings(_ name: String) -> [String: String] {
             Dictionary(uniqueKeysWithValues: made.first { $0.name == name }?.proof.settings ?? [])
         }
+        // Without a release list, the first buyer came a year before the first change.
+        #expect(
+            settings("first-buyer") == [
+                "originalPlatform": "iOS", "originalAppVersion": "1", "originalPurchaseDate": "2014-06-10T18:00:00Z",
+            ])
         #expect(
             settings("last-paid-build") == [
                 "originalPlatform": "iOS", "originalAppVersion": "119", "originalPurchaseDate": "2015-06-08T18:00:00Z",

@@ -166,6 +166,17 @@ private func withRoot(_ body: @escaping @Sendable (RootTestBed) async throws -> 
         }
     }
 
+    @Test func `an offline root's next list of revoked keys also names those that are already revoked`() async throws {
+        try await withRoot { testBed in
+            try testBed.begin()
+            let stolen = try testBed.inUse()
+            let first = try testBed.root.revoke([stolen], at: testBed.clock.now)
+            #expect(try testBed.install(first) == .revoked([stolen], stranded: [stolen]))
+            let second = try testBed.root.revoke(["another"], at: testBed.clock.now)
+            #expect(try testBed.install(second) == .revoked([], stranded: []))
+        }
+    }
+
     @Test func `only statements of the known offline root are installed`() async throws {
         try await withRoot { testBed in
             let key = try testBed.administration.summary().inUse

@@ -1,4 +1,6 @@
 import Foundation
+import HummingbirdTesting
+import NIOCore
 import StoreContract
 import TenureAPI
 import TenureCore
@@ -51,7 +53,7 @@ import Testing
         let receiver = try await Receiver()
         let port = receiver.port
         try await receiver.close()
-        try await withHooks([.local(port, events: ["entitlement.granted"])]) { client, hooks in
+        try await withHooks([.local(port, events: ["entitlement.granted"])], { $0.metrics = .open }) { client, hooks in
             _ = try await client.sync(try Calculator.owner("1"))
             for _ in 0..<200 {
                 try await hooks.work()
@@ -61,6 +63,8 @@ import Testing
             let delivery = try #require(outbox.last?.deliveries.first)
             #expect(delivery.nextAttempt == nil && delivery.deliveredAt == nil)
             #expect((15...30).contains(delivery.attempts.count), "\(delivery.attempts.count)")
+            let metrics = String(buffer: try await client.get("/metrics").body)
+            #expect(metrics.contains(#"tenure_webhook_attempts_total{endpoint="app",result="givenUp"} 1"#))
             let last = try #require(delivery.attempts.last)
             #expect(last.at <= Calculator.now.addingTimeInterval(3 * 86_400))
             #expect(last.at > Calculator.now.addingTimeInterval(2.5 * 86_400))

@@ -50,4 +50,17 @@ import Testing
         // Another right keeps its grace period.
         #expect(state.allows("cloud"))
     }
+
+    @Test func `a customer's watchers learn that a trial session has begun, and that it has ended`() async {
+        let state = state(.init(customer: Tenure.Customer(answers: [:]), floor: start, isSearched: true))
+        var values = state.watch().makeAsyncIterator()
+        #expect(await values.next()?.allows("pro") == false)
+        let id = UUID()
+        state.beginSession(of: "pro", id, until: start.addingTimeInterval(100))
+        #expect(await values.next()?.allows("pro") == true)
+        state.endSession(of: "pro", id)
+        // Without a message about the end, the stream would end here.
+        state.close()
+        #expect(await values.next()?.allows("pro") == false)
+    }
 }

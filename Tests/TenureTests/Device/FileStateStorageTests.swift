@@ -68,6 +68,7 @@ import Testing
             guard case .rejected = storage.load(device: nil) else { throw Unexpected() }
             try store(state(), in: storage)
             guard case .state = storage.load(device: nil) else { throw Unexpected() }
+            #expect(try storage.secret().count == 32)
         }
     }
 

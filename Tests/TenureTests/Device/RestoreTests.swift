@@ -177,6 +177,19 @@ import Testing
         #expect(await device.start().settled().has("cloud"))
     }
 
+    @Test func `Transactions of two other accounts count only for the first of the two`() async {
+        let device = Device(FakeStore { $0.app = InventedApp.newcomer() })
+        _ = await device.start().settled()
+        device.store.change {
+            $0.transactions = [
+                InventedApp.purchase(InventedApp.everything, id: "1", of: "704000000000000008"),
+                InventedApp.purchase(InventedApp.yearly, id: "2", of: "704000000000000009"),
+            ]
+        }
+        let customer = await device.start().settled()
+        #expect(customer.has("everything") && !customer.has("cloud"))
+    }
+
     @Test func `Transactions that can't be verified are neither counted nor finished`() async {
         let device = Device(FakeStore { $0.app = InventedApp.newcomer() })
         let tenure = device.start()

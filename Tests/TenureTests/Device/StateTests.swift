@@ -229,4 +229,28 @@ import Testing
         #expect(customer.answers["cloud"]?.outcome == .undetermined)
         #expect(await tenure.allows("cloud"))
     }
+
+    @Test func `the local state keeps a type of product that this release doesn't know`() throws {
+        var state = StoredState(clock: InventedApp.now)
+        for (id, name) in [("1", "Rental"), ("2", "consumable"), ("3", "Rental?")] {
+            state.account.add([InventedApp.purchase(id: id, type: .unknown(name))])
+        }
+        for _ in 0..<2 {
+            state = try JSONDecoder().decode(StoredState.self, from: try JSONEncoder().encode(state))
+            let types = state.account.purchases.sorted { $0.transactionID < $1.transactionID }.map(\.type)
+            #expect(types == [.unknown("Rental"), .unknown("consumable"), .unknown("Rental?")])
+        }
+    }
+
+    @Test func `the client reports a local state that can't be written`() async throws {
+        let device = Device(FakeStore { $0.app = InventedApp.owner() })
+        device.storage.refusesWrites = true
+        let customer = await device.start().settled()
+        #expect(customer.has("everything"))
+        let step = try #require(customer.steps.first { $0.name == .localState })
+        guard case .failed = step.outcome else {
+            Issue.record("\(step)")
+            return
+        }
+    }
 }

@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import TenureHTTP
 import TenureServer
@@ -40,6 +41,22 @@ final class KeysFolder: Sendable {
             }
             #expect(try folder.pinned() != first)
             #expect(await device.start().allows("everything"))
+        }
+    }
+
+    @Test func `an app trusts each of the keys that it passes to the public initializer`() async throws {
+        let other = try Tenure.ServiceKey(P256.Signing.PrivateKey().publicKey.pemRepresentation)
+        try await RealService.run { service in
+            try await ServedStore.run { served in
+                try await served.device(of: "Ada") { _ in
+                    for (keys, isTrusted) in [([other], false), ([other, service.key], true)] {
+                        let tenure = try Tenure(
+                            service: service.url, keys: keys,
+                            options: served.options { $0.whileUndetermined = .deny })
+                        #expect(await tenure.allows("everything") == isTrusted)
+                    }
+                }
+            }
         }
     }
 

@@ -147,6 +147,17 @@ import Testing
         }
     }
 
+    @Test func `a client that only listens asks the service again after a day, even about a denial`() async throws {
+        try await RealService.run { service in
+            let device = service.device(try .newcomer()) { $0.isListening = true }
+            for (hours, syncs) in [(0.0, 1), (3, 1), (23, 1), (24, 2)] {
+                device.time.now = InventedApp.now.addingTimeInterval(hours * 3600)
+                _ = await device.start().settled()
+                #expect(service.line.syncs == syncs, "after \(hours) hours")
+            }
+        }
+    }
+
     @Test func `the client asks the service again once a clock that ran ahead was corrected`() async throws {
         try await RealService.run(policy: Policy.ofOwners) { service in
             let device = service.device(try .owner(), at: InventedApp.now + 400 * InventedApp.day)

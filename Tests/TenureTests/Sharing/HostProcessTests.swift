@@ -60,6 +60,9 @@ import Testing
     @Test func `The process that the client runs in keeps its containing app when the store names its bundle ID`() {
         let widget = HostProcess(Self.widget).identified(as: "com.example.app.widget")
         #expect(widget == HostProcess(Self.widget))
+        // The app of this extension isn't known yet.
+        let unknown = HostProcess(.appExtension, bundleID: "xctest").identified(as: "com.example.app.widget")
+        #expect(unknown.accepts(bundleID: "com.example.app") && !unknown.accepts(bundleID: "xctest"))
         #expect(
             HostProcess(Self.app).identified(as: "com.example.calculator").accepts(bundleID: "com.example.calculator"))
     }

@@ -230,6 +230,21 @@ import Testing
             #expect(result.account.delivered == ["2", "3", "4"])
         }
     }
+
+    @Test func `merged states take the transactions that the service refused from its later response`() {
+        var base = Account()
+        base.add([InventedApp.purchase(id: "1")])
+        var (mine, stored) = (base, base)
+        (mine.answeredAt, mine.sentEverything) = (InventedApp.now, true)
+        (stored.answeredAt, stored.refused) = (InventedApp.now.addingTimeInterval(60), ["1"])
+        for merged in [mine.merging(stored, base: base), stored.merging(mine, base: base)] {
+            #expect(merged.refused == ["1"] && !merged.sentEverything)
+        }
+        (mine.answeredAt, stored.answeredAt) = (stored.answeredAt, mine.answeredAt)
+        for merged in [mine.merging(stored, base: base), stored.merging(mine, base: base)] {
+            #expect(merged.refused.isEmpty && merged.sentEverything)
+        }
+    }
 }
 
 extension StoredState {

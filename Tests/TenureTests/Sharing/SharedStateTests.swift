@@ -108,6 +108,27 @@ import Testing
         await appExtension.engine.searchAgain()
         #expect(await !appExtension.allows("everything"))
     }
+
+    @Test func `a shared state loses nothing of another process if a change of it fails`() throws {
+        struct Refused: Error {}
+        let storage = MemoryStateStorage()
+        func process() -> WorkingState {
+            var state = WorkingState(
+                StateLocation(storage: storage), device: nil, distribution: .appStore, persona: nil,
+                clock: InventedApp.now)
+            state.reload(at: InventedApp.now)
+            return state
+        }
+        var (mine, other) = (process(), process())
+        other.current.account.granted = ["everything": .kept("everything", title: nil, until: nil)]
+        try other.save(at: InventedApp.now)
+        do {
+            try mine.update(at: InventedApp.now) { _ in throw Refused() }
+            Issue.record("the change didn't fail")
+        } catch is Refused {}
+        try mine.save(at: InventedApp.now)
+        #expect(process().current.account.granted.keys.contains("everything"))
+    }
 }
 
 extension Engine {

@@ -1,0 +1,20 @@
+import Foundation
+import Testing
+
+@testable import Tenure
+
+@Suite struct TimeoutTests {
+    @Test(.timeLimit(.minutes(1))) func `a call of StoreKit that takes too long is canceled`() async {
+        let (canceled, continuation) = AsyncStream<Void>.makeStream()
+        await #expect(throws: TimedOut.self) {
+            try await withTimeout(0.05) {
+                try await withTaskCancellationHandler {
+                    try await Task.sleep(nanoseconds: 3_600_000_000_000)
+                } onCancel: {
+                    continuation.finish()
+                }
+            }
+        }
+        for await _ in canceled {}
+    }
+}
