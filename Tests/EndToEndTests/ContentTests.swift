@@ -74,7 +74,7 @@ import Testing
 
     // MARK: Downloads
 
-    @Test func `curl, wget, aria2c and tar download, resume and unpack content, and no log has a link`()
+    @Test func `curl, wget, aria2c and tar download, resume and unpack content, and no log contains a link`()
         async throws
     {
         let (service, port) = try await testBed.start(["--content-folder", published, "--log-level", "trace"])

@@ -6,7 +6,7 @@ import TenureCore
 /// One lock guards a few values. So `allows(_:)` with a known answer costs one dictionary lookup, and allocates
 /// nothing.
 final class CustomerState: Sendable {
-    /// The engine's results.
+    /// The engine's results. In a *search*, the engine asks the App Store, and the service if there is one.
     struct Snapshot: Sendable {
         var customer: Tenure.Customer
         /// The answers for products that unlock asset packs directly: see `Evaluation.productAnswers`.
@@ -17,7 +17,7 @@ final class CustomerState: Sendable {
         var clockCorrections = 0
         /// Whether a search has ended since the app started.
         var isSearched = false
-        /// The time when the last search ended, by the device's clock.
+        /// When the last search ended, by the device's clock; nil before the first one has ended.
         var checkedAt: Date?
         /// How often another account was signed in.
         var accountChanges = 0

@@ -22,11 +22,11 @@ struct VersionClasses {
     /// What the App Store calls a version on the platform: `build`, `version` or, for receipts, `number`.
     private let noun: String
 
-    /// One version in a policy or a release list, or all versions between two of them.
+    /// One version in a policy or a release list, or a *gap*: all versions between two neighbors of those.
     private struct Point {
         /// The version with which this point is tested.
         let version: AppVersion
-        /// The version in a policy or a list; for a gap, the one below it; nil for the gap that begins with zero.
+        /// The version in the policy or the list. For a gap, the version just below it, or nil if the gap begins with zero.
         let number: AppVersion?
         let isGap: Bool
     }

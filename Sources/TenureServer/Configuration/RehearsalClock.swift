@@ -2,7 +2,7 @@ public import Foundation
 import TenureCore
 import TenureJSON
 
-/// A clock for tests and rehearsals, which replaces the system's: an instant in a file, which `set` changes.
+/// A clock that replaces the system's in tests with a local App Store: an instant in a file, which `set` changes.
 ///
 /// It is a file so that services in other processes can use it, and so that a time written before a request applies to
 /// the request.

@@ -65,7 +65,8 @@ public struct ServiceConfiguration: Sendable {
     /// How webhooks are sent; tests set it.
     var webhookDelivery = WebhookDelivery()
 
-    /// What happens if an acquisition that is linked to one user of the app is linked to another user.
+    /// What happens if an acquisition (one Apple Account getting the app) that is linked to one user of the app is linked
+    /// to another user.
     package var transfer = Transfer.never
 
     /// The limits of requests and connections.
@@ -190,8 +191,8 @@ public struct ServiceConfiguration: Sendable {
 
     /// The current time. Tests set it.
     package var now: @Sendable () -> Date = { Date() }
-    /// A clock that replaces the system's in tests and rehearsals. It is allowed only with test anchors on loopback,
-    /// because its owner decides which rights have ended.
+    /// A clock that replaces the system's in tests with a local App Store. It is allowed only with test anchors on
+    /// loopback, because anyone who sets it decides which rights have ended.
     public var clock: RehearsalClock? {
         didSet { if let clock { now = { clock.now } } }
     }
@@ -266,9 +267,11 @@ public struct ServiceConfiguration: Sendable {
     /// because a stopped clock would make every token permanent.
     private var mistakeOfClock: ServiceError? {
         guard clock != nil else { return nil }
-        guard isLoopback, proxies.isEmpty else { return .clock("it is for rehearsals on 127.0.0.1, without a proxy") }
+        guard isLoopback, proxies.isEmpty else {
+            return .clock("it is for tests; set `host` to 127.0.0.1, and remove `behindProxy`")
+        }
         guard anchors.values.allSatisfy({ !Self.testAuthorities(in: $0).isEmpty }) else {
-            return .clock("it is for rehearsals; set `trust` to the test authority that signs in them")
+            return .clock("it is for tests; set `trust` to the test authority that signs in them")
         }
         return nil
     }

@@ -111,7 +111,8 @@ final class SQLiteOpenFiles {
     private static let numberOffset = 60
     private static let headerSize = 100
 
-    /// Whether the file still has a header of the open database, and isn't too short.
+    /// Whether the file's header is still that of the open database (its start, and one of the accepted numbers), and the
+    /// file wasn't truncated.
     private func isHeaderUnchanged() -> Bool {
         guard let header = Self.header(connection) else { return false }
         let number = Self.number(in: header)

@@ -29,13 +29,13 @@ final class SQLiteWriter: @unchecked Sendable {
         /// Whether a block is queued that writes the waiting writes.
         var isWriting = false
         /// Whether a write that isn't submitted yet gathers the next group.
-        var isGathered = false
+        var isGathering = false
         var groupsWritten = 0
         /// Why nothing is written anymore.
         var failure: StoreError?
 
         /// Whether the waiting writes may run now. Otherwise the write that gathers the group starts them.
-        var isReady: Bool { !isGathered || waiting.count >= SQLiteWriter.groupSizeToStart }
+        var isReady: Bool { !isGathering || waiting.count >= SQLiteWriter.groupSizeToStart }
     }
 
     /// One write. `run` may run twice; the last result counts. `finish` gets the reason if it didn't happen.
@@ -93,15 +93,15 @@ final class SQLiteWriter: @unchecked Sendable {
     /// Returns whether the caller gathers the next group. If so, it must soon submit a write with `endsGathering`.
     func gather() -> Bool {
         state.withLock { state in
-            defer { state.isGathered = true }
-            return !state.isGathered
+            defer { state.isGathering = true }
+            return !state.isGathering
         }
     }
 
     /// Queues a write. Starts the next group, unless one is being written or still gathers writes.
     func submit(_ write: PendingWrite, endsGathering: Bool) {
         let (starts, failure) = state.withLock { state -> (Bool, StoreError?) in
-            if endsGathering { state.isGathered = false }
+            if endsGathering { state.isGathering = false }
             guard state.failure == nil else { return (false, state.failure) }
             state.waiting.append(write)
             let starts = !state.isWriting && state.isReady
@@ -118,7 +118,7 @@ final class SQLiteWriter: @unchecked Sendable {
     func close() async -> StoreError? {
         await withCheckedContinuation { continuation in
             queue.async {
-                while self.writeNext(evenUngathered: true) {}
+                while self.writeNext(evenIfNotReady: true) {}
                 let isKnown = self.failure != nil
                 _ = self.check()
                 self.rescueOnce()
@@ -194,11 +194,11 @@ final class SQLiteWriter: @unchecked Sendable {
         if writeNext() { queue.async { self.drain() } }
     }
 
-    /// Writes the next group. Returns whether more writes may wait.
+    /// Writes the next group. Returns false if no group is ready. If it returns true, another one may be ready.
     ///
-    /// - Parameter evenUngathered: whether to write even if the group isn't ready.
-    private func writeNext(evenUngathered: Bool = false) -> Bool {
-        let group = next(evenUngathered)
+    /// - Parameter evenIfNotReady: whether to write the waiting writes although another write still gathers the group.
+    private func writeNext(evenIfNotReady: Bool = false) -> Bool {
+        let group = next(evenIfNotReady)
         guard !group.isEmpty else { return false }
         let errors = write(group)
         let failure = check()
@@ -208,9 +208,9 @@ final class SQLiteWriter: @unchecked Sendable {
     }
 
     /// Takes the next group from the waiting writes. Returns an empty group if none is ready.
-    private func next(_ evenUngathered: Bool) -> [PendingWrite] {
+    private func next(_ evenIfNotReady: Bool) -> [PendingWrite] {
         state.withLock { state in
-            guard state.isReady || evenUngathered, !state.waiting.isEmpty else {
+            guard state.isReady || evenIfNotReady, !state.waiting.isEmpty else {
                 state.isWriting = false
                 return []
             }

@@ -180,7 +180,7 @@ extension Customer {
         }
     }
 
-    /// - Parameter facts: replaces the stored facts.
+    /// Reads a customer from a row, with these facts instead of those in the row, which aren't decoded.
     init(_ row: SQLRow, with facts: CustomerFacts) throws(StoreError) {
         let rights: [String: SentEntitlements.Right]? = try row.json(
             6, "the sent entitlements of a customer are unreadable")

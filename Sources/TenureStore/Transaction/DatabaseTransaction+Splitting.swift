@@ -28,11 +28,11 @@ extension DatabaseTransaction {
         }
     }
 
-    /// Splits the members of a customer into two customers. Returns the numbers of both, or nil if all members were
-    /// taken.
+    /// Splits a customer into two: the taken members, and the rest. A merge of a taken member with one of the rest ends.
+    /// Returns the number of each side's survivor, or nil if all members were taken.
     ///
-    /// For example, 2 and 4 were merged into 1, and 3 into 2. To take 1 and 3, merges across the sides end: 3 is merged
-    /// into 1 now, and 4 into 2. The numbers are then 2 and 1.
+    /// For example, 2 and 4 were merged into 1, and 3 into 2. After 1 and 3 are taken, 3 is merged into 1, and 4 into 2.
+    /// The result is 2 for the rest, and 1 for the taken members.
     func split(_ taken: [Int64], from group: [Int64]) throws(StoreError) -> (rest: Int64, taken: Int64)? {
         let rest = group.filter { !taken.contains($0) }
         guard !rest.isEmpty else { return nil }
@@ -48,7 +48,7 @@ extension DatabaseTransaction {
         }
         // Makes the members of one side a separate customer. Merges across the sides end.
         func rewire(_ side: [Int64]) throws(StoreError) -> Int64 {
-            // No other member of this side is above it in its chain. So merging the others into it makes no circle.
+            // No other member of this side is above it in its chain. So merging the others into it makes no cycle.
             let survivor = side.min { (depth($0), $0) < (depth($1), $1) } ?? side[0]
             for id in side {
                 guard let parent = parents[id], id == survivor || !side.contains(parent) else { continue }

@@ -2,7 +2,7 @@ package import Foundation
 
 /// A message of the outbox, as it was when the event happened.
 package struct StoredMessage: Sendable, Hashable {
-    /// Random; the same in every attempt and every replay.
+    /// The event's random ID. It is the same in every attempt and every replay.
     package let event: String
     /// A `Message.Kind`, perhaps of a newer release.
     package let type: String
@@ -52,6 +52,7 @@ package struct StoredDelivery: Sendable, Hashable {
 
 /// Selects messages.
 package enum MessageSelection: Sendable, Hashable {
+    /// The message about the event with this ID.
     case event(String)
     /// All messages since this instant, inclusive.
     case since(Date)

@@ -26,15 +26,19 @@ package struct Identity: Sendable, Hashable {
 
         /// A user of the app, by the ID that the app's own server uses. Only an admin key of that server links a user.
         case userID = 8
-        /// The UUID that the app gave to a purchase, then a space and the purchase's original transaction ID: an app
-        /// may give one UUID to several accounts.
+        /// The UUID that the app gave to a purchase.
+        ///
+        /// The value is the UUID, a space, and the purchase's original transaction ID, because an app may give one UUID
+        /// to several accounts.
         case appAccountToken = 9
         /// A renewal: a transaction that isn't the first one of its subscription.
         case transactionID = 10
         /// An event of a subscription, its first purchase or a renewal, by the ID of its order line.
         case webOrderLineItemID = 11
-        /// A purchase by which a sync finds another customer, then a space and the member's number: several accounts may
-        /// have one purchase. So a refund under any of them applies to unbound artifacts that list the purchase.
+        /// A purchase of this member by which a sync finds another customer, because several accounts have the purchase.
+        /// With this identity, a refund under any of them applies to unbound artifacts that list the purchase.
+        ///
+        /// The value is the purchase's original transaction ID, a space, and the member's number.
         case sharedPurchase = 12
 
         /// Whether Apple's App Store Server API accepts this kind as the ID of a customer.

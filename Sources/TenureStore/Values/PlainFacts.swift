@@ -13,10 +13,9 @@ package struct PlainFacts {
     /// The number of bytes of the key so far.
     private var written = 0
     private var isTooLarge = false
-    /// The app transaction's ID.
-    private var account: UnsafeRawBufferPointer?
-    /// The receipt's download ID.
-    private var download: UnsafeRawBufferPointer?
+    private var appTransactionID: UnsafeRawBufferPointer?
+    /// The ID that a receipt gives to the download of the app.
+    private var downloadID: UnsafeRawBufferPointer?
     /// The date of the app's acquisition.
     private var purchaseDate: Date?
 
@@ -69,12 +68,12 @@ package struct PlainFacts {
         guard flags.isSubset(of: Self.plainProof), let kind = byte() else { return false }
         if flags.contains(.signedDate) { guard date() != nil else { return false } }
         if flags.contains(.appTransactionID) {
-            account = text()
-            guard account != nil else { return false }
+            appTransactionID = text()
+            guard appTransactionID != nil else { return false }
         }
         if flags.contains(.downloadID) {
-            download = text()
-            guard download != nil else { return false }
+            downloadID = text()
+            guard downloadID != nil else { return false }
         }
         // The IDs are left out. They only decide which promises apply, and `writePromise` writes whether each one does.
         write(kind)
@@ -119,16 +118,16 @@ package struct PlainFacts {
     private mutating func writePromise() -> Bool {
         guard let raw = number(), let entitlement = text(), entitlement.count < 0xFF else { return false }
         let flags = FactsFormat.PromiseFlags(rawValue: raw)
-        var account: UnsafeRawBufferPointer?
-        var download: UnsafeRawBufferPointer?
+        var appTransactionID: UnsafeRawBufferPointer?
+        var downloadID: UnsafeRawBufferPointer?
         var purchaseDate: Date?
         if flags.contains(.appTransactionID) {
-            account = text()
-            guard account != nil else { return false }
+            appTransactionID = text()
+            guard appTransactionID != nil else { return false }
         }
         if flags.contains(.downloadID) {
-            download = text()
-            guard download != nil else { return false }
+            downloadID = text()
+            guard downloadID != nil else { return false }
         }
         if flags.contains(.purchaseDate) {
             purchaseDate = date()
@@ -144,21 +143,21 @@ package struct PlainFacts {
         } else {
             write(UInt8(0))
         }
-        write(UInt8(isPromised(to: account, download, at: purchaseDate) ? 1 : 0))
+        write(UInt8(isPromised(to: appTransactionID, downloadID, at: purchaseDate) ? 1 : 0))
         return date() != nil
     }
 
     /// The same as `AcquisitionKey.matches`, for the customer's only acquisition.
     private func isPromised(
-        to account: UnsafeRawBufferPointer?, _ download: UnsafeRawBufferPointer?, at date: Date?
+        to appTransactionID: UnsafeRawBufferPointer?, _ downloadID: UnsafeRawBufferPointer?, at date: Date?
     ) -> Bool {
         var isSame = false
-        if let account, let mine = self.account {
-            guard account.hasSameBytes(as: mine) else { return false }
+        if let appTransactionID, let mine = self.appTransactionID {
+            guard appTransactionID.hasSameBytes(as: mine) else { return false }
             isSame = true
         }
-        if let download, let mine = self.download {
-            guard download.hasSameBytes(as: mine) else { return false }
+        if let downloadID, let mine = self.downloadID {
+            guard downloadID.hasSameBytes(as: mine) else { return false }
             isSame = true
         }
         if isSame { return true }

@@ -30,8 +30,8 @@ package struct Rederivation: Sendable {
 
         /// Adds what further pages prove.
         ///
-        /// - Parameter more: what each page proves. Add all pages at once, because the time of each addition depends on
-        ///   everything that is known.
+        /// - Parameter more: what each page proves. Add all pages in one call, because each call processes everything
+        ///   that is known again.
         package mutating func add(_ more: [CustomerFacts], upTo end: SignedEntries.Position) {
             facts.add(more)
             self.end = end

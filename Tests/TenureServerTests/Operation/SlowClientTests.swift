@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `clients that never read their responses are closed`() async throws {
+    @Test func `the service closes connections of clients that never read their responses`() async throws {
         try await withLiveService({ $0.timeouts.response = 1 }) { _, port in
             let deaf = try RawConnection(port: port, receiveBuffer: 4096)
             let request = "GET /v1/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n"

@@ -137,7 +137,8 @@ struct PartialPack {
         try Disk.rename(packFolder + "/" + folderName, to: packFolder + "/" + oldFolderName)
     }
 
-    /// Returns the files of a partial version that was set aside, as if it were installed.
+    /// Returns the partial version that was set aside, in the form of an installed version, so that a newer one can take
+    /// its downloaded files; nil if no version was set aside.
     static func old(in packFolder: String, _ store: PackStore) -> InstalledPack? {
         let folder = packFolder + "/" + oldFolderName
         guard let data = Disk.contents(of: folder + "/plan.json", most: 1 << 20),
