@@ -146,6 +146,24 @@ extension StoreClause {
             }
             try expect(row == nil, "no identity of it is left")
         },
+        StoreClause("an unbound purchase names every customer who has it, also of different users") { store in
+            let named = [Identity(.appTransactionID, "1"), Identity(.originalTransactionID, "x")]
+            let account = try await store.bring("1")
+            let early = try await store.bring(by: [named[1]], purchase: "x")
+            for (customer, user) in [(account, "u"), (early, "v")] {
+                _ = try await store.change(.link(user: user, .never), on: customer)
+            }
+            _ = try await store.update(named, in: Sample.production, at: Sample.now) { known in
+                var update = CustomerUpdate(of: known)
+                update.add([], purchases: [Sample.purchase("x", signed: 1, revoked: true)])
+                return (update, ())
+            }
+            let unbound = try await store.recordUnbound(
+                Identity(unboundLedBy: .transactions, naming: named[1], showing: "list"), naming: [named[1]],
+                in: Sample.production, at: Sample.now, Sample.shown("x"))
+            let customers = try unwrap(unbound, "an unbound customer").customers
+            try expect(customers.map(\.id).sorted() == [account.id, early.id].sorted(), "both: \(customers.map(\.id))")
+        },
         StoreClause("the latest twenty unbound customers of one identity are kept") { store in
             let owner = try await store.bring("1")
             func unbound(_ named: Identity, _ list: Int) async throws -> Customer {

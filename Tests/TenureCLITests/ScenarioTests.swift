@@ -177,7 +177,7 @@ private func freePort() async throws -> Int {
 func `an invalid or unused port of the local App Store is refused`(_ arguments: [String]) async throws {
     let result = try await Command.run(["scenario"] + arguments)
     #expect(result.status == 64)
-    #expect(result.errors.contains("error: `--local-store-port` "))
+    #expect(result.errors.contains("Error: `--local-store-port` "))
 }
 
 @Test(arguments: ["subscription-life", "app-refund"])

@@ -16,12 +16,11 @@ package enum ConnectionString {
         guard !["postgres://", "postgresql://"].contains(where: text.hasPrefix) else { return false }
         // A list that libpq can't read counts too, such as one without a closing quote.
         let parts = text.lowercased().split(separator: "=", omittingEmptySubsequences: false)
-        // The word before each `=`. The first may follow a folder; a later one with a slash is part of a path.
-        let names = parts.dropLast().enumerated().compactMap { place, part -> Substring? in
-            let word = part.split(whereSeparator: \.isWhitespace).last ?? ""
-            return place == 0 ? word.split(separator: "/").last : word.contains("/") ? nil : word
-        }
-        if names.contains(where: { $0.hasSuffix("password") && $0.allSatisfy(\.isLetter) }) { return true }
+        // The words before each `=`. A word with a slash is part of a path, but may be a list that follows a folder.
+        let words = parts.dropLast().map { $0.split(whereSeparator: \.isWhitespace).last ?? "" }
+        let lastNames = words.map { $0.split(separator: "/").last ?? "" }
+        if lastNames.contains(where: { $0.hasSuffix("password") && $0.allSatisfy(\.isLetter) }) { return true }
+        let names = lastNames.prefix(1) + words.dropFirst().filter { !$0.contains("/") }
         guard names.contains(where: { options.contains(String($0)) }) else { return false }
         // A folder may be named `user=1`.
         let value = parts[1].drop { $0.isWhitespace || $0 == "'" }

@@ -32,7 +32,7 @@ package struct SQLiteDatabase: Database {
         }
         try Self.createFile(at: path)
         let file = SQLiteFile.resolved(path)
-        let lock = try SQLiteOpeningLock(path: file)
+        let lock = try SQLiteOpeningLock(database: file)
         defer { withExtendedLifetime(lock) {} }
         // Both are read before a connection opens the file, which creates a log beside it.
         let identity = FileIdentity(path: path)

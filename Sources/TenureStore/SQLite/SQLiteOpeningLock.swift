@@ -1,35 +1,49 @@
 import Foundation
+import TenureFileAttributes
 
-/// Lets one process at a time open the databases of a folder.
+/// Lets one process at a time open an SQLite database.
 ///
 /// The first process that opens a copy gives it a new number (`SQLiteCopyNumber`). A process that read the old number
 /// in between would take the new one for another file, and move the log away that both use.
+///
+/// The lock is on a file beside the database. A descriptor of the database itself would drop SQLite's locks when it
+/// closes.
 final class SQLiteOpeningLock {
-    private let folder: CInt
+    private let path: String
+    private var file: CInt = -1
 
+    static let suffix = "-opening"
     private static let attempts = 500
     /// The pause between two attempts, in microseconds.
     private static let pause: UInt32 = 10_000
 
     /// Waits at most 5 seconds for the lock. Throws `busy` if another process has it for longer.
     ///
-    /// Has no effect if the process may not list the folder.
+    /// Has no effect if the file can't be created, or the file system has no such locks.
     ///
-    /// - Parameter path: the path of the database, without symbolic links.
-    init(path: String) throws(StoreError) {
-        folder = open((path as NSString).deletingLastPathComponent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard folder >= 0 else { return }
+    /// - Parameter database: the path of the database, without symbolic links.
+    init(database: String) throws(StoreError) {
+        path = database + Self.suffix
         for _ in 0..<Self.attempts {
-            if flock(folder, LOCK_EX | LOCK_NB) == 0 { return }
+            file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+            guard file >= 0 else { return }
+            let isLocked = flock(file, LOCK_EX | LOCK_NB) == 0
+            let failure = errno
+            // The process that had the lock deletes the file. Another one may have a lock on a new file then.
+            if isLocked, FileIdentity(descriptor: file) == FileIdentity(path: path) { return }
+            close(file)
+            file = -1
+            guard isLocked || failure == EWOULDBLOCK || failure == EINTR else { return }
             usleep(Self.pause)
         }
         throw .busy
     }
 
     deinit {
-        guard folder >= 0 else { return }
+        guard file >= 0 else { return }
+        unlink(path)
         // Unlocked explicitly: a child process that just starts has a copy of the descriptor for a moment.
-        flock(folder, LOCK_UN)
-        close(folder)
+        flock(file, LOCK_UN)
+        close(file)
     }
 }

@@ -199,7 +199,8 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
             var attempt = try await write(locking: identities) { transaction -> Attempt<Customer?> in
                 let named = try transaction.resolve(identities, in: plan.realm)
                 guard named.factsSize <= DatabaseTransaction.maximumFactsInOnePiece else { return .unfinished }
-                return .done(try transaction.joined(try transaction.find(named, proving: plan.acquisition).known))
+                return .done(
+                    try transaction.joined(try transaction.find(named, proving: plan.acquisition).known).customer)
             }
             if case .unfinished = attempt { attempt = .done(try await joinLarge(identities, customer)) }
             guard case .done(let joined?) = attempt, joined.id == customer.id else { return nil }

@@ -110,6 +110,9 @@ extension DatabaseTransaction {
         }
     }
 
+    /// The maximum number of customers who share a purchase that a search returns.
+    private static let maximumSharing = 100
+
     /// Returns the customers whom a text names: as a public ID, or as an identity of any kind except `unbound`.
     package func customers(withAnyID id: String, in realms: [Realm]) throws(StoreError) -> [Customer] {
         var found: [Customer] = []
@@ -124,7 +127,9 @@ extension DatabaseTransaction {
             for kind in Identity.Kind.allCases where ![.unbound, .appAccountToken, .sharedPurchase].contains(kind) {
                 add(try customer(by: Identity(kind, id), in: realm))
             }
-            for member in try members(sharingAnyOf: [id], in: realm).sorted() { add(try customer(member)) }
+            for member in try members(sharingAnyOf: [id], in: realm).sorted().prefix(Self.maximumSharing) {
+                add(try customer(member))
+            }
             // A UUID may be written in uppercase or lowercase.
             for customer in try customers(withAppAccountToken: id.lowercased(), in: realm) { add(customer) }
         }

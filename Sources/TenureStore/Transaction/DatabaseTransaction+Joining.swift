@@ -4,9 +4,11 @@ import TenureCore
 /// Merges customers whom signed data names together, unless something shows that they are different.
 extension DatabaseTransaction {
     /// Joins customers whom signed data names together. The first one keeps its number and gets what the others proved.
-    func joined(_ known: [Customer]) throws(StoreError) -> Customer? {
-        guard let joining = try joining(known) else { return known.first }
-        return try join(joining, as: joining.facts)
+    ///
+    /// Returns the customer, and the numbers of all that were joined. Others of `known` stay apart.
+    func joined(_ known: [Customer]) throws(StoreError) -> (customer: Customer?, members: [Int64]) {
+        guard let joining = try joining(known) else { return (known.first, known.prefix(1).map(\.id)) }
+        return (try join(joining, as: joining.facts), [joining.first.id] + joining.others.map(\.id))
     }
 
     /// Returns which of these customers can be joined with the first; nil if none can.

@@ -26,9 +26,10 @@ extension DatabaseTransaction {
         _ named: NamedMembers, proving acquisition: ProvenAcquisition?
     ) throws(StoreError) -> FoundCustomer {
         let (known, unknown) = try find(named, proving: acquisition)
+        let (customer, members) = try joined(known)
         return FoundCustomer(
-            customer: try addingCompleteness(try joined(known)), named: named, unknown: unknown,
-            purchasesOfOthers: named.purchases(ofOthersThan: known.map(\.id)))
+            customer: try addingCompleteness(customer), named: named, unknown: unknown,
+            purchasesOfOthers: named.purchases(ofOthersThan: members))
     }
 
     /// Saves what an update adds to the customer, or creates the customer.

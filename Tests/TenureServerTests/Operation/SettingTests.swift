@@ -111,7 +111,8 @@ import Testing
 
     @Test func `a database setting with PostgreSQL options isn't taken for a path or a URL`() {
         for options in [
-            "host=db user=ada password=x", "password = 'x'", "/etc/tenure/user=ada password=x", "dbname=shop",
+            "host=db user=ada password=x", "password = 'x'", "/etc/tenure/user=ada password=x", "/etc/a=b/password=x",
+            "dbname=shop",
             "host=/run/postgresql user=ada", "HOST=db", "host=/run/postgresql", "/etc/tenure/host=/run/postgresql",
             "sslrootcert=/etc/my ca.pem password=a", "sslrootcert='/etc/ca.pem password=a",
             "sslrootcert=/etc/ca.pem host=db", "sslrootcert = '/etc/my ca.pem' host=db", "user = ada dbname = shop",
