@@ -8,6 +8,7 @@ import Testing
         app: { bundleID: com.example.calculator, appleID: 828838134 }
         eras: [{ name: free, model: free }]
         entitlements: { everything: { products: [com.example.calculator.everything] } }
+
         """
 
     @Test(arguments: [
@@ -123,6 +124,15 @@ import Testing
         let result = try await Command.run("policy", "check", secret)
         #expect(result.status == 2 && !result.output.contains("canary"), "\(result.output)")
         #expect(result.output.contains("`whsec_<redacted>` isn't possible here"), "\(result.output)")
+        for line in [
+            "password: canary", "databasePassword: canary", "\"password\" : \"canary\"", "clientSecret:\n  canary",
+            #"titles: "postgres:\/\/ada:canary@db""#, #"titles: "pass\u0077ord=canary""#, "titles: ada:canary@db/name",
+            "titles: postgres:/ada:canary@db", #"titles: "postgres://ada:with a canary@db""#,
+        ] {
+            let file = try folder.write("\(Self.policy)\(line)\n", to: "line.yaml")
+            let result = try await Command.run("policy", "check", file)
+            #expect(result.status == 2 && !result.output.contains("canary"), "\(result.output)")
+        }
         let damaged = try folder.write("eras: [{ name: paid\napp: ]\n", to: "b.yaml")
         let damage = try await Command.run("policy", "check", damaged)
         #expect(damage.output.contains(" | app: ]"), "\(damage.output)")

@@ -14,6 +14,8 @@ struct SourceExcerpts {
     mutating func lines(of path: String, at position: SourcePosition) -> [String] {
         if linesOfFile[path] == nil { linesOfFile[path] = Self.read(path) }
         guard let lines = linesOfFile[path], lines.indices.contains(position.line - 1) else { return [] }
+        // The value of a key may be on the next line.
+        guard !lines[max(0, position.line - 2)..<position.line].contains(where: \.mayHaveCredentials) else { return [] }
         let scalars = Array(
             Terminal.clean(lines[position.line - 1].replacingOccurrences(of: "\t", with: " ")).unicodeScalars)
         let column = min(max(position.column - 1, 0), scalars.count)
@@ -38,5 +40,16 @@ struct SourceExcerpts {
         guard whole.hidingCredentials == whole else { return [] }
         let text = whole.replacingOccurrences(of: "\r\n", with: "\n")
         return text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    }
+}
+
+extension String {
+    /// Whether the line has a key of YAML or JSON for a credential, such as `password:`, or a credential with JSON's
+    /// escapes, such as `\/` and `\u0077`.
+    fileprivate var mayHaveCredentials: Bool {
+        let unescaped = replacing(/\\u00([0-7][0-9A-Fa-f])/) { match in
+            UInt8(match.1, radix: 16).map { String(UnicodeScalar($0)) } ?? String(match.0)
+        }.replacing("\\/", with: "/")
+        return unescaped.hidingCredentials != unescaped || unescaped.contains(/(?i)(password|secret|token)["']?\s*:/)
     }
 }

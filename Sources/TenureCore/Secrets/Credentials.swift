@@ -1,10 +1,10 @@
 extension String {
     /// The text with `<redacted>` in place of each recognized credential: the user and password of a URL, a `password=`,
-    /// an admin key, a webhook's secret, and a private key in PEM.
+    /// an admin key, a webhook's secret, and a private key in PEM. URLs may be mistyped.
     ///
     /// Use it in messages about an operator's input, which may contain a password or a key by mistake.
     package var hidingCredentials: String {
-        hidingPrivateKeys.hidingAdminKeys.hidingWebhookSecrets.hidingURLCredentials.hidingPasswords
+        hidingPrivateKeys.hidingAdminKeys.hidingWebhookSecrets.hidingURLCredentials.hidingUserInfo.hidingPasswords
     }
 
     /// Hides the value after `password =`, also in quotes, as libpq reads it. It ends at white space, a backtick, or an
@@ -38,10 +38,34 @@ extension String {
         replacing("://") { rest in
             let url = rest.prefix { !$0.isWhitespace && $0 != "`" }
             // A password may contain characters that should have been escaped, so hide everything up to the last `@`.
-            guard let user = url.lastIndex(of: "@") else { return (String(url), rest[url.endIndex...]) }
-            return ("<redacted>", rest[user...])
+            if let user = url.lastIndex(of: "@") { return ("<redacted>", rest[user...]) }
+            // A password may also contain white space. After `host:` there is a port, not a password.
+            let afterColon = url.drop { $0 != ":" }.dropFirst().prefix { $0 != "/" }
+            let line = rest.prefix { !$0.isNewline }
+            if afterColon.contains(where: { !$0.isNumber }), let user = line.lastIndex(of: "@") {
+                return ("<redacted>", rest[user...])
+            }
+            return (String(url), rest[url.endIndex...])
         }
     }
+
+    /// Hides `user:password` before an `@` in each word, as in a URL without a valid scheme.
+    private var hidingUserInfo: String {
+        var result = ""
+        var rest = self[...]
+        while let at = rest.utf8.firstIndex(of: UInt8(ascii: "@")) {
+            let start = rest[..<at].startOfUserInfo
+            let word = rest[at...].utf8.prefix { !Self.wordEnds.contains($0) }
+            let last = word.lastIndex(of: UInt8(ascii: "@")) ?? at
+            let hides = rest[start..<last].utf8.contains(UInt8(ascii: ":"))
+            result += rest[..<(hides ? start : last)] + (hides ? "<redacted>@" : "@")
+            rest = rest[rest.utf8.index(after: last)...]
+        }
+        return result + rest
+    }
+
+    /// The characters around a word.
+    fileprivate static let wordEnds = Set(" \t\r\n`\"".utf8)
 
     private var hidingAdminKeys: String {
         replacing("tenure_key_") { rest in
@@ -64,6 +88,12 @@ extension String {
 }
 
 extension Substring {
+    /// Where the last word begins, or its part after `://`.
+    fileprivate var startOfUserInfo: Index {
+        let word = utf8.lastIndex(where: String.wordEnds.contains).map(utf8.index(after:)) ?? startIndex
+        return self[word...].firstPosition(of: "://")?.upperBound ?? word
+    }
+
     /// Whether it begins with the next parameter of a URL's query, such as `&sslmode=require`.
     fileprivate var beginsParameter: Bool {
         guard first == "&" else { return false }
