@@ -12,7 +12,7 @@ SOAK_CUSTOMERS ?= 20000
 
 run: ## The service on 127.0.0.1:8080, with invented customers of every era and an asset pack.
 	@Scripts/install-dependencies build
-	@[ -e $(DEBUG)/tenure-cli ] || echo "The first build takes about five minutes on two cores."
+	@[ -e $(DEBUG)/tenure-cli ] || echo "The first build takes about six minutes on two cores."
 	@$(SWIFT) build $(TRAITS) --product tenure-cli
 	@exec $(DEBUG)/tenure-cli demo
 
