@@ -126,8 +126,11 @@ enum HTTPRatio {
     private static func script(_ folder: String, _ path: String) -> String {
         """
         local headers = {}
-        for token in io.lines("\(folder)/tokens") do
-            headers[#headers + 1] = wrk.format("GET", "\(path)", { Authorization = "Bearer " .. token })
+        -- `wrk` knows the header Host only from here on.
+        init = function()
+            for token in io.lines("\(folder)/tokens") do
+                headers[#headers + 1] = wrk.format("GET", "\(path)", { Authorization = "Bearer " .. token })
+            end
         end
         local next = 0
         request = function()
