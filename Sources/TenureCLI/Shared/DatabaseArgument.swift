@@ -21,7 +21,7 @@ struct DatabaseArgument: ExpressibleByArgument, Sendable, Hashable {
 
     var isPostgres: Bool { PostgresAddress.isPostgres(text) }
 
-    /// The file of an SQLite database, and those that SQLite keeps beside it.
+    /// The file of an SQLite database, and SQLite's files beside it.
     var files: [String] { isPostgres ? [] : ["", "-wal", "-shm", "-journal"].map { text + $0 } }
 
     /// Whether it's a URL, but not one of PostgreSQL.

@@ -299,7 +299,7 @@ extension PostgresWorkersState {
         // Those with connections that no app needs anymore: they end.
         var woken = idle.filter { worker in worker.home.map { !isNeeded($0) } ?? false }
         idle.removeAll { worker in woken.contains { $0 === worker } }
-        // For each waiting job one worker: first those that are connected already, then others, which connect.
+        // Starts one worker for each waiting job. Connected workers come first; the others have to connect.
         for lane in lanes.values where !lane.queue.isEmpty {
             var count = lane.queue.count
             while count > 0, let index = idle.lastIndex(where: { $0.home === lane.cluster }) {

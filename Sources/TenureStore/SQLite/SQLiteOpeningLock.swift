@@ -12,7 +12,7 @@ final class SQLiteOpeningLock {
     private let path: String
     private var file: CInt = -1
 
-    static let suffix = "-opening"
+    private static let suffix = "-opening"
     private static let attempts = 500
     /// The pause between two attempts, in microseconds.
     private static let pause: UInt32 = 10_000

@@ -39,7 +39,7 @@ extension DatabaseTransaction {
         return members
     }
 
-    /// The numbers of the members with these purchases, except those that a sync finds by them.
+    /// The numbers of the members with these purchases. A member that a sync finds by the purchase isn't included.
     func members(sharingAnyOf purchases: [String], in realm: Realm) throws(StoreError) -> Set<Int64> {
         var members: Set<Int64> = []
         for chunk in purchases.chunks(of: Self.identitiesPerStatement) {

@@ -41,7 +41,7 @@ extension DatabaseTransaction {
         let otherUsers = try users(of: customer.id)
         if transfer == .never, !otherUsers.isEmpty { return .refused(.linkedToAnotherUser) }
         let isTransfer = transfer == .newest && !otherUsers.isEmpty
-        // The members that get the user. Those that signed data merged are one account, so they move together.
+        // The members that get the user. Members that signed data merged are one account, so they move together.
         let all = try group(of: customer.id)
         let taken = isTransfer ? try account(of: member.id, among: all) : all
         if let theirs {
@@ -128,7 +128,7 @@ extension DatabaseTransaction {
         }
         try remove(identity, in: member.realm)
         try append(.unlinked, to: customer, actor: actor, detail: [Self.userKey: user])
-        // Of the members that were merged, split off those that were merged only because of this user.
+        // Splits off the members that were merged only because of this user.
         let group = try group(of: customer.id)
         for id in group {
             guard let other = try self.member(.number(id)), other.mergedInto != nil else { continue }

@@ -166,7 +166,8 @@ private func withRoot(_ body: @escaping @Sendable (RootTestBed) async throws -> 
         }
     }
 
-    @Test func `an offline root's next list of revoked keys also names those that are already revoked`() async throws {
+    @Test func `an offline root's next list of revoked keys also names the keys that are already revoked`() async throws
+    {
         try await withRoot { testBed in
             try testBed.begin()
             let stolen = try testBed.inUse()
