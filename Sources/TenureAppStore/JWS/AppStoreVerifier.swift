@@ -206,7 +206,7 @@ public struct AppStoreVerifier: Sendable {
     }
 
     /// Checks that the payload names the app. Renewal info names none, and Apple IDs are checked only in Production.
-    /// Like Apple's libraries, the verifier checks the environment after this.
+    /// Like Apple's libraries, the verifier checks the environment after the app.
     private func check(
         _ bundleID: String?,
         appAppleID: Int64?,

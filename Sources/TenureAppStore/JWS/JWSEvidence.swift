@@ -32,7 +32,7 @@ extension Verified<TransactionPayload> {
                 transactionID: transactionID,
                 originalTransactionID: payload.originalTransactionID,
                 productID: productID,
-                type: payload.type?.meaning,
+                type: payload.type?.purchaseType,
                 purchaseDate: payload.purchaseDate,
                 expiresDate: payload.expiresDate,
                 revocationDate: payload.revocationDate,
@@ -46,7 +46,7 @@ extension Verified<TransactionPayload> {
 
 extension Open<ProductType> {
     /// The type as decisions use it.
-    fileprivate var meaning: Purchase.ProductType {
+    fileprivate var purchaseType: Purchase.ProductType {
         switch self {
         case .known(.nonConsumable): .nonConsumable
         case .known(.consumable): .consumable

@@ -10,7 +10,8 @@ public enum JWSKind: String, CaseIterable, Sendable, Hashable {
     case renewalInfo
     /// A server notification, version 2. Recognized by `notificationType`.
     case notification
-    /// A request of retention messaging.
+    /// A request of retention messaging, which this library doesn't read. Recognized by `userLocale` and
+    /// `requestIdentifier`.
     case realtime
 
     /// Recognizes the kind of a payload by fields that only this kind has.

@@ -158,7 +158,7 @@ package enum ReceiptAttribute: Int32, CaseIterable, Sendable {
 
     /// Finds the attribute with this name, among those of the app or of an in-app purchase.
     package init?(named name: String, inApp: Bool) {
-        // `verifyReceipt` also uses the name `adam_id` for this attribute.
+        // `verifyReceipt` writes the app's Apple ID under both names.
         let name = !inApp && name == "adam_id" ? "app_item_id" : name
         guard let found = Self.allCases.first(where: { $0.isInApp == inApp && $0.name == name }) else { return nil }
         self = found

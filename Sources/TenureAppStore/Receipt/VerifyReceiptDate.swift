@@ -6,7 +6,7 @@ enum VerifyReceiptDate {
     /// Returns the members of one date: in UTC, in milliseconds since 1970, and in Pacific time.
     static func members(_ name: String, _ date: Date) -> [JSONObject.Member] {
         let milliseconds = (date.timeIntervalSince1970 * 1000).rounded()
-        // Years in receipts have four digits.
+        // The number always fits: years in receipts have four digits.
         let number = Int64(exactly: milliseconds) ?? 0
         var members = [
             JSONObject.Member(name: name, value: .string(ReceiptDate.verifyReceiptText(date) + " Etc/GMT")),

@@ -130,25 +130,25 @@ package final class ChainCache: Sendable {
     /// Runs `check`, and takes one from the budget for each signature that it checks. If `check` succeeds, they are
     /// given back: a valid chain is remembered, and costs nothing later.
     private func charging<Value>(
-        to reserve: Reserve,
+        to kind: BudgetKind,
         _ check: (SignatureCharge) throws(Rejection) -> Value
     ) throws(Rejection) -> Value {
         var charged = 0.0
         let value = try check { () throws(Rejection) in
-            guard tables.withLock({ $0.take(from: reserve, at: .now, of: budget) }) else {
+            guard tables.withLock({ $0.take(from: kind, at: .now, of: budget) }) else {
                 throw Rejection(
                     .tooManyUnknownSigners, "too many unknown signers came in a short time; send it again later")
             }
             charged += 1
         }
-        tables.withLock { $0.giveBack(charged, to: reserve, of: budget) }
+        tables.withLock { $0.giveBack(charged, to: kind, of: budget) }
         return value
     }
 }
 
-/// The budgets for failed signature checks. They are separate, so that many invented intermediates don't prevent the
-/// check of a new signer under a genuine intermediate.
-private enum Reserve: Hashable {
+/// What a budget for failed signature checks is for. Intermediates and signers have separate budgets, so that many
+/// invented intermediates don't prevent the check of a new signer under a genuine intermediate.
+private enum BudgetKind: Hashable {
     case intermediates
     case signers
 }
@@ -172,24 +172,24 @@ private struct Tables {
     private(set) var headers: [KnownHeader] = []
     /// The index of the header that the next one replaces once there are 16.
     private var nextHeader = 0
-    private var allowances: [Reserve: Allowance] = [:]
+    private var allowances: [BudgetKind: Allowance] = [:]
 
     /// Takes one from a budget, after adding what the passed time allows. Returns whether one was left.
-    mutating func take(from reserve: Reserve, at now: ContinuousClock.Instant, of budget: ChainCache.Budget) -> Bool {
-        var allowance = allowances[reserve] ?? Allowance(left: budget.burst, refilled: now)
+    mutating func take(from kind: BudgetKind, at now: ContinuousClock.Instant, of budget: ChainCache.Budget) -> Bool {
+        var allowance = allowances[kind] ?? Allowance(left: budget.burst, refilled: now)
         let seconds = (now - allowance.refilled) / .seconds(1)
         allowance.left = min(budget.burst, allowance.left + max(0, seconds) * budget.perSecond)
         allowance.refilled = max(now, allowance.refilled)
         let isEnough = allowance.left >= 1
         if isEnough { allowance.left -= 1 }
-        allowances[reserve] = allowance
+        allowances[kind] = allowance
         return isEnough
     }
 
     /// Returns the amount to a budget after a successful check.
-    mutating func giveBack(_ amount: Double, to reserve: Reserve, of budget: ChainCache.Budget) {
-        guard amount > 0, let allowance = allowances[reserve] else { return }
-        allowances[reserve]?.left = min(budget.burst, allowance.left + amount)
+    mutating func giveBack(_ amount: Double, to kind: BudgetKind, of budget: ChainCache.Budget) {
+        guard amount > 0, let allowance = allowances[kind] else { return }
+        allowances[kind]?.left = min(budget.burst, allowance.left + amount)
     }
 
     mutating func keep(_ known: KnownHeader) {

@@ -5,6 +5,8 @@ public import Foundation
 ///
 /// The function is pure: it reads no clock, throws no error, and returns the same decisions for the same evidence in
 /// any order.
+///
+/// Docs/decision-rules.md has the rules that the comments in this module cite, such as Rule G2.
 public func decide(
     _ evidence: Evidence, promises: [Promise] = [], under policy: Policy, at now: Date
 ) -> [Decision] {
@@ -152,7 +154,7 @@ private struct Evaluator {
         }
         for source in eraSources {
             let (answer, proofs) = source.answer(for: entitlement)
-            if case .gives(let until, _) = answer { note(until, of: source, in: &answers.rights) }
+            if case .gives(let until, _) = answer { addRight(of: source, until: until, to: &answers.rights) }
             if case .undetermined(let finding) = answer { answers.nextSteps += source.nextSteps(resolving: finding) }
             if let best = answers.best, !answer.isBetter(than: best), !answer.isMoreInformative(than: best) { continue }
             answers.best = answer
@@ -162,7 +164,7 @@ private struct Evaluator {
 
     /// Adds a right for a promise. Rights in test environments, and of acquisitions that can't be identified, get no
     /// promises.
-    private func note(_ until: Date?, of source: EraSource, in rights: inout [EraRight]) {
+    private func addRight(of source: EraSource, until: Date?, to rights: inout [EraRight]) {
         guard evidence.environment.isProduction, source.acquisition.key.isKnown else { return }
         let right = EraRight(acquisition: source.acquisition.key, until: until)
         if rights.isEmpty { rights = [right] } else { rights.append(right) }

@@ -92,8 +92,8 @@ enum Finding: Sendable, Hashable {
     case dateBeforeVersion
     /// Date and version prove different eras, and the version decides (Rule C2).
     case versionAuthoritative
-    /// Date and version prove different eras, and neither proof settles it: both proofs' eras are possible, or the
-    /// date's if the eras are mixed (Rule C1).
+    /// Date and version prove different eras, and neither proof decides. The eras of both are possible, or only the
+    /// date's if some of the version's eras are earlier and some are later (Rule C1).
     case contradiction
     /// The app was preordered, which proves no era.
     case preorder(Date)

@@ -52,8 +52,8 @@ public struct Acquisition: Sendable, Hashable {
         expirationDate =
             bySigning.filter(\.kind.canCarryExpiration)
             .max {
-                ($0.signingOrder, $0.expirationDate ?? .distantFuture) < (
-                    $1.signingOrder, $1.expirationDate ?? .distantFuture
+                ($0.effectiveSignedDate, $0.expirationDate ?? .distantFuture) < (
+                    $1.effectiveSignedDate, $1.expirationDate ?? .distantFuture
                 )
             }?
             .expirationDate
@@ -64,7 +64,9 @@ public struct Acquisition: Sendable, Hashable {
     private static func refund(in proofs: [AppProof]) -> Refund? {
         let revoked = proofs.filter { $0.revocationDate != nil }
         let last = revoked.max {
-            ($0.signingOrder, $0.revocationDate ?? .distantPast) < ($1.signingOrder, $1.revocationDate ?? .distantPast)
+            ($0.effectiveSignedDate, $0.revocationDate ?? .distantPast) < (
+                $1.effectiveSignedDate, $1.revocationDate ?? .distantPast
+            )
         }
         guard let last, let revocationDate = last.revocationDate else { return nil }
         // If one artifact of a kind contains a revocation, this kind can, so its later artifacts are included.
@@ -73,11 +75,11 @@ public struct Acquisition: Sendable, Hashable {
             proofs.filter {
                 $0.revocationDate == nil && ($0.kind.canCarryRevocation || kindsWithRevocation.contains($0.kind))
                     // If two were signed at the same time, the revoked one is considered the later.
-                    && $0.signingOrder > last.signingOrder && $0.signingOrder >= revocationDate
+                    && $0.effectiveSignedDate > last.effectiveSignedDate && $0.effectiveSignedDate >= revocationDate
             }
-            .map(\.signingOrder)
+            .map(\.effectiveSignedDate)
         return Refund(
-            revocationDate: revocationDate, signedDate: last.signingOrder, restorations: restorations.sorted())
+            revocationDate: revocationDate, signedDate: last.effectiveSignedDate, restorations: restorations.sorted())
     }
 }
 
@@ -151,8 +153,8 @@ package enum Tolerance {
 }
 
 extension AppProof {
-    /// The signing date. Without one, the artifact counts as the oldest.
-    fileprivate var signingOrder: Date { signedDate ?? .distantPast }
+    /// The signing date, with which artifacts are compared. Without one, the artifact counts as the oldest.
+    fileprivate var effectiveSignedDate: Date { signedDate ?? .distantPast }
 
     /// Sorts by signing date, the earliest first. Artifacts without one come last. Artifacts that were signed at the
     /// same time are sorted by content, so that the order in which they were received doesn't matter.

@@ -12,7 +12,7 @@ import Foundation
 package func condensed(_ proofs: some Collection<AppProof>) -> [AppProof] {
     guard proofs.count > 1 else { return Array(proofs) }
     let groups = Dictionary(grouping: Set(proofs), by: \.withoutSigning)
-    return groups.values.flatMap(essential).sorted(by: AppProof.areInOrder)
+    return groups.values.flatMap(essential).sorted(by: AppProof.areInSigningOrderUndatedFirst)
 }
 
 /// The number of latest proofs with the same facts that are kept.
@@ -21,7 +21,7 @@ private let latestSignings = 64
 /// Returns the proofs to keep, of proofs that differ only in their signing date.
 private func essential(_ proofs: [AppProof]) -> [AppProof] {
     guard proofs.count > 2 else { return proofs }
-    let proofs = proofs.sorted(by: AppProof.areInOrder)
+    let proofs = proofs.sorted(by: AppProof.areInSigningOrderUndatedFirst)
     // A receipt can't contain a revocation, so the latest 64 aren't needed.
     let firstOfLatest = proofs[0].kind == .receipt ? proofs.count : proofs.count - latestSignings
     let months = proofs.map(\.month)
@@ -32,9 +32,9 @@ private func essential(_ proofs: [AppProof]) -> [AppProof] {
 }
 
 extension AppProof {
-    /// Sorts by signing date. Proofs without one come first. Proofs that were signed at the same time are sorted by
-    /// content.
-    fileprivate static func areInOrder(_ left: AppProof, _ right: AppProof) -> Bool {
+    /// Sorts by signing date. Proofs without one come first, because they count as the oldest. Proofs that were signed
+    /// at the same time are sorted by content.
+    fileprivate static func areInSigningOrderUndatedFirst(_ left: AppProof, _ right: AppProof) -> Bool {
         let signings = (left.signedDate ?? .distantPast, right.signedDate ?? .distantPast)
         return signings.0 == signings.1 ? areInSigningOrder(left, right) : signings.0 < signings.1
     }

@@ -117,8 +117,8 @@ extension Purchase {
     /// time, the one that grants less does; otherwise the content decides, so that the order in which they are received
     /// doesn't matter.
     ///
-    /// `isUpgraded` isn't compared, because a joined state may have it from the other one. So the order of joining
-    /// would matter.
+    /// `isUpgraded` isn't compared, because `joined` may have copied it from another state. If it were compared, the
+    /// result would depend on the order in which states are joined.
     fileprivate func supersedes(_ other: Purchase) -> Bool {
         let mine = (signedDate ?? .distantPast, revocationDate == nil ? 0 : 1)
         let others = (other.signedDate ?? .distantPast, other.revocationDate == nil ? 0 : 1)
