@@ -27,7 +27,7 @@ extension StoreKitError: LocalizedError {
         case .networkError(let error): "the App Store can't be reached: \(error.localizedDescription)"
         case .systemError(let error): "\(error)"
         case .notAvailableInStorefront: "the product isn't sold in this storefront"
-        case .notEntitled: "the app lacks an entitlement"
+        case .notEntitled: "the app lacks an entitlement of its code signature"
         case .unsupported: "the product doesn't support this"
         }
     }

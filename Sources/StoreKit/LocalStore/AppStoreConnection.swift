@@ -17,7 +17,9 @@ enum RequestKind: String, CaseIterable, Sendable {
     case contents, changes, appTransaction, receipt, products, purchase, finish, roots, now, operations
 }
 
+/// Why a request to the local App Store failed.
 enum ConnectionFailure: Error, Sendable {
+    /// The store can't be reached, or the device is offline.
     case network(URLError)
     /// The local App Store refuses the request. `code` is a stable name for the reason, and `detail` a sentence.
     case refused(code: String, detail: String)

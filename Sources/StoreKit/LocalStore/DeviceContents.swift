@@ -7,6 +7,7 @@ import TenureJSON
 struct DeviceContents: Sendable {
     /// The number of changes in the local App Store when it reported this.
     let change: Int
+    /// The local App Store's time when it reported this.
     let now: Date
     let customer: String
     let bundleID: String
@@ -107,15 +108,18 @@ extension DeviceContents {
             first
         }
         for place in subscriptions.indices {
-            let it = subscriptions[place]
-            if let copy = subscriptionCopies[it.transaction.originalID], copy.state == it.state,
-                copy.contents == it.contents
+            let new = subscriptions[place]
+            if let copy = subscriptionCopies[new.transaction.originalID], copy.state == new.state,
+                copy.contents == new.contents
             {
                 subscriptions[place] = copy
             }
         }
     }
 
+    /// Returns the transactions of a selection, the newest first.
+    ///
+    /// - Parameter withAllConsumables: whether the history includes consumables that the app has finished.
     func selected(_ selection: TransactionSelection, at now: Date, withAllConsumables: Bool) -> [Transaction] {
         switch selection {
         case .all: history(withAllConsumables: withAllConsumables)
@@ -133,7 +137,7 @@ extension DeviceContents {
         }.map(\.value)
     }
 
-    /// One for each product, by Apple's rules for `currentEntitlements`: the customer's own before the family's, a
+    /// Returns one transaction for each product, by Apple's rules for `currentEntitlements`: the customer's own before the family's, a
     /// newer one before an older one.
     private func entitlements(at now: Date) -> [Transaction] {
         var result: [Transaction] = []

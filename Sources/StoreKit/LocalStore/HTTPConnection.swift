@@ -44,7 +44,9 @@ struct HTTPConnection: AppStoreConnection {
         }
         guard response.status == 200 else {
             throw .refused(
-                code: answer.text("code") ?? "", detail: answer.text("error") ?? "the local App Store refused it")
+                code: answer.text("code") ?? "",
+                detail: answer.text("error")
+                    ?? "the local App Store refused the request with status \(response.status)")
         }
         return answer
     }

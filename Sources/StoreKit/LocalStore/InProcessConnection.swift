@@ -24,6 +24,7 @@ import TenureJSON
             }
         }
 
+        /// Returns nil, because the store in this process answers only asynchronously.
         func sendAtOnce(_ kind: RequestKind, _ body: JSONObject) -> JSONObject? { nil }
     }
 
@@ -31,9 +32,10 @@ import TenureJSON
         /// A device of a customer of a store in this process, with a newly installed app.
         ///
         /// - Parameters:
-        /// - customer: nil for the store's only one.
-        /// - app: the bundle ID; nil for the store's only one.
-        /// - device: the customer's name for the device; another name is another device.
+        ///   - customer: nil for the store's only one.
+        ///   - app: the bundle ID; nil for the store's only one.
+        ///   - device: the customer's name for the device; another name is another device.
+        ///   - deviceVerificationID: nil for an ID that follows from the names of customer and device.
         /// - Throws: a `StoreKitError` if there is no such customer or app.
         package convenience init(
             _ store: LocalAppStore, customer: String? = nil, app: String? = nil, device: String = "first",
@@ -41,7 +43,8 @@ import TenureJSON
         ) async throws(StoreKitError) {
             self.init(
                 connection: InProcessConnection(store),
-                place: Place(customer: customer, app: app, device: device, deviceVerificationID: deviceVerificationID))
+                configuration: Configuration(
+                    customer: customer, app: app, device: device, deviceVerificationID: deviceVerificationID))
             try await install()
         }
     }

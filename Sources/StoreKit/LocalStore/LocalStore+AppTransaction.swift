@@ -7,7 +7,7 @@ import TenureJSON
 extension LocalStore {
     /// Returns the device's copy of the app transaction, or gets one from the App Store if the device has none.
     func appTransaction() async throws(StoreKitError) -> VerificationResult<AppTransaction> {
-        let flaw = try await admit(\.appTransaction)
+        let flaw = try await applyBehavior(\.appTransaction)
         if let copy = state.withLock({ $0.appTransaction }),
             let result: VerificationResult<AppTransaction> = check(copy, flaw)
         {
@@ -18,7 +18,7 @@ extension LocalStore {
 
     func refreshAppTransaction() async throws(StoreKitError) -> VerificationResult<AppTransaction> {
         try await askToSignIn()
-        let flaw = try await admit(\.appTransaction)
+        let flaw = try await applyBehavior(\.appTransaction)
         defer { wakeListeners() }
         let result = try await fetchAppTransaction(flaw)
         try await fetchReceipt()
@@ -34,7 +34,7 @@ extension LocalStore {
     }
 
     /// Renews the device's copies of the app transaction and of the receipt without a sign-in, as the system sometimes
-    /// does. If the App Store can't be reached, they stay.
+    /// does. If the App Store can't be reached, the device keeps the copies that it has.
     public func renewArtifacts() async {
         _ = try? await fetchAppTransaction(nil)
         try? await fetchReceipt()
@@ -63,8 +63,8 @@ extension LocalStore {
 
     // MARK: The receipt
 
-    /// Writes the receipt where apps look for it. Without a receipt there is no file. Throws if the folder isn't
-    /// writable; otherwise an app would look for a receipt that never exists.
+    /// Fetches the receipt, and writes it where apps look for it. Writes no file for a customer without a receipt. Throws
+    /// if the folder isn't writable; otherwise an app would look for a receipt that never exists.
     func fetchReceipt() async throws(StoreKitError) {
         guard let answer = try? await send(.receipt) else { return }
         do {
@@ -74,10 +74,11 @@ extension LocalStore {
         }
     }
 
-    /// Writes errors to standard error, because `receiptURL` can't throw them.
+    /// Fetches the receipt without suspending if its file is missing. Writes errors to standard error, because
+    /// `receiptURL` can't throw them.
     func fetchReceiptIfMissing() {
         guard !behavior.isOffline, !FileManager.default.fileExists(atPath: receiptFile.path) else { return }
-        let body = state.withLock { self.body(JSONObject(), $0.place) }
+        let body = state.withLock { self.body(JSONObject(), $0.configuration) }
         guard let answer = connection.sendAtOnce(.receipt, body) else { return }
         do {
             try keepReceipt(answer)

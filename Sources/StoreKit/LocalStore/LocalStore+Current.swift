@@ -18,10 +18,11 @@ extension LocalStore {
         try await Self.$taskDevice.withValue(self, operation: body)
     }
 
-    /// Runs StoreKit on this device in the whole process, except inside of `run`. Nil: on the one that the environment
-    /// names.
+    /// Runs StoreKit on this device in the whole process, except inside of `run`. Pass nil to use the device that the
+    /// environment names.
     public static func use(_ device: LocalStore?) { processDevice.withLock { $0 = device } }
 
+    /// Returns `current`, or throws if no device is configured.
     static func required() throws(StoreKitError) -> LocalStore {
         guard let current else {
             throw .systemError(
@@ -33,11 +34,12 @@ extension LocalStore {
     /// A device of the store at an address, such as `http://127.0.0.1:8090`.
     ///
     /// - Parameters:
-    /// - customer: nil for the store's only one.
-    /// - app: the bundle ID; nil for the store's only one.
-    /// - device: the customer's name for the device; another name is another device.
-    /// - roots: PEM or DER of the certificates to trust; nil for those that the store names.
-    /// - folder: where the receipt is kept; nil for a temporary folder.
+    ///   - customer: nil for the store's only one.
+    ///   - app: the bundle ID; nil for the store's only one.
+    ///   - device: the customer's name for the device; another name is another device.
+    ///   - deviceVerificationID: nil for an ID that follows from the names of customer and device.
+    ///   - roots: PEM or DER of the certificates to trust; nil for the roots that the store names.
+    ///   - folder: where the receipt is kept; nil for a temporary folder.
     /// - Throws: a `StoreKitError` if the store doesn't answer, or has no such customer or app.
     public convenience init(
         url: URL, customer: String? = nil, app: String? = nil, device: String = "first",
@@ -51,7 +53,7 @@ extension LocalStore {
         }
         self.init(
             connection: HTTPConnection(url: url),
-            place: Place(
+            configuration: Configuration(
                 customer: customer, app: app, device: device, deviceVerificationID: deviceVerificationID,
                 anchors: anchors, folder: folder))
         try await install()
@@ -65,21 +67,24 @@ extension LocalStore {
             return nil
         }
         let device = environment["TENURE_LOCAL_STORE_DEVICE"] ?? "first"
-        var place = Place(
+        var configuration = Configuration(
             customer: environment["TENURE_LOCAL_STORE_CUSTOMER"],
             app: environment["TENURE_LOCAL_STORE_APP"] ?? Bundle.main.bundleIdentifier, device: device,
             deviceVerificationID: UUID(uuidString: device))
-        place.folder = environment["TENURE_LOCAL_STORE_FOLDER"].map { URL(fileURLWithPath: $0) }
+        configuration.folder = environment["TENURE_LOCAL_STORE_FOLDER"].map { URL(fileURLWithPath: $0) }
         if let path = environment["TENURE_LOCAL_STORE_ROOTS"] {
-            // Unreadable roots aren't trusted: every answer will be unverified.
+            // If the roots can't be read, trust Apple's roots, which sign nothing here. So every value is unverified, and
+            // the mistake shows.
             do {
-                place.anchors = try TrustAnchors([UInt8](Data(contentsOf: URL(fileURLWithPath: path))))
+                configuration.anchors = try TrustAnchors([UInt8](Data(contentsOf: URL(fileURLWithPath: path))))
             } catch {
-                place.anchors = .apple
+                configuration.anchors = .apple
                 FileHandle.standardError.write(
-                    Data("StoreKit: the roots of TENURE_LOCAL_STORE_ROOTS can't be read (`\(path)`): \(error)\n".utf8))
+                    Data(
+                        "StoreKit: the roots of TENURE_LOCAL_STORE_ROOTS can't be read, so no value is verified (`\(path)`): \(error)\n"
+                            .utf8))
             }
         }
-        self.init(connection: HTTPConnection(url: url), place: place)
+        self.init(connection: HTTPConnection(url: url), configuration: configuration)
     }
 }

@@ -34,7 +34,7 @@ extension LocalStore {
     ) async -> Element? {
         while !Task.isCancelled {
             if let first = cursor.backlog.popFirst() { return first }
-            let began = cursor.position != nil
+            let hadBegun = cursor.position != nil
             let (hasContents, news) = state.withLock { state -> (Bool, Element?) in
                 let items = state.news[keyPath: column]
                 guard let position = cursor.position else {
@@ -48,7 +48,7 @@ extension LocalStore {
                 return (true, items.changes[position])
             }
             if let news { return news }
-            if !began {
+            if !hadBegun {
                 // The listener has begun just now, or the device has to connect first.
                 if hasContents { continue }
                 if (try? await contact()) != nil { continue }
@@ -60,12 +60,12 @@ extension LocalStore {
         return nil
     }
 
-    /// Waits until something has changed in the store or on the device.
-    private func waitForNews(unless isThere: (borrowing State) -> Bool) async {
+    /// Waits until something has changed in the store or on the device. Doesn't wait if `hasNews` returns true.
+    private func waitForNews(unless hasNews: (borrowing State) -> Bool) async {
         let (wakes, waker) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let (last, isOffline, isOver) = state.withLock { state in
             state.watchers.append(waker)
-            return (state.contents?.change, state.behavior.isOffline, isThere(state))
+            return (state.contents?.change, state.behavior.isOffline, hasNews(state))
         }
         if !isOver {
             await withTaskGroup(of: Void.self) { group in

@@ -31,11 +31,12 @@ extension LocalStore {
     private func sendEvenOffline(_ kind: RequestKind, _ parameters: JSONObject) async throws(StoreKitError)
         -> JSONObject
     {
-        let body = state.withLock { self.body(parameters, $0.place) }
+        let body = state.withLock { self.body(parameters, $0.configuration) }
         do throws(ConnectionFailure) {
             return try await connection.send(kind, body)
         } catch {
             switch error {
+            // Report the reason even if the code is `unknown`, for which StoreKit's own error has no reason.
             case .refused(_, let detail): throw .systemError(Failure(detail))
             case .network: throw error.storeKitError
             }

@@ -6,7 +6,7 @@ import TenureJSON
 extension LocalStore {
     /// Returns the products on sale. Throws a `StoreKitError`.
     func products(_ ids: [String]) async throws(StoreKitError) -> [Product] {
-        _ = try await admit(\.products)
+        _ = try await applyBehavior(\.products)
         let answer = try await send(.products, ["ids": .array(ids.map(JSONValue.string))])
         return answer.objects("products").compactMap(Product.init)
     }

@@ -7,7 +7,7 @@ import TenureJSON
 /// Requests to the App Store, and what the device does with the answers.
 extension LocalStore {
     /// Waits or throws if `behavior` requires that. Returns the flaw that the answer must have.
-    func admit(_ behavior: any KeyPath<Behavior, Answer> & Sendable) async throws(StoreKitError) -> Flaw? {
+    func applyBehavior(_ behavior: any KeyPath<Behavior, Answer> & Sendable) async throws(StoreKitError) -> Flaw? {
         while true {
             switch self.behavior[keyPath: behavior] {
             case .genuine: return nil
@@ -31,6 +31,7 @@ extension LocalStore {
         }
     }
 
+    /// Sends a request. Throws while `behavior.isOffline` is set.
     func send(_ kind: RequestKind, _ parameters: JSONObject = JSONObject()) async throws(StoreKitError) -> JSONObject {
         do throws(ConnectionFailure) {
             return try await sendKeepingFailure(kind, parameters)
@@ -39,18 +40,20 @@ extension LocalStore {
         }
     }
 
+    /// Like `send`, but the error still has the code of a refusal.
     func sendKeepingFailure(
         _ kind: RequestKind, _ parameters: JSONObject = JSONObject()
     ) async throws(ConnectionFailure) -> JSONObject {
-        let (isOffline, body) = state.withLock { ($0.behavior.isOffline, self.body(parameters, $0.place)) }
+        let (isOffline, body) = state.withLock { ($0.behavior.isOffline, self.body(parameters, $0.configuration)) }
         if isOffline { throw .network(URLError(.notConnectedToInternet)) }
         return try await connection.send(kind, body)
     }
 
-    func body(_ parameters: JSONObject, _ place: Place) -> JSONObject {
+    /// Returns the body of a request: the parameters, and for whom the request is.
+    func body(_ parameters: JSONObject, _ configuration: Configuration) -> JSONObject {
         var body = parameters
-        body["customer"] = place.customer.map(JSONValue.string)
-        body["app"] = place.app.map(JSONValue.string)
+        body["customer"] = configuration.customer.map(JSONValue.string)
+        body["app"] = configuration.app.map(JSONValue.string)
         body["device"] = .string(deviceVerificationID.uuidString.lowercased())
         return body
     }
@@ -70,24 +73,24 @@ extension LocalStore {
             _ = try await send(.finish, ["transaction": .string(String(id))])
             state.withLock { _ = $0.finishedHere.remove(id) }
         }
-        let before = state.withLock { $0.place.customer }
+        let before = state.withLock { $0.configuration.customer }
         guard let contents = DeviceContents(try await send(.contents)) else { throw .unknown }
-        try await trust(contents)
+        try await createVerifier(for: contents)
         let isNews: Bool? = state.withLock { state in
             // Another customer may have signed in during the request.
-            state.place.customer == before ? state.absorb(contents, isFresh: isFresh) : nil
+            state.configuration.customer == before ? state.absorb(contents, isFresh: isFresh) : nil
         }
         guard let isNews else { return try await contact(isFresh: isFresh) }
         if isNews { wakeListeners() }
         return state.withLock { $0.contents } ?? contents
     }
 
-    /// Makes the verifier, once the trusted roots and the app are known.
-    private func trust(_ contents: DeviceContents) async throws(StoreKitError) {
+    /// Creates the verifier, unless there is one. It needs the trusted roots and the app's IDs.
+    private func createVerifier(for contents: DeviceContents) async throws(StoreKitError) {
         guard state.withLock({ $0.verifier == nil }) else { return }
         let anchors: TrustAnchors
         do throws(Rejection) {
-            if let configured = state.withLock({ $0.place.anchors }) {
+            if let configured = state.withLock({ $0.configuration.anchors }) {
                 anchors = configured
             } else {
                 let roots: [[UInt8]]
@@ -121,14 +124,14 @@ extension LocalStore {
 
     /// The device's clock. It shows the local App Store's time, and also runs while the device is offline.
     func deviceTime(_ contents: DeviceContents) async -> Date {
-        let body = state.withLock { self.body(JSONObject(), $0.place) }
+        let body = state.withLock { self.body(JSONObject(), $0.configuration) }
         guard let answer = try? await connection.send(.now, body),
             let now = answer.text("now").flatMap({ Date(rfc3339: $0) })
         else { return contents.now }
         return max(now, contents.now)
     }
 
-    /// Verifies an artifact, or gives it a flaw. Nil if it can't be read.
+    /// Verifies an artifact, after giving it a flaw if there is one. Nil if the artifact can't be read.
     func check<Signed: SignedValue>(_ signed: SignedText, _ flaw: Flaw?) -> VerificationResult<Signed>? {
         guard var verifier = state.withLock({ $0.verifier }) else { return nil }
         var (jws, device) = (signed.jws, deviceVerificationID)

@@ -6,7 +6,7 @@ extension LocalStore {
     /// Returns the requested transactions with the results of their verification. Returns none if the behavior says so, or
     /// if the App Store was never reached.
     func transactions(_ selection: TransactionSelection) async -> [VerificationResult<Transaction>] {
-        guard let (contents, flaw) = await admittedContents() else { return [] }
+        guard let (contents, flaw) = await contentsAndFlaw() else { return [] }
         let withAllConsumables =
             Bundle.main.infoDictionary?["SKIncludeConsumableInAppPurchaseHistory"] as? Bool ?? false
         return contents.selected(
@@ -18,7 +18,7 @@ extension LocalStore {
 
     /// Returns the statuses of all subscriptions. Throws if the behavior says so, or if the App Store was never reached.
     func statusesOrError() async throws(StoreKitError) -> [Product.SubscriptionInfo.Status] {
-        let flaw = try await admit(\.transactions)
+        let flaw = try await applyBehavior(\.transactions)
         let contents: DeviceContents
         do throws(StoreKitError) {
             contents = try await contact()
@@ -31,24 +31,28 @@ extension LocalStore {
     }
 
     private func status(
-        _ it: HeldSubscription, at now: Date, _ flaw: Flaw?
+        _ subscription: HeldSubscription, at now: Date, _ flaw: Flaw?
     ) -> Product.SubscriptionInfo.Status? {
-        guard let transaction: VerificationResult<Transaction> = check(it.transaction.signed, flaw),
+        guard
+            let transaction: VerificationResult<Transaction> = check(
+                subscription.transaction.signed, flaw),
             let renewalInfo: VerificationResult<Product.SubscriptionInfo.RenewalInfo> = check(
-                it.renewalInfo.signed, flaw)
+                subscription.renewalInfo.signed, flaw)
         else { return nil }
-        return .init(state: it.state(at: now), transaction: transaction, renewalInfo: renewalInfo)
+        return .init(state: subscription.state(at: now), transaction: transaction, renewalInfo: renewalInfo)
     }
 
     /// Whether the customer never subscribed in the group; shared subscriptions don't count.
     func isEligibleForIntroOffer(_ group: String) async -> Bool {
-        guard let (contents, _) = await admittedContents() else { return false }
+        guard let (contents, _) = await contentsAndFlaw() else { return false }
         return !contents.subscriptions.contains { $0.group == group && !$0.isFamilyShared }
     }
 
-    private func admittedContents() async -> (DeviceContents, Flaw?)? {
+    /// Returns what the App Store reports, and the flaw that the answer must have. Nil if the behavior is to fail, or if
+    /// the App Store was never reached.
+    private func contentsAndFlaw() async -> (DeviceContents, Flaw?)? {
         do throws(StoreKitError) {
-            let flaw = try await admit(\.transactions)
+            let flaw = try await applyBehavior(\.transactions)
             return await knownContents().map { ($0, flaw) }
         } catch {
             return nil
@@ -57,7 +61,7 @@ extension LocalStore {
 
     func nextUpdate(_ cursor: inout NewsCursor<Transaction>) async -> VerificationResult<Transaction>? {
         while let transaction = await next(of: \.transactions, &cursor) {
-            if let result: VerificationResult<Transaction> = check(transaction.signed, await admitLater()) {
+            if let result: VerificationResult<Transaction> = check(transaction.signed, await applyBehaviorToUpdates()) {
                 return result
             }
         }
@@ -66,7 +70,7 @@ extension LocalStore {
 
     func nextStatus(_ cursor: inout NewsCursor<HeldSubscription>) async -> Product.SubscriptionInfo.Status? {
         while let subscription = await next(of: \.statuses, &cursor) {
-            let flaw = await admitLater()
+            let flaw = await applyBehaviorToUpdates()
             guard let contents = state.withLock({ $0.contents }) else { continue }
             if let status = status(subscription, at: await deviceTime(contents), flaw) { return status }
         }
@@ -74,10 +78,10 @@ extension LocalStore {
     }
 
     /// Waits as long as the behavior fails or hangs, because a sequence of updates can't fail.
-    private func admitLater() async -> Flaw? {
+    private func applyBehaviorToUpdates() async -> Flaw? {
         while true {
             do throws(StoreKitError) {
-                return try await admit(\.transactions)
+                return try await applyBehavior(\.transactions)
             } catch {
                 await hang { if case .fails = $0.transactions { true } else { false } }
             }

@@ -33,10 +33,14 @@ public final class LocalStore: Sendable {
     let state: Mutex<State>
     private let ownsFolder: Bool
 
-    struct Place: Sendable {
+    /// The names of the device, its customer and its app in the local App Store, and what the test set for them.
+    struct Configuration: Sendable {
+        /// The customer's name; nil for the store's only one.
         var customer: String?
+        /// The bundle ID; nil for the store's only app.
         var app: String?
         var device = "first"
+        /// Nil for an ID that follows from the names of customer and device.
         var deviceVerificationID: UUID?
         /// The roots that the device trusts; nil for those that the store names.
         var anchors: TrustAnchors?
@@ -45,11 +49,13 @@ public final class LocalStore: Sendable {
     }
 
     struct State {
-        var place: Place
+        var configuration: Configuration
         var behavior = Behavior()
         var signInRequests = 0
         var isSandbox = false
+        /// Nil until the app and the trusted roots are known.
         var verifier: AppStoreVerifier?
+        /// The last report of the App Store; nil before the first one.
         var contents: DeviceContents?
         /// The copy of `AppTransaction.shared`, and the version that it is about.
         var appTransaction: SignedText?
@@ -64,16 +70,17 @@ public final class LocalStore: Sendable {
         var waitingPurchases: [JSONObject] = []
         /// Callers that hang until another behavior is set.
         var hanging: [CheckedContinuation<Void, Never>] = []
+        /// Listeners that wait for a change.
         var watchers: [AsyncStream<Void>.Continuation] = []
     }
 
-    init(connection: any AppStoreConnection, place: Place) {
+    init(connection: any AppStoreConnection, configuration: Configuration) {
         self.connection = connection
-        deviceVerificationID = place.deviceVerificationID ?? Self.deviceID(of: place)
-        ownsFolder = place.folder == nil
-        let folder = place.folder ?? Self.temporaryFolder.appendingPathComponent(UUID().uuidString)
+        deviceVerificationID = configuration.deviceVerificationID ?? Self.deviceID(of: configuration)
+        ownsFolder = configuration.folder == nil
+        let folder = configuration.folder ?? Self.temporaryFolder.appendingPathComponent(UUID().uuidString)
         receiptFolder = folder.appendingPathComponent("StoreKit")
-        state = Mutex(State(place: place))
+        state = Mutex(State(configuration: configuration))
     }
 
     /// The folder of all devices without a separate folder. It is deleted when the process ends, because some devices
@@ -89,8 +96,8 @@ public final class LocalStore: Sendable {
     }
 
     /// Returns the device ID, which is always the same for a customer and a device name.
-    private static func deviceID(of place: Place) -> UUID {
-        let label = "\(place.customer ?? "")\u{0}\(place.device)"
+    private static func deviceID(of configuration: Configuration) -> UUID {
+        let label = "\(configuration.customer ?? "")\u{0}\(configuration.device)"
         var bytes = Array(SHA256.hash(data: Array(label.utf8)).prefix(16))
         bytes[6] = bytes[6] & 0x0F | 0x40
         bytes[8] = bytes[8] & 0x3F | 0x80
@@ -126,7 +133,7 @@ public final class LocalStore: Sendable {
     }
 
     /// The bundle ID of the app on this device. Nil until the store was reached.
-    public var bundleID: String? { state.withLock { $0.contents?.bundleID ?? $0.place.app } }
+    public var bundleID: String? { state.withLock { $0.contents?.bundleID ?? $0.configuration.app } }
 
     /// How often the customer was asked to sign in. Only `AppStore.sync()` and `AppTransaction.refresh()` ask.
     public var signInRequests: Int { state.withLock { $0.signInRequests } }
@@ -135,7 +142,7 @@ public final class LocalStore: Sendable {
     /// it is refreshed, because they installed the app. Everything else is the new customer's at once.
     public func signIn(as customer: String) {
         state.withLock { state in
-            state.place.customer = customer
+            state.configuration.customer = customer
             state.contents = nil
             state.news.forgetCustomer()
             state.boughtHere = []

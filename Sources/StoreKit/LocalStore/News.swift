@@ -19,22 +19,23 @@ struct News: Sendable {
     private(set) var knownTransactions: [UInt64: JSONObject]?
     private var knownSubscriptions: [UInt64: [JSONObject]] = [:]
     private var knownStorefront: Storefront?
-    private var hadAnother = false
+    /// Whether another customer was signed in before.
+    private var hadAnotherCustomer = false
 
     /// Prepares for another customer. Their existing purchases aren't changes, but unfinished transactions are.
     mutating func forgetCustomer() {
-        hadAnother = true
+        hadAnotherCustomer = true
         knownTransactions = nil
         knownSubscriptions = [:]
         transactions.backlog = []
     }
 
-    /// Returns whether anything changed.
+    /// Compares a report of the App Store with the known states, and adds the changes. Returns whether there are any.
     ///
     /// - Parameters:
     ///   - contents: what is known from now on.
     ///   - isReturnedByPurchase: transactions that this device is buying, and gets from `purchase()`.
-    ///   - isOwn: transactions that it bought.
+    ///   - isOwn: transactions that this device bought.
     mutating func update(
         _ contents: DeviceContents, isReturnedByPurchase: (Transaction) -> Bool, isOwn: (Transaction) -> Bool
     ) -> Bool {
@@ -46,7 +47,8 @@ struct News: Sendable {
             let contents = held.value.signed.contents
             let known = knownTransactions?[held.value.id]
             let isNews =
-                isFirst ? hadAnother && !held.isFinished : known != contents && !(known == nil && isOwn(held.value))
+                isFirst
+                ? hadAnotherCustomer && !held.isFinished : known != contents && !(known == nil && isOwn(held.value))
             if isNews { transactions.changes.append(held.value) }
             knownTransactions = knownTransactions ?? [:]
             knownTransactions?[held.value.id] = contents

@@ -49,7 +49,7 @@ extension Product.PurchaseError: LocalizedError {
         case .productUnavailable: "the product isn't for sale"
         case .purchaseNotAllowed: "purchases aren't allowed on this device"
         case .ineligibleForOffer: "the offer isn't for this customer"
-        case .invalidOfferIdentifier: "there is no such offer"
+        case .invalidOfferIdentifier: "the product has no offer with this ID"
         case .invalidOfferPrice: "the price of the offer isn't valid"
         case .invalidOfferSignature: "the signature of the offer isn't valid"
         case .missingOfferParameters: "a parameter of the offer is missing"

@@ -13,7 +13,7 @@ extension JSONObject {
 
     func flag(_ name: String) -> Bool? { if case .boolean(let flag)? = self[name] { flag } else { nil } }
 
-    /// Reads an instant in milliseconds since 1970.
+    /// Reads an instant in milliseconds since 1970. Nil for instants more than 100,000,000 days before or after 1970.
     func date(_ name: String) -> Date? {
         guard let milliseconds = number(name).flatMap(Double.init), abs(milliseconds) <= 8.64e15 else { return nil }
         return Date(timeIntervalSince1970: milliseconds.rounded() / 1000)

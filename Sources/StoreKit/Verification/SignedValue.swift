@@ -13,7 +13,7 @@ protocol SignedValue: Sendable {
     static func verify(_ jws: [UInt8], by verifier: AppStoreVerifier) throws(Rejection) -> DeviceVerification?
 }
 
-/// The parts of a JWS.
+/// The text of a JWS with its parts, read but not verified.
 struct SignedText: Sendable {
     let jws: String
     let payload: JSONObject

@@ -64,9 +64,9 @@ extension VerificationResult.VerificationError: LocalizedError {
         switch self {
         case .revokedCertificate: "a certificate was revoked"
         case .invalidCertificateChain: "the certificates don't lead to the App Store"
-        case .invalidDeviceVerification: "it was signed for another device"
+        case .invalidDeviceVerification: "the value was signed for another device"
         case .invalidEncoding: "the bytes don't have the expected format"
-        case .invalidSignature: "the signature doesn't match"
+        case .invalidSignature: "the signature doesn't match the signed bytes"
         case .missingRequiredProperties: "a field is missing, or belongs to another app or environment"
         }
     }
