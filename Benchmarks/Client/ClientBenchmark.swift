@@ -93,7 +93,7 @@ struct ClientBenchmark: Sendable {
         struct Silence: Error {}
 
         var distribution: Tenure.Distribution { .appStore }
-        var isRehearsal: Bool { false }
+        var trustsTestAuthorities: Bool { false }
         var bundleID: String? { ClientBenchmark.bundleID }
         var deviceVerificationID: UUID? { ClientBenchmark.device }
         var deviceIdentifier: String? { nil }

@@ -88,12 +88,12 @@ extension Tenure.Answer {
     ///
     /// - Parameter title: what customers call the entitlement. Nil: its name.
     static func unanswered(
-        _ entitlement: String, title: String? = nil, because device: DeviceReason = .notAnswered,
+        _ entitlement: String, title: String? = nil, because deviceReason: DeviceReason = .notAnswered,
         _ detail: String? = nil, keeping reasons: [Reason] = [],
         nextSteps: [NextStep] = [.appTransaction, .purchases]
     ) -> Self {
         let doubt =
-            switch device {
+            switch deviceReason {
             case .outsideAppStore:
                 "this copy of the app didn't come from the App Store. Please contact our support team."
             case .policyUnusable:
@@ -106,7 +106,7 @@ extension Tenure.Answer {
         return Self(
             entitlement: entitlement, outcome: .undetermined, until: nil,
             sentence: "We can't tell yet whether “\(title ?? entitlement)” is yours: \(doubt)",
-            reasons: [Reason(device.rawValue, detail.map { ["detail": [$0]] } ?? [:])] + reasons,
+            reasons: [Reason(deviceReason.rawValue, detail.map { ["detail": [$0]] } ?? [:])] + reasons,
             nextSteps: nextSteps)
     }
 
@@ -123,9 +123,9 @@ extension Tenure.Answer {
 
     /// Returns this denial as an undetermined answer, because what an earlier start of the app read isn't enough for a
     /// denial.
-    func undetermined(because device: DeviceReason, title: String?) -> Self {
+    func undetermined(because deviceReason: DeviceReason, title: String?) -> Self {
         .unanswered(
-            entitlement, title: title, because: device, keeping: reasons,
+            entitlement, title: title, because: deviceReason, keeping: reasons,
             nextSteps: nextSteps.isEmpty ? [.appTransaction, .purchases] : nextSteps)
     }
 }

@@ -48,7 +48,7 @@ extension Engine {
         }
         guard device.facts.distribution.hasPurchases else {
             await searchAgain()
-            return .notAllowed(device.facts.distribution.whyNotAsked)
+            return .notAllowed(device.facts.distribution.whyStoreKitIsNotCalled)
         }
         // If a sign-in is already open, wait for that one.
         let task = restoring ?? Task { await self.signIn() }

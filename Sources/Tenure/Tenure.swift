@@ -56,13 +56,13 @@ public final class Tenure: Sendable {
     /// decision is undetermined, the policy's `whileUndetermined` applies.
     nonisolated(nonsending) public func allows(_ entitlement: String) async -> Bool {
         if case .yes = state.access(to: entitlement) { return true }
-        await settle(entitlement)
+        await waitForDecision(on: entitlement)
         return state.allows(entitlement)
     }
 
     /// Returns the decision with its reasons, and a sentence for the customer. Waits like `allows(_:)`.
     public func decision(for entitlement: String) async -> Answer {
-        await settle(entitlement)
+        await waitForDecision(on: entitlement)
         let customer = state.customer
         if let answer = customer.answers[entitlement] { return answer }
         if let error = customer.policyError {
@@ -94,7 +94,7 @@ public final class Tenure: Sendable {
     }
 
     /// Waits until the entitlement is granted, until it is definitely denied, or until the timeout.
-    private nonisolated(nonsending) func settle(_ entitlement: String) async {
+    private nonisolated(nonsending) func waitForDecision(on entitlement: String) async {
         var access = state.access(to: entitlement)
         if case .resolving = access {
             for await customer in state.watch() {

@@ -7,7 +7,7 @@ struct NoStore: AppStoreAccess {
     struct NotAsked: Error {}
 
     var distribution: Tenure.Distribution { .direct }
-    var isRehearsal: Bool { true }
+    var trustsTestAuthorities: Bool { true }
     var bundleID: String? { "com.example.calculator" }
     var deviceVerificationID: UUID? { nil }
     var deviceIdentifier: String? { nil }

@@ -21,7 +21,7 @@ import TenureJSON
             let lines = String(decoding: input, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
                 .map(String.init)
             for ring in [KeyRing([serviceKey]), KeyRing([], root: serviceKey)] {
-                let reader = EntitlementTokenReader(keys: ring, isRehearsal: true)
+                let reader = EntitlementTokenReader(keys: ring, trustsTestAuthorities: true)
                 let token = EntitlementTokenReader.Token(
                     text: lines[0], statements: Array(lines.dropFirst()),
                     revocations: lines.last.flatMap { ring.revocations(in: $0) })

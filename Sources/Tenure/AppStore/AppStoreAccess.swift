@@ -10,7 +10,7 @@ package protocol AppStoreAccess: Sendable {
     var distribution: Tenure.Distribution { get }
     /// Whether test authorities replace Apple: on Linux, and in development builds. Never in a build that customers
     /// buy.
-    var isRehearsal: Bool { get }
+    var trustsTestAuthorities: Bool { get }
     /// `CFBundleIdentifier`; nil without a bundle.
     var bundleID: String? { get }
     /// `AppStore.deviceVerificationID`.

@@ -15,9 +15,9 @@ struct AppStoreSnapshot: Sendable {
     var knowsPurchases: Bool { transactions != nil && knowsRenewals }
 
     /// Whether reading a source failed, and reading the App Store again may help.
-    var failed: Bool {
-        // A failure of the local state or of the policy isn't counted, because reading the App Store again can't
-        // fix them. The state is written again with the next change, and the policy is fetched once a day.
+    var shouldReadAgain: Bool {
+        // Failures of the local state and of the policy don't count, because reading the App Store again can't fix them.
+        // The state is written again with the next change, and the policy is fetched once a day.
         steps.contains { if case .failed = $0.outcome { ![.localState, .policy].contains($0.name) } else { false } }
     }
 

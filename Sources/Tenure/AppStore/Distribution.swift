@@ -30,7 +30,7 @@ extension Tenure {
         }
 
         /// Why the client doesn't call StoreKit, for the log.
-        var whyNotAsked: String {
+        var whyStoreKitIsNotCalled: String {
             switch self {
             case .appStore, .testFlight: "the app came from the App Store"
             case .setapp: "the app came from Setapp, and the App Store has no record of it"

@@ -12,7 +12,7 @@ struct StoreKitAccess: AppStoreAccess {
     var distribution: Tenure.Distribution { Self.distributionOfThisApp }
     private static let distributionOfThisApp = Tenure.Distribution.ofThisApp
 
-    var isRehearsal: Bool {
+    var trustsTestAuthorities: Bool {
         #if os(Linux)
             // A local App Store, which signs with a test authority.
             true
@@ -164,7 +164,7 @@ struct StoreKitAccess: AppStoreAccess {
         let fields = try? JSONDecoder().decode(SignedFields.self, from: transaction.jsonRepresentation)
         let purchase = Purchase(
             transactionID: String(transaction.id), originalTransactionID: String(transaction.originalID),
-            productID: transaction.productID, type: transaction.productType.meaning,
+            productID: transaction.productID, type: transaction.productType.purchaseType,
             purchaseDate: transaction.purchaseDate, expiresDate: transaction.expirationDate,
             revocationDate: transaction.revocationDate, isUpgraded: transaction.isUpgraded,
             isFamilyShared: transaction.ownershipType == .familyShared, signedDate: transaction.signedDate)
@@ -205,7 +205,7 @@ extension VerificationResult {
 }
 
 extension Product.ProductType {
-    fileprivate var meaning: Purchase.ProductType {
+    fileprivate var purchaseType: Purchase.ProductType {
         switch self {
         case .nonConsumable: .nonConsumable
         case .consumable: .consumable

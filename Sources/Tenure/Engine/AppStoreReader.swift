@@ -14,7 +14,7 @@ final class AppStoreReader {
     /// Adds an app transaction, and records the result of the step. Nil means that StoreKit wasn't called.
     func take(_ result: Result<AppStoreResult<AppStoreAppTransaction>, any Error>?) {
         switch result {
-        case nil: device.snapshot.note(.appTransaction, .skipped(device.facts.distribution.whyNotAsked))
+        case nil: device.snapshot.note(.appTransaction, .skipped(device.facts.distribution.whyStoreKitIsNotCalled))
         case .success(.verified(let app)):
             guard setup.host.accepts(bundleID: app.bundleID) else {
                 return device.snapshot.note(.appTransaction, .failed("it belongs to another app"))
@@ -82,7 +82,7 @@ final class AppStoreReader {
     /// the state of subscriptions.
     nonisolated(nonsending) func take(_ result: Result<[AppStoreResult<AppStoreTransaction>], any Error>?) async {
         switch result {
-        case nil: device.snapshot.note(.purchases, .skipped(device.facts.distribution.whyNotAsked))
+        case nil: device.snapshot.note(.purchases, .skipped(device.facts.distribution.whyStoreKitIsNotCalled))
         case .failure(let error):
             device.snapshot.transactions = nil
             device.snapshot.note(.purchases, .failed("\(error)"))
@@ -132,7 +132,7 @@ final class AppStoreReader {
             device.snapshot.knowsRenewals = true
             return device.snapshot.note(.renewals, .skipped("there is no subscription"))
         }
-        switch await setup.attempt(true, { try await $0.renewals(of: subscriptions) }) {
+        switch await setup.attempt({ try await $0.renewals(of: subscriptions) }) {
         case .success(let results):
             let renewals = results.compactMap(\.value)
             device.snapshot.renewals = renewals
@@ -155,7 +155,7 @@ final class AppStoreReader {
         if let known = device.stored.account.environment { return known }
         let signed = transactions.lazy.map(\.environment).first
         // A test authority may sign for any environment, so use the environment of the transactions.
-        if setup.access.isRehearsal, let signed { return signed }
+        if setup.access.trustsTestAuthorities, let signed { return signed }
         return device.facts.distribution.environment(of: signed)
     }
 }

@@ -35,7 +35,7 @@ final class DeviceState {
     /// Reads nothing and never blocks.
     init(_ setup: Setup, policy: Result<Policy?, Tenure.Error>) {
         self.setup = setup
-        tokenReader = EntitlementTokenReader(keys: KeyRing(setup.keys, root: setup.root), isRehearsal: false)
+        tokenReader = EntitlementTokenReader(keys: KeyRing(setup.keys, root: setup.root), trustsTestAuthorities: false)
         facts = Facts(policy)
         switch policy {
         case .success(let policy): if policy != nil { snapshot.note(.policy, .done) }
@@ -61,9 +61,9 @@ final class DeviceState {
         let access = setup.access
         facts.distribution = access.distribution
         deviceID = access.deviceVerificationID?.hashed
-        let isRehearsal = access.isRehearsal
-        tokenReader = EntitlementTokenReader(keys: tokenReader.keys, isRehearsal: isRehearsal)
-        if isRehearsal || facts.distribution == .testFlight { facts.persona = setup.options.persona }
+        let trustsTestAuthorities = access.trustsTestAuthorities
+        tokenReader = EntitlementTokenReader(keys: tokenReader.keys, trustsTestAuthorities: trustsTestAuthorities)
+        if trustsTestAuthorities || facts.distribution == .testFlight { facts.persona = setup.options.persona }
         let clock = setup.clock()
         state = WorkingState(
             setup.location, device: deviceID, distribution: facts.distribution, ownsState: setup.ownsState,

@@ -28,7 +28,7 @@ extension Engine {
             throw .purchasesUnavailable(error.problem)
         }
         guard device.facts.distribution.hasPurchases else {
-            throw .purchasesUnavailable(device.facts.distribution.whyNotAsked)
+            throw .purchasesUnavailable(device.facts.distribution.whyStoreKitIsNotCalled)
         }
     }
 
@@ -81,8 +81,8 @@ extension Engine {
     /// Marks the product's existing transactions as delivered. A transaction that comes later isn't.
     func contentArrived(forProduct product: String) async {
         load()
-        await searchIsOver()
-        let unfinished = (try? await setup.attempt(true) { try await $0.unfinished() }?.get()) ?? []
+        await waitForRunningSearch()
+        let unfinished = (try? await setup.attempt { try await $0.unfinished() }?.get()) ?? []
         let known = (device.stored.account.purchases + unfinished.map(\.purchase)).filter {
             $0.productID == product && $0.type?.staysListed ?? false
         }
@@ -93,7 +93,7 @@ extension Engine {
     }
 
     private func finishDelivered() async {
-        await searchIsOver()
+        await waitForRunningSearch()
         device.save()
         await finisher.finishRecorded()
     }

@@ -59,7 +59,7 @@ actor Engine {
     }
 
     /// Waits for the running search, if there is one.
-    func searchIsOver() async { await running?.value }
+    func waitForRunningSearch() async { await running?.value }
 
     /// Waits for a search that begins after this call and that asks the service in any case.
     func searchAgain() async {
@@ -107,8 +107,8 @@ actor Engine {
         async let productNews: Void = asksForProductsFirst ? () : refreshProducts()
         let products = device.productIDs
         let (mayReadApp, hasPurchases) = (device.mayReadAppTransaction, device.facts.distribution.hasPurchases)
-        async let app = setup.attempt(mayReadApp) { try await $0.appTransaction() }
-        async let listed = setup.attempt(hasPurchases) { try await $0.transactions(productIDs: products) }
+        async let app = setup.attempt(if: mayReadApp) { try await $0.appTransaction() }
+        async let listed = setup.attempt(if: hasPurchases) { try await $0.transactions(productIDs: products) }
         // If the app transaction is another account's, compare it with the purchases: it may be an old one that
         // StoreKit hasn't replaced yet.
         let answer = await app
@@ -128,7 +128,7 @@ actor Engine {
         device.noteOutcomes()
         device.stored.copyTrialsToBestName()
         device.save()
-        if device.snapshot.failed {
+        if device.snapshot.shouldReadAgain {
             backoff.fail()
             sleepTask?.cancel()
         } else {

@@ -25,7 +25,7 @@ final class PurchaseFinisher {
         guard setup.host.mayFinishTransactions, !setup.isListening, setup.options.finishing != .never,
             device.facts.distribution.hasPurchases,
             case (let named, .success(let unfinished)?) = (
-                device.stored.account.delivered, await setup.attempt(true, { try await $0.unfinished() })
+                device.stored.account.delivered, await setup.attempt({ try await $0.unfinished() })
             )
         else { return }
         if isStoreResponding || !unfinished.isEmpty {
@@ -37,7 +37,7 @@ final class PurchaseFinisher {
         for transaction in unfinished where mayFinish(transaction, ours) && isRecorded(transaction) {
             let id = transaction.purchase.transactionID
             guard finishing.insert(id).inserted else { continue }
-            if case .failure(let error)? = await setup.attempt(true, { try await $0.finish(id) }) {
+            if case .failure(let error)? = await setup.attempt({ try await $0.finish(id) }) {
                 setup.options.log.error("a transaction couldn't be finished: \(error)")
                 finishing.remove(id)
                 // If the App Store hangs, it would also hang for the next transaction.

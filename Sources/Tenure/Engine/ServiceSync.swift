@@ -182,10 +182,10 @@ final class ServiceSync {
         guard let sent = request.transactions else { return }
         let transactions = device.snapshot.transactions ?? []
         let ids = Dictionary(transactions.map { ($0.jws, $0.purchase.transactionID) }) { first, _ in first }
-        for (place, jws) in sent.enumerated() {
+        for (index, jws) in sent.enumerated() {
             guard let id = ids[jws] else { continue }
             device.stored.account.unanswered.remove(id)
-            if refused.contains("transactions[\(place)]") {
+            if refused.contains("transactions[\(index)]") {
                 device.stored.account.refused.insert(id)
             } else {
                 device.stored.account.refused.remove(id)

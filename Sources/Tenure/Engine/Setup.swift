@@ -82,7 +82,7 @@ package struct Setup: Sendable {
 extension Setup {
     /// Calls the App Store with a timeout. Returns nil without a call if `isAsked` is false.
     func attempt<Value: Sendable>(
-        _ isAsked: Bool = true, _ call: @escaping @Sendable (any AppStoreAccess) async throws -> Value
+        if isAsked: Bool = true, _ call: @escaping @Sendable (any AppStoreAccess) async throws -> Value
     ) async -> Result<Value, any Error>? {
         guard isAsked else { return nil }
         let access = access

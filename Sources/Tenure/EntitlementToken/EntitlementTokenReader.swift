@@ -12,7 +12,7 @@ import TenureJSON
 struct EntitlementTokenReader: Sendable {
     let keys: KeyRing
     /// Whether tokens that are based on artifacts of a test authority are accepted.
-    let isRehearsal: Bool
+    let trustsTestAuthorities: Bool
 
     /// The device and the customer that a token must name. A value that isn't known yet is nil, and isn't checked.
     struct Holder {
@@ -77,7 +77,7 @@ struct EntitlementTokenReader: Sendable {
     }
 
     /// Verifies the signature, and checks that its key isn't revoked and that the token is for this app, device, account
-    /// and environment. Rejects a test's token outside of a rehearsal.
+    /// and environment. Rejects the token of a test authority unless `trustsTestAuthorities` is true.
     private func read(
         _ token: Token, for holder: Holder
     ) throws(Refusal) -> (claims: EntitlementTokenClaims, trust: KeyRing.Trust) {
@@ -99,7 +99,8 @@ struct EntitlementTokenReader: Sendable {
         }
         // If neither side names a test environment, the environment is Production.
         guard claims.environment == holder.environment ?? .production else { throw .anotherEnvironment }
-        guard isRehearsal || (!claims.isTest && (claims.persona == nil || !claims.environment.isProduction)) else {
+        guard trustsTestAuthorities || (!claims.isTest && (claims.persona == nil || !claims.environment.isProduction))
+        else {
             throw .test
         }
         return (claims, trust)

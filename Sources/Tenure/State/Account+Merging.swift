@@ -27,7 +27,7 @@ extension Account {
         merged.stale = stale == base.stale ? stored.stale : stale
         merged.persona = persona
         // The answers that cover this evidence.
-        let known = merged.essence
+        let known = merged.signedFacts
         merged.service = service(mergedWith: stored, base: base, knowing: known)
         merged.denials = denials(mergedWith: stored, base: base, knowing: known)
         // A transaction is answered if either process got an answer about it. A transaction that was marked as
@@ -51,7 +51,7 @@ extension Account {
 
     /// Returns the service's later response. If it doesn't cover all evidence, `answeredAt` is nil, so that the service
     /// is asked again.
-    private func service(mergedWith stored: Account, base: Account, knowing merged: Essence) -> ServiceAnswer {
+    private func service(mergedWith stored: Account, base: Account, knowing merged: SignedFacts) -> ServiceAnswer {
         // The service's answers about another persona don't apply to this one.
         if persona != stored.persona { return service }
         let isMine =
@@ -59,14 +59,14 @@ extension Account {
             || (service != base.service
                 && (answeredAt ?? .distantPast) >= (stored.answeredAt ?? .distantPast))
         var answer = isMine ? service : stored.service
-        if (isMine ? essence : stored.essence) != merged { answer.answeredAt = nil }
+        if (isMine ? signedFacts : stored.signedFacts) != merged { answer.answeredAt = nil }
         return answer
     }
 
     /// Returns the denials that cover all evidence. A denial is dropped if the other process has evidence that it
     /// doesn't cover.
-    private func denials(mergedWith stored: Account, base: Account, knowing merged: Essence) -> Set<String> {
-        switch (essence == merged, stored.essence == merged) {
+    private func denials(mergedWith stored: Account, base: Account, knowing merged: SignedFacts) -> Set<String> {
+        switch (signedFacts == merged, stored.signedFacts == merged) {
         case (true, true):
             stored.denials.union(denials.subtracting(base.denials)).subtracting(base.denials.subtracting(denials))
         case (true, false): denials

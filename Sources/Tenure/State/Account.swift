@@ -42,15 +42,16 @@ package struct Account: Sendable, Hashable {
     /// The maximum number of stored proofs.
     private static let maximumProofs = 400
 
-    /// An app transaction of the device's previous account, which StoreKit still returns.
+    /// The ID of the previous account's app transaction, which StoreKit still returns. Nil if it returns the current
+    /// account's.
     var stale: String?
 
-    /// Whether these artifacts are another account's.
+    /// Whether an app transaction belongs to another account.
     func isAnother(than app: AppStoreAppTransaction) -> Bool {
         isAnother(than: AcquisitionKey(of: app.proof), in: app.environment)
     }
 
-    /// Whether another process has stored another account.
+    /// Whether another copy of the state, such as that of another process, is about another account.
     func isAnother(than account: Account) -> Bool {
         isAnother(than: account.key, in: account.environment)
     }
@@ -131,13 +132,13 @@ package struct Account: Sendable, Hashable {
     /// Adds purchases, and marks the new or changed ones as unanswered. Returns whether there are any.
     @discardableResult
     mutating func insert(_ news: [Purchase]) -> Bool {
-        let known = Dictionary(purchases.map { ($0.transactionID, $0.essence) }) { first, _ in first }
+        let known = Dictionary(purchases.map { ($0.transactionID, $0.withoutSigning) }) { first, _ in first }
         var byID = Dictionary(purchases.map { ($0.transactionID, $0) }) { first, _ in first }
         for purchase in news {
             byID[purchase.transactionID] = byID[purchase.transactionID]?.joined(with: purchase) ?? purchase
         }
         purchases = Self.essential(Array(byID.values)).sorted { $0.isEarlier(than: $1) }
-        let news = purchases.filter { known[$0.transactionID] != $0.essence }
+        let news = purchases.filter { known[$0.transactionID] != $0.withoutSigning }
         unanswered.formUnion(news.map(\.transactionID))
         return !news.isEmpty
     }
@@ -145,7 +146,7 @@ package struct Account: Sendable, Hashable {
     /// Adds the states of subscriptions. Returns whether they have new facts.
     @discardableResult
     package mutating func add(_ news: [Renewal]) -> Bool {
-        let known = Dictionary(renewals.map { ($0.originalTransactionID, $0.essence) }) { first, _ in first }
+        let known = Dictionary(renewals.map { ($0.originalTransactionID, $0.withoutSigning) }) { first, _ in first }
         for renewal in news {
             if let place = renewals.firstIndex(where: { $0.originalTransactionID == renewal.originalTransactionID }) {
                 if renewal.supersedes(renewals[place]) { renewals[place] = renewal }
@@ -155,7 +156,7 @@ package struct Account: Sendable, Hashable {
         }
         // A grace period changes a transaction that the service has already answered about.
         let changed = Set(
-            renewals.filter { known[$0.originalTransactionID] != $0.essence }.map(\.originalTransactionID))
+            renewals.filter { known[$0.originalTransactionID] != $0.withoutSigning }.map(\.originalTransactionID))
         for subscription in changed {
             let periods = purchases.lazy.filter { $0.originalTransactionID == subscription }
             let latest = periods.max { ($0.expiresDate ?? .distantPast) < ($1.expiresDate ?? .distantPast) }
@@ -197,9 +198,9 @@ package struct Account: Sendable, Hashable {
     static func essential(_ proofs: [AppProof]) -> [AppProof] {
         let proofs = condensed(proofs)
         guard proofs.count > maximumProofs else { return proofs }
-        var places = Set(proofs.indices.suffix(maximumProofs - 2)).union([0])
-        if let revoked = proofs.lastIndex(where: { $0.revocationDate != nil }) { places.insert(revoked) }
-        return places.sorted().map { proofs[$0] }
+        var kept = Set(proofs.indices.suffix(maximumProofs - 2)).union([0])
+        if let revoked = proofs.lastIndex(where: { $0.revocationDate != nil }) { kept.insert(revoked) }
+        return kept.sorted().map { proofs[$0] }
     }
 }
 
@@ -212,18 +213,20 @@ extension AcquisitionKey {
 // If the App Store signs the same facts again, only the signing date differs. That isn't new evidence.
 
 extension Account {
-    /// The facts from StoreKit, without signing dates.
-    struct Essence: Hashable {
+    /// The facts that the App Store signed, without signing dates. Two copies of an account with the same facts have the
+    /// same evidence.
+    struct SignedFacts: Hashable {
         let environment: AppStoreEnvironment?
         let proof: AppProof?
         let purchases: Set<Purchase>
         let renewals: Set<Renewal>
     }
 
-    var essence: Essence {
-        Essence(
-            environment: environment, proof: proofs.last?.withoutSigning, purchases: Set(purchases.map(\.essence)),
-            renewals: Set(renewals.map(\.essence)))
+    var signedFacts: SignedFacts {
+        SignedFacts(
+            environment: environment, proof: proofs.last?.withoutSigning,
+            purchases: Set(purchases.map(\.withoutSigning)),
+            renewals: Set(renewals.map(\.withoutSigning)))
     }
 }
 
@@ -241,7 +244,7 @@ extension Purchase {
         }
     }
 
-    fileprivate var essence: Purchase {
+    fileprivate var withoutSigning: Purchase {
         Purchase(
             transactionID: transactionID, originalTransactionID: originalTransactionID, productID: productID,
             type: type, purchaseDate: purchaseDate, expiresDate: expiresDate, revocationDate: revocationDate,
@@ -250,7 +253,7 @@ extension Purchase {
 }
 
 extension Renewal {
-    fileprivate var essence: Renewal {
+    fileprivate var withoutSigning: Renewal {
         Renewal(
             originalTransactionID: originalTransactionID, productID: productID,
             gracePeriodExpiresDate: gracePeriodExpiresDate, isInBillingRetryPeriod: isInBillingRetryPeriod,

@@ -54,7 +54,7 @@ package struct FileStateStorage: StateStorage {
 
     private func contents(of file: WholeFile) throws -> Data? {
         guard let contents = try file.read(most: SealedState.maximumSize) else { return nil }
-        // The file is too large to be the client's.
+        // The client never writes a larger file. Empty data has no valid seal, so the state is rejected.
         return contents.bytes.count <= SealedState.maximumSize ? Data(contents.bytes) : Data()
     }
 }
@@ -62,12 +62,12 @@ package struct FileStateStorage: StateStorage {
 extension FileStateStorage {
     /// Returns the storage in `$XDG_DATA_HOME/tenure/NAME`, or in `~/.local/share/tenure/NAME` if that isn't set.
     package static func standard(name: String) -> FileStateStorage {
-        FileStateStorage(folder: root.appendingPathComponent(safe(name), isDirectory: true))
+        FileStateStorage(folder: root.appendingPathComponent(fileName(for: name), isDirectory: true))
     }
 
     /// Returns the storage in `$XDG_DATA_HOME/tenure/groups/GROUP`, which all processes with this `accessGroup` share.
     static func shared(group: String) -> FileStateStorage {
-        FileStateStorage(folder: root.appendingPathComponent("groups/" + safe(group), isDirectory: true))
+        FileStateStorage(folder: root.appendingPathComponent("groups/" + fileName(for: group), isDirectory: true))
     }
 
     private static var root: URL {
@@ -83,7 +83,7 @@ extension FileStateStorage {
     }
 
     /// Returns a name as a file name that can't lead out of its folder.
-    static func safe(_ name: String) -> String {
+    static func fileName(for name: String) -> String {
         let plain = String(name.unicodeScalars.map { isPlain($0) ? Character($0) : "_" })
         return plain.allSatisfy { $0 == "." } ? "app" : plain
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where a process keeps its state.
+/// Where a process keeps its state: the storage, the storage before it, and the file for the grace period.
 struct StateLocation: Sendable {
     let storage: any StateStorage
     /// The storage that an earlier release used before the state was shared. The state is moved from it.
@@ -25,7 +25,7 @@ extension StateLocation {
     }
 
     private static func isName(_ group: String) -> Bool {
-        FileStateStorage.safe(group) == group && !group.isEmpty
+        FileStateStorage.fileName(for: group) == group && !group.isEmpty
     }
 }
 

@@ -30,7 +30,7 @@ package struct StoredState: Sendable, Hashable, Codable {
     /// of a copy that was installed in another way.
     ///
     /// - Parameter distribution: how this copy of the app was installed. Nil if this process may not discard data.
-    mutating func settle(on device: String?, _ distribution: Tenure.Distribution?, at clock: Date) {
+    mutating func prepare(for device: String?, _ distribution: Tenure.Distribution?, at clock: Date) {
         time.observe(clock: clock)
         self.device = device ?? self.device
         guard let distribution else { return }
@@ -52,7 +52,7 @@ package struct StoredState: Sendable, Hashable, Codable {
         account.persona = persona
     }
 
-    /// Whether `other` differs so little that it needn't be written.
+    /// Whether `other` differs so little that writing it isn't worth a disk access: only in times, by a few minutes.
     func agrees(with other: StoredState) -> Bool {
         account == other.account && trials == other.trials && catalog == other.catalog && device == other.device
             && distribution == other.distribution && moved == other.moved && revocations == other.revocations

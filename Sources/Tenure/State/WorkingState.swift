@@ -16,7 +16,7 @@ struct WorkingState: Sendable {
     private let ownsState: Bool
     /// The stored name of the persona that replaces the customer.
     private let persona: String?
-    /// The state with which this process began. Changes count from it until a stored state was read.
+    /// The state with which this process began: the base of its changes until a stored state was read.
     private let initial: StoredState
 
     /// The state of this process.
@@ -40,7 +40,7 @@ struct WorkingState: Sendable {
         self.ownsState = ownsState
         self.persona = persona
         var state = StoredState(clock: clock)
-        state.settle(on: device, ownsState ? distribution : nil, at: clock)
+        state.prepare(for: device, ownsState ? distribution : nil, at: clock)
         state.setPersona(persona)
         initial = state
         current = state
@@ -72,7 +72,7 @@ struct WorkingState: Sendable {
     /// Returns this process's state with the changes in a stored one.
     private func merged(with theirs: StoredState, at clock: Date) -> StoredState {
         var known = theirs
-        known.settle(on: device, ownsState ? distribution : nil, at: clock)
+        known.prepare(for: device, ownsState ? distribution : nil, at: clock)
         var merged = current.merging(known, base: stored ?? initial, at: clock)
         // The app may use a persona, and its extension not. Keep this process's persona.
         merged.setPersona(persona)
@@ -134,8 +134,8 @@ struct WorkingState: Sendable {
                 // An earlier start added this state, but couldn't remove it.
                 guard state.moved?.contains(digest) != true else { return }
                 if case .state(var formerState) = try former.decode(bytes, device: device) {
-                    // A TestFlight build may have stored it.
-                    formerState.settle(on: device, distribution, at: clock)
+                    // A TestFlight build may have stored this state.
+                    formerState.prepare(for: device, distribution, at: clock)
                     state.add(formerState, at: clock)
                 }
                 state.moved = (state.moved ?? []) + [digest]
@@ -145,8 +145,8 @@ struct WorkingState: Sendable {
         } catch {
             moveFailure = "\(error)"
             if case .state(var known) = former.load(device: device) {
-                known.settle(on: device, distribution, at: clock)
-                // Use only its evidence for now. Its trial sessions are added when it is moved.
+                known.prepare(for: device, distribution, at: clock)
+                // Use only the private state's evidence for now. Its trial sessions are added when the state is moved.
                 current.account = current.account.merging(known.account, base: initial.account)
             }
         }
@@ -160,7 +160,7 @@ struct WorkingState: Sendable {
     }
 
     private mutating func endGracePeriod() {
-        // An earlier process may have begun it, so end it even if this process didn't.
+        // An earlier process may have begun the grace period, so end it even if this process didn't begin it.
         gracePeriod?.end()
         isUnreadable = false
     }

@@ -12,7 +12,7 @@ extension StoredState {
     ///
     /// The last one is `unknown`. Sessions that were used before the account was known count for every account on this
     /// device. Otherwise a customer could sign out to start another trial.
-    private var holders: [String] {
+    private var accountNames: [String] {
         let keys = [account.key].compactMap(\.self) + account.proofs.map(AcquisitionKey.init(of:))
         let ids = keys.compactMap(\.appTransactionID)
         let dates = keys.compactMap { $0.originalPurchaseDate?.rfc3339 }
@@ -23,12 +23,12 @@ extension StoredState {
 
     /// Returns the number of sessions that have begun.
     func trialSessions(of entitlement: String) -> Int {
-        holders.compactMap { trials[$0]?[entitlement]?.sessions }.max() ?? 0
+        accountNames.compactMap { trials[$0]?[entitlement]?.sessions }.max() ?? 0
     }
 
     /// Returns the seconds since a trial of days began. Nil if it hasn't begun.
     func trialElapsed(_ entitlement: String, at clock: Date) -> TimeInterval? {
-        holders.compactMap { time.elapsed(since: Self.beginning(of: entitlement, by: $0), clock) }.max()
+        accountNames.compactMap { time.elapsed(since: Self.beginning(of: entitlement, by: $0), clock) }.max()
     }
 
     /// Returns the number of sessions left. For a trial of days: 1 until it is over.
@@ -57,34 +57,36 @@ extension StoredState {
                 sessionsLeft: sessionsLeft(of: trial, named: entitlement, at: clock))
         case .days(let count):
             let elapsed = trialElapsed(entitlement, at: clock)
-            if elapsed == nil { time.begin(Self.beginning(of: entitlement, by: holder), at: clock) }
+            if elapsed == nil { time.begin(Self.beginning(of: entitlement, by: bestAccountName), at: clock) }
             return BegunTrial(ends: now.addingTimeInterval(Double(count) * 86_400 - (elapsed ?? 0)))
         }
     }
 
     /// Stores the use of trials under the most reliable name, too: later, the account may be known only under that one.
     mutating func copyTrialsToBestName() {
-        let holders = holders
-        for entitlement in Set(holders.flatMap { trials[$0].map { Array($0.keys) } ?? [] }) {
+        let accountNames = accountNames
+        for entitlement in Set(accountNames.flatMap { trials[$0].map { Array($0.keys) } ?? [] }) {
             note(sessions: trialSessions(of: entitlement), of: entitlement)
         }
         for (name, beginning) in time.beginnings {
-            guard let known = holders.first(where: { name.hasPrefix($0 + "/") }) else { continue }
+            guard let known = accountNames.first(where: { name.hasPrefix($0 + "/") }) else { continue }
             let entitlement = String(name.dropFirst(known.count + 1))
-            time.begin(Self.beginning(of: entitlement, by: holder), at: beginning)
+            time.begin(Self.beginning(of: entitlement, by: bestAccountName), at: beginning)
         }
     }
 
     /// The most reliable name of the current account.
-    private var holder: String { holders.first ?? Self.unknown }
+    private var bestAccountName: String { accountNames.first ?? Self.unknown }
 
     /// Stores the number of sessions under the most reliable name.
     private mutating func note(sessions: Int, of entitlement: String) {
-        trials[holder, default: [:]][entitlement, default: TrialUse()].sessions = sessions
+        trials[bestAccountName, default: [:]][entitlement, default: TrialUse()].sessions = sessions
     }
 
     /// The name of a trial of days in `DeviceTime.beginnings`.
-    private static func beginning(of entitlement: String, by holder: String) -> String { "\(holder)/\(entitlement)" }
+    private static func beginning(of entitlement: String, by accountName: String) -> String {
+        "\(accountName)/\(entitlement)"
+    }
 }
 
 /// A trial session that was counted.

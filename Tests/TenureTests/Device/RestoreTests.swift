@@ -57,7 +57,7 @@ import Testing
         for distribution in [Tenure.Distribution.setapp, .direct] {
             let store = FakeStore { $0.distribution = distribution }
             let tenure = Device(store).start()
-            #expect(await tenure.restore().signIn == .notAllowed(distribution.whyNotAsked))
+            #expect(await tenure.restore().signIn == .notAllowed(distribution.whyStoreKitIsNotCalled))
             #expect(store.now.prompts == 0)
         }
     }
@@ -78,7 +78,7 @@ import Testing
         #expect(store.now.listCalls == 0)
         for name in [Tenure.AppStoreStep.Name.appTransaction, .purchases] {
             let step = customer.steps.first { $0.name == name }
-            #expect(step?.outcome == .skipped(distribution.whyNotAsked))
+            #expect(step?.outcome == .skipped(distribution.whyStoreKitIsNotCalled))
         }
         #expect(customer.answers["everything"]?.outcome == .undetermined)
         #expect(customer.answers["everything"]?.reasons.first?.code == "outsideAppStore")
@@ -104,7 +104,7 @@ import Testing
 
     @Test func `a development build ignores purchases of production`() async {
         let store = FakeStore {
-            $0.isRehearsal = false
+            $0.trustsTestAuthorities = false
             $0.distribution = .development
             $0.transactions = [InventedApp.purchase()]
         }

@@ -63,10 +63,10 @@ private let holder = EntitlementTokenReader.Holder(
     environment: .production)
 
 private func refusal(
-    _ text: String, _ keys: [Tenure.ServiceKey], with statements: [String] = [], isRehearsal: Bool = false,
+    _ text: String, _ keys: [Tenure.ServiceKey], with statements: [String] = [], trustsTestAuthorities: Bool = false,
     at now: Date = InventedApp.now
 ) -> EntitlementTokenReader.Refusal? {
-    let reader = EntitlementTokenReader(keys: KeyRing(keys), isRehearsal: isRehearsal)
+    let reader = EntitlementTokenReader(keys: KeyRing(keys), trustsTestAuthorities: trustsTestAuthorities)
     do throws(EntitlementTokenReader.Refusal) {
         _ = try reader.read(stored: .init(text: text, statements: statements), for: holder, at: now)
         return nil
@@ -84,7 +84,7 @@ private func refusal(
     let token = EntitlementTokenReader.Token(
         text: text, statements: statements, revocations: revocations.flatMap { ring.revocations(in: $0) })
     do throws(EntitlementTokenReader.Refusal) {
-        _ = try EntitlementTokenReader(keys: ring, isRehearsal: false)
+        _ = try EntitlementTokenReader(keys: ring, trustsTestAuthorities: false)
             .read(new: token, for: holder, answering: nonce, latest: latest)
         return nil
     } catch {
@@ -113,7 +113,7 @@ private func refusal(
         #expect(refusal(try signer.entitlementToken(["environment": "\"Xcode\""]), keys) == .anotherEnvironment)
         #expect(refusal(try signer.entitlementToken(["test": "true"]), keys) == .test)
         #expect(refusal(try signer.entitlementToken(["persona": "\"an early buyer\""]), keys) == .test)
-        #expect(refusal(try signer.entitlementToken(["test": "true"]), keys, isRehearsal: true) == nil)
+        #expect(refusal(try signer.entitlementToken(["test": "true"]), keys, trustsTestAuthorities: true) == nil)
     }
 
     @Test func `entitlement tokens with a date in the future are rejected`() throws {
@@ -169,7 +169,7 @@ private func refusal(
             "entitlements":
                 #"{"era":{"refreshAfter":1},"long":{"until":\#(Int(later.timeIntervalSince1970))},"short":{"until":1}}"#,
         ]
-        let reader = EntitlementTokenReader(keys: KeyRing([try signer.pinned()]), isRehearsal: false)
+        let reader = EntitlementTokenReader(keys: KeyRing([try signer.pinned()]), trustsTestAuthorities: false)
         let bound = try reader.read(
             stored: .init(text: try signer.entitlementToken(change)), for: holder, at: InventedApp.now)
         #expect(bound.rights["era"]?.until == nil && bound.rights["long"]?.until == later)
@@ -257,7 +257,7 @@ private func refusal(
     }
 
     @Test func `an offline root is trusted for tokens that were accepted within the period after its end`() throws {
-        let reader = EntitlementTokenReader(keys: KeyRing([], root: try root.pinned()), isRehearsal: false)
+        let reader = EntitlementTokenReader(keys: KeyRing([], root: try root.pinned()), trustsTestAuthorities: false)
         let token = EntitlementTokenReader.Token(
             text: try online.entitlementToken(), statements: [try root.vouch(for: online, until: end)])
         let later = end.addingTimeInterval(700 * InventedApp.day)
@@ -288,7 +288,7 @@ private func refusal(
         let stored = EntitlementTokenReader.Token(
             text: token, statements: statements, revocations: ring.revocations(in: list))
         #expect(throws: EntitlementTokenReader.Refusal.revoked) {
-            try EntitlementTokenReader(keys: ring, isRehearsal: false).read(
+            try EntitlementTokenReader(keys: ring, trustsTestAuthorities: false).read(
                 stored: stored, for: holder, at: InventedApp.now)
         }
     }

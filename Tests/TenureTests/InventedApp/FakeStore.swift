@@ -15,7 +15,7 @@ final class FakeStore: AppStoreAccess {
 
     struct State: Sendable {
         var distribution = Tenure.Distribution.appStore
-        var isRehearsal = true
+        var trustsTestAuthorities = true
         /// The bundle ID of the process; nil if it has none, as in a command-line tool.
         var bundleID: String? = InventedApp.bundleID
         var device: UUID? = InventedApp.device
@@ -79,7 +79,7 @@ final class FakeStore: AppStoreAccess {
     // MARK: AppStoreAccess
 
     var distribution: Tenure.Distribution { reading(\.distribution) }
-    var isRehearsal: Bool { reading(\.isRehearsal) }
+    var trustsTestAuthorities: Bool { reading(\.trustsTestAuthorities) }
     var bundleID: String? { now.bundleID }
     var deviceVerificationID: UUID? { reading(\.device) }
 

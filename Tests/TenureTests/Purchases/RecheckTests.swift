@@ -10,7 +10,7 @@ private struct AccessWithoutUpdates: AppStoreAccess {
     private let access = StoreKitAccess()
 
     var distribution: Tenure.Distribution { access.distribution }
-    var isRehearsal: Bool { access.isRehearsal }
+    var trustsTestAuthorities: Bool { access.trustsTestAuthorities }
     var bundleID: String? { access.bundleID }
     var deviceVerificationID: UUID? { access.deviceVerificationID }
     var deviceIdentifier: String? { get async { await access.deviceIdentifier } }

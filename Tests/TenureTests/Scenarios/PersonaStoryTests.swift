@@ -67,7 +67,7 @@ import Testing
         let device = Device(
             FakeStore {
                 $0.app = InventedApp.newcomer(environment: .sandbox)
-                $0.isRehearsal = false
+                $0.trustsTestAuthorities = false
             })
         #expect(await !device.start { $0.options.persona = Self.earlyBuyer }.allows("everything"))
     }

@@ -89,7 +89,7 @@ private func comer(_ environment: AppStoreEnvironment) throws -> FakeStore {
                 let store = try comer(environment)
                 store.change { state in
                     state.distribution = distribution
-                    state.isRehearsal = false
+                    state.trustsTestAuthorities = false
                 }
                 let device = Device(store, policy: nil) { setup in
                     let transport = EditingTransport(next: service.line) { request in

@@ -192,7 +192,7 @@ private struct HeldTransport: Transport {
             await transport.waitForSync()
             service.line.condition = .down
             transport.passAll()
-            await tenure.engine.searchIsOver()
+            await tenure.engine.waitForRunningSearch()
             let sent = service.line.syncs
             service.line.condition = .up
             let next = device.start()

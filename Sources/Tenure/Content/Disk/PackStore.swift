@@ -45,7 +45,7 @@ struct PackStore: Sendable {
     /// Makes the folder of a pack. It is excluded from backups.
     func prepareFolder(of pack: String, isPurgeable: Bool) throws(DiskFailure) -> String {
         let folder = folder(of: pack, isPurgeable: isPurgeable)
-        for place in location.folders where folder.hasPrefix(place.path + "/") { try ContentLocation.make(place) }
+        for root in location.folders where folder.hasPrefix(root.path + "/") { try ContentLocation.make(root) }
         // Never write through a symbolic link.
         if Disk.isLink(folder) { Disk.remove(folder) }
         try ContentLocation.make(URL(fileURLWithPath: folder, isDirectory: true))
@@ -120,8 +120,8 @@ struct PackStore: Sendable {
 
     /// Removes versions that aren't installed anymore and of which no running process has URLs.
     func removeOldVersions(of pack: String) {
-        for place in location.folders {
-            let folder = path(of: pack, in: place)
+        for root in location.folders {
+            let folder = path(of: pack, in: root)
             guard Disk.exists(folder) else { continue }
             try? withLock {
                 let current = installed(inFolder: folder)

@@ -19,7 +19,7 @@ final class PackWriter {
     /// The file of the pack that is being written.
     private struct OpenFile {
         /// The index of the file in the manifest.
-        let place: Int
+        let fileIndex: Int
         let path: String
         let descriptor: Int32
         /// The position in the file up to which bytes are written and hashed.
@@ -144,12 +144,12 @@ final class PackWriter {
     }
 
     /// Writes bytes to a file, and compares each chunk that is complete with its digest.
-    private func write(_ data: Data, to place: Int, at position: Int64) throws {
-        let file = partial.manifest.files[place]
+    private func write(_ data: Data, to fileIndex: Int, at position: Int64) throws {
+        let file = partial.manifest.files[fileIndex]
         var data = data
         var position = position
         while !data.isEmpty {
-            try openFile(place, at: position)
+            try openFile(fileIndex, at: position)
             guard let opened = open else { return }
             let index = Int(position / PackManifest.chunkSize)
             let chunk = file.range(ofChunk: index)
@@ -159,12 +159,12 @@ final class PackWriter {
             position += Int64(piece.count)
             open?.position = position
             data = data.dropFirst(piece.count)
-            partial.extend(place, to: position)
+            partial.extend(fileIndex, to: position)
             guard position == chunk.upperBound else { continue }
             let isGood = opened.isHashed && open?.hash.digest == file.chunks[index]
             open?.hash = ContentHash()
             open?.isHashed = true
-            try note(PartialPack.Chunk(file: place, index: index), isGood: isGood, of: file)
+            try note(PartialPack.Chunk(file: fileIndex, index: index), isGood: isGood, of: file)
             if position == file.size { closeFile() }
         }
     }
@@ -180,14 +180,15 @@ final class PackWriter {
     // MARK: Files
 
     /// Opens a file for writing at a position, and hashes the part of the chunk before it.
-    private func openFile(_ place: Int, at position: Int64) throws(DiskFailure) {
-        if let open, open.place == place, open.position == position { return }
+    private func openFile(_ fileIndex: Int, at position: Int64) throws(DiskFailure) {
+        if let open, open.fileIndex == fileIndex, open.position == position { return }
         closeFile()
-        let path = partial.path(of: place)
+        let path = partial.path(of: fileIndex)
         try Disk.makeFolder((path as NSString).deletingLastPathComponent)
         let descriptor = systemOpen(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644)
         guard descriptor >= 0 else { throw DiskFailure("create", path) }
-        var opened = OpenFile(place: place, path: path, descriptor: descriptor, position: position, isHashed: true)
+        var opened = OpenFile(
+            fileIndex: fileIndex, path: path, descriptor: descriptor, position: position, isHashed: true)
         // The chunk may have begun in an earlier range, or before a relaunch.
         let start = position / PackManifest.chunkSize * PackManifest.chunkSize
         do {
@@ -208,8 +209,8 @@ final class PackWriter {
 
     /// Makes the empty files of the pack. No downloaded range has bytes for them.
     func makeEmptyFiles() throws(DiskFailure) {
-        for (place, file) in partial.manifest.files.enumerated() where file.size == 0 {
-            let path = partial.path(of: place)
+        for (fileIndex, file) in partial.manifest.files.enumerated() where file.size == 0 {
+            let path = partial.path(of: fileIndex)
             guard FileStatus(path: path) == nil else { continue }
             try Disk.makeFolder((path as NSString).deletingLastPathComponent)
             let descriptor = systemOpen(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644)
@@ -220,15 +221,15 @@ final class PackWriter {
 
     /// Verifies the chunks that an earlier process wrote. Returns false if some must be downloaded again.
     func verify() throws -> Bool {
-        for (place, file) in partial.manifest.files.enumerated() {
+        for (fileIndex, file) in partial.manifest.files.enumerated() {
             let unread = file.chunks.indices.filter {
-                !partial.verified.contains(PartialPack.Chunk(file: place, index: $0))
+                !partial.verified.contains(PartialPack.Chunk(file: fileIndex, index: $0))
             }
             guard !unread.isEmpty else { continue }
-            let path = partial.path(of: place)
+            let path = partial.path(of: fileIndex)
             let descriptor = systemOpen(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0)
             guard descriptor >= 0 else {
-                partial.drop(place)
+                partial.drop(fileIndex)
                 continue
             }
             defer { _ = close(descriptor) }
@@ -240,10 +241,10 @@ final class PackWriter {
                 let isGood = isWhole && hash.digest == file.chunks[index]
                 // Another version has the same file under another name, so this one is removed and not corrected.
                 if !isGood, (FileStatus(path: path)?.names ?? 0) > 1 {
-                    partial.drop(place)
+                    partial.drop(fileIndex)
                     break
                 }
-                try note(PartialPack.Chunk(file: place, index: index), isGood: isGood, of: file)
+                try note(PartialPack.Chunk(file: fileIndex, index: index), isGood: isGood, of: file)
             }
         }
         return partial.gaps.isEmpty
@@ -283,7 +284,7 @@ final class PackWriter {
                 return
             }
         #endif
-        for place in written { try Disk.flushFile(partial.path(of: place)) }
+        for fileIndex in written { try Disk.flushFile(partial.path(of: fileIndex)) }
         let folders = Set(written.map { (partial.path(of: $0) as NSString).deletingLastPathComponent })
         for folder in folders { Disk.flushFolder(folder) }
     }

@@ -79,11 +79,11 @@ struct PartialPack {
             .filter {
                 manifest.files.indices.contains($0.file) && manifest.files[$0.file].chunks.indices.contains($0.index)
             }
-        for (place, file) in manifest.files.enumerated() {
-            let here = FileStatus(path: path(of: place))
+        for (fileIndex, file) in manifest.files.enumerated() {
+            let here = FileStatus(path: path(of: fileIndex))
             // Never write to a file with a second hard link: an installed version has the same file.
             let isUsable = here.map { $0.size == file.size || $0.size < file.size && $0.names == 1 } ?? false
-            if !isUsable, here != nil { Disk.remove(path(of: place)) }
+            if !isUsable, here != nil { Disk.remove(path(of: fileIndex)) }
             lengths.append(isUsable ? here?.size ?? 0 : 0)
         }
     }
@@ -97,11 +97,11 @@ struct PartialPack {
         Disk.remove(folder)
         try Disk.makeFolder(folder + "/files")
         var reused: [Int] = []
-        for (place, file) in manifest.files.enumerated() where file.size > 0 {
+        for (fileIndex, file) in manifest.files.enumerated() where file.size > 0 {
             try Task.checkCancellation()
             let path = folder + "/files/" + file.path
             if try known.put(file, at: path) {
-                reused.append(place)
+                reused.append(fileIndex)
             } else {
                 try known.putBeginning(of: file, at: path)
             }
@@ -113,7 +113,7 @@ struct PartialPack {
         guard let version = ContentDigest(description.manifest),
             var partial = PartialPack(version, manifest, in: packFolder)
         else { throw DiskFailure.failed("can't read what was just written in `\(folder)`") }
-        for place in reused { partial.verified.formUnion(partial.chunks(of: place)) }
+        for fileIndex in reused { partial.verified.formUnion(partial.chunks(of: fileIndex)) }
         Disk.remove(packFolder + "/" + oldFolderName)
         return partial
     }
@@ -175,10 +175,10 @@ struct PartialPack {
     }
 
     /// Returns the missing bytes at the end of a file.
-    private func rest(of place: Int) -> Gap? {
-        let file = manifest.files[place]
-        guard lengths[place] < file.size else { return nil }
-        return Gap(file: place, archiveRange: file.offset + lengths[place]..<file.offset + file.size)
+    private func rest(of fileIndex: Int) -> Gap? {
+        let file = manifest.files[fileIndex]
+        guard lengths[fileIndex] < file.size else { return nil }
+        return Gap(file: fileIndex, archiveRange: file.offset + lengths[fileIndex]..<file.offset + file.size)
     }
 
     /// The number of bytes that are still missing.
@@ -202,16 +202,16 @@ struct PartialPack {
         var badByFile: [Int: [Int]] = [:]
         for chunk in bad { badByFile[chunk.file, default: []].append(chunk.index) }
         var gaps: [Gap] = []
-        for (place, file) in manifest.files.enumerated() {
-            for index in (badByFile[place] ?? []).sorted() {
+        for (fileIndex, file) in manifest.files.enumerated() {
+            for index in (badByFile[fileIndex] ?? []).sorted() {
                 let range = file.range(ofChunk: index)
                 // A chunk that isn't downloaded at all is part of the file's missing end.
-                let end = min(range.upperBound, lengths[place])
+                let end = min(range.upperBound, lengths[fileIndex])
                 if range.lowerBound < end {
-                    gaps.append(Gap(file: place, archiveRange: file.offset + range.lowerBound..<file.offset + end))
+                    gaps.append(Gap(file: fileIndex, archiveRange: file.offset + range.lowerBound..<file.offset + end))
                 }
             }
-            if let rest = rest(of: place) { gaps.append(rest) }
+            if let rest = rest(of: fileIndex) { gaps.append(rest) }
         }
         return gaps
     }
