@@ -21,17 +21,18 @@ final class PurchaseFinisher {
     /// - Parameter isStoreResponding: whether the App Store has just listed the purchases. `Transaction.unfinished` is
     ///   also empty if the App Store doesn't respond.
     nonisolated(nonsending) func finishRecorded(isStoreResponding: Bool = false) async {
-        // `named` has the transactions that the app had delivered before this call. More may be delivered meanwhile.
+        // `deliveredBefore` has the transactions that the app had delivered before this call. The app may deliver more
+        // meanwhile.
         guard setup.host.mayFinishTransactions, !setup.isListening, setup.options.finishing != .never,
             device.facts.distribution.hasPurchases,
-            case (let named, .success(let unfinished)?) = (
+            case (let deliveredBefore, .success(let unfinished)?) = (
                 device.stored.account.delivered, await setup.attempt({ try await $0.unfinished() })
             )
         else { return }
         if isStoreResponding || !unfinished.isEmpty {
             // If a delivered transaction isn't listed as unfinished, the app has finished it itself.
             let ids = Set(unfinished.map(\.purchase.transactionID))
-            device.stored.account.delivered.subtract(named.subtracting(ids))
+            device.stored.account.delivered.subtract(deliveredBefore.subtracting(ids))
         }
         let ours = Set(device.productIDs).union(device.stored.catalog?.catalog?.ids ?? [])
         for transaction in unfinished where mayFinish(transaction, ours) && isRecorded(transaction) {
@@ -62,12 +63,12 @@ final class PurchaseFinisher {
     /// delivers, and it doesn't finish consumables: one that is finished before its delivery is lost permanently.
     private func mayFinish(_ transaction: AppStoreTransaction, _ ours: Set<String>) -> Bool {
         let purchase = transaction.purchase
-        let isNamed = device.stored.account.delivered.contains(purchase.transactionID)
+        let isDelivered = device.stored.account.delivered.contains(purchase.transactionID)
         switch purchase.type {
         case .nonConsumable, .nonRenewing, .autoRenewable: break
-        case .consumable, .unknown, nil: return isNamed
+        case .consumable, .unknown, nil: return isDelivered
         }
-        if isNamed || delivered.contains(purchase.originalTransactionID) { return true }
+        if isDelivered || delivered.contains(purchase.originalTransactionID) { return true }
         guard ours.contains(purchase.productID) else { return false }
         guard case .afterContent(let products) = setup.options.finishing else { return true }
         return !products.contains(purchase.productID)

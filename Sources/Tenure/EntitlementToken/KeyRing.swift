@@ -64,10 +64,10 @@ struct KeyRing: Sendable {
     private func trustOfRoot(in token: SignedText, with statements: [String]) -> Trust? {
         for statement in statements.prefix(SigningKeyBounds.maximumChainLength) {
             guard let root, let text = SignedText(statement, most: SigningKeyBounds.maximumStatementSize),
-                root.signed(text, as: SignedType.rootStatement), let about = RootStatement(text),
-                about.key.signed(token, as: SignedType.entitlementToken)
+                root.signed(text, as: SignedType.rootStatement), let certified = RootStatement(text),
+                certified.key.signed(token, as: SignedType.entitlementToken)
             else { continue }
-            return Trust(keyID: about.key.id, signUntil: about.signUntil)
+            return Trust(keyID: certified.key.id, signUntil: certified.signUntil)
         }
         return nil
     }

@@ -20,6 +20,7 @@ package enum PolicyAnswer: Sendable, Hashable {
 package enum PolicyFetchError: Error, Sendable, Hashable {
     /// There is no connection, the host is unknown, or the response isn't complete in time.
     case unreachable(String)
+    /// The server responded with a status other than 200 and 304.
     case status(Int)
     /// The response is longer than any policy. It wasn't read to its end.
     case tooLarge(limit: Int)

@@ -69,7 +69,9 @@ package struct ServiceConnection: Sendable {
         guard response.body.count <= CachedCatalog.maximumTextSize,
             let text = String(bytes: response.body, encoding: .utf8)
         else {
-            throw .noAnswer("its list of products is too large")
+            throw .noAnswer(
+                "the service's list of products has more than \(CachedCatalog.maximumTextSize) bytes; name fewer products in the policy"
+            )
         }
         return .changed(text, tag: response.header("ETag"))
     }
@@ -129,14 +131,14 @@ package struct ServiceConnection: Sendable {
     private func read<Answer: Decodable>(_ response: TransportResponse) throws(ServiceFailure) -> Answer {
         guard response.status == 200 else {
             guard let problem = try? JSONDecoder().decode(Problem.self, from: response.body) else {
-                throw .noAnswer("it responded with status \(response.status); check the service's URL")
+                throw .noAnswer("the service responded with status \(response.status); check its URL")
             }
             throw .refused(problem, retryAfter: response.retryAfter)
         }
         do {
             return try JSONDecoder().decode(Answer.self, from: response.body)
         } catch {
-            throw .noAnswer("its response isn't that of a Tenure service; check the service's URL")
+            throw .noAnswer("the response isn't that of a Tenure service; check the service's URL")
         }
     }
 }
@@ -147,6 +149,9 @@ enum ServiceFailure: Error, CustomStringConvertible {
     case noAnswer(String)
     /// The service rejected the request, and may have asked the client to wait some seconds.
     case refused(Problem, retryAfter: Double?)
+
+    /// The service has answered, but without the access token that further requests need.
+    static var noAccessToken: ServiceFailure { .noAnswer("the service returned no access token") }
 
     var description: String {
         switch self {

@@ -17,7 +17,7 @@ struct InterProcessLock {
         guard descriptor >= 0 else {
             throw StateStorageError.lockUnavailable(path: path, reason: String(cString: strerror(errno)).lowercased())
         }
-        // Closing releases it.
+        // Closing the file releases the lock.
         defer { _ = close(descriptor) }
         for attempt in 1...Self.attempts {
             if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return try body() }

@@ -29,7 +29,7 @@
                 kSecAttrAccount: account,
             ]
             if let group { query[kSecAttrAccessGroup] = group }
-            // Use it on the Mac, too: the file-based keychain would ask the customer for a password.
+            // Use this keychain on the Mac, too: the file-based one would ask the customer for a password.
             query[kSecUseDataProtectionKeychain] = true
             return query
         }

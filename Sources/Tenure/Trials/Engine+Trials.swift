@@ -55,7 +55,7 @@ extension Engine {
     ) async throws(Tenure.Error) -> Tenure.TrialSession {
         // All attempts use the same session ID, so that a repeated request isn't counted twice.
         let id = UUID().uuidString.lowercased()
-        var failure = "it returned no access token"
+        var failure = ServiceFailure.noAccessToken
         for attempt in 0..<2 {
             guard let token = await validToken(isFresh: attempt > 0) else { break }
             do throws(ServiceFailure) {
@@ -71,10 +71,10 @@ extension Engine {
                     default: break
                     }
                 }
-                failure = "\(error)"
+                failure = error
             }
         }
-        throw .service(failure)
+        throw .service("\(failure)")
     }
 
     /// Returns the access token. Gets a new one if it has expired or `isFresh` is true. Nil if there is no new one.

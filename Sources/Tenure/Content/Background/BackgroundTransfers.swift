@@ -82,7 +82,7 @@ final class BackgroundTransfers: Sendable {
         await refresh()
     }
 
-    /// Waits a few seconds at most until the system has reported all downloads that ended while the app wasn't running.
+    /// Waits at most 10 seconds until the system has reported all downloads that ended while the app wasn't running.
     func waitForDelivery() async {
         for _ in 0..<200 where !state.withLock({ $0.isDelivered }) {
             guard (try? await Task.sleep(nanoseconds: 50_000_000)) != nil else { return }
@@ -121,7 +121,7 @@ final class BackgroundTransfers: Sendable {
         notify?()
     }
 
-    /// Packs of which a download has ended since the last call.
+    /// Returns the packs of which a download has ended since the last call.
     func takeEnded() -> Set<String> {
         state.withLock { state in
             defer { state.ended = [] }
@@ -129,7 +129,7 @@ final class BackgroundTransfers: Sendable {
         }
     }
 
-    /// Whether a server has refused the link of a pack since the last call.
+    /// Returns whether a server has rejected the link of a pack since the last call.
     func takeRefusal(of pack: String) -> Bool { state.withLock { $0.refused.remove(pack) != nil } }
 
     /// Moves a downloaded range into the folder of its partial pack.
@@ -161,13 +161,15 @@ final class BackgroundTransfers: Sendable {
 
     /// The packs of which the system is downloading ranges.
     var packs: Set<String> { state.withLock { Set($0.known.keys.map(\.pack)) } }
+    /// The number of downloads that haven't ended, for all packs together.
     var count: Int { state.withLock { $0.known.count } }
 
+    /// Stores the ranges of these downloads, and starts them.
     func start(_ orders: [BackgroundOrder]) async {
         state.withLock { state in
             for order in orders { if let label = RangeLabel(order.label) { state.known[label] = 0 } }
         }
-        // Record the ranges before the downloads start, so that no other process fetches them too.
+        // Store the ranges before the downloads start, so that no other process fetches them, too.
         record()
         await downloads.start(orders)
     }

@@ -10,7 +10,7 @@ struct RangeLabel: Codable, Sendable, Hashable {
     /// The size of the archive, in bytes.
     let size: Int64
     /// The origin of the URL. Background downloads start only on servers that answered a range with 206, so a later
-    /// process knows that this one did: see `RangeServers`.
+    /// process knows that this server did: see `RangeServers`.
     let origin: String
 
     var range: Range<Int64> { lower..<max(lower, upper) }

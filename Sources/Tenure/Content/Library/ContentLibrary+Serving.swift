@@ -78,8 +78,8 @@ extension ContentLibrary {
             }
             return
         }
-        // None runs: choose the first request that can. In the background, only what the system has delivered is
-        // installed.
+        // No download runs: choose the first request that can run. In the background, only what the system has delivered
+        // is installed.
         guard
             let request = requests.first(where: {
                 (isInForeground || delivered.contains($0.pack)) && !isHandedOver($0.pack) && isReady($0)
@@ -92,7 +92,7 @@ extension ContentLibrary {
         } catch DiskFailure.full {
             return suspend(pack.name, .space(missing: PackTransfer.reserve), seconds: 10)
         } catch {
-            setup.options.log.error("a download can't begin: \(error)")
+            setup.options.log.error("the download of `\(pack.name)` can't begin, and is tried again: \(error)")
             return suspend(pack.name, .network, seconds: 2)
         }
         other = nil
@@ -100,7 +100,7 @@ extension ContentLibrary {
         start(request, pack, version, from: source)
     }
 
-    /// Removes requests for a version that is already installed. This happens if the catalog goes back to it.
+    /// Removes requests for a version that is already installed: a catalog can name an older version again.
     private func dropCompleteRequests() {
         for pack in requests.map(\.pack) where isComplete(pack) {
             // Another process may have requested the same version because files are missing.

@@ -11,7 +11,7 @@ extension Engine {
             throw ServiceFailure.noAnswer("the client has no service; create it with `Tenure(service:…)`")
         }
         if device.token.map({ $0.expiresAt <= setup.clock() }) ?? true { await searchAgain() }
-        guard let known = device.token else { throw ServiceFailure.noAnswer("it returned no access token") }
+        guard let known = device.token else { throw ServiceFailure.noAccessToken }
         do {
             return try await service.content(appVersion: appVersion, token: known.value)
         } catch {
@@ -19,7 +19,7 @@ extension Engine {
             guard case .refused(let problem, _) = error, problem.code == .notAuthenticated else { throw error }
             if device.token == known { device.token = nil }
             await searchAgain()
-            guard let token = device.token else { throw ServiceFailure.noAnswer("it returned no access token") }
+            guard let token = device.token else { throw ServiceFailure.noAccessToken }
             return try await service.content(appVersion: appVersion, token: token.value)
         }
     }

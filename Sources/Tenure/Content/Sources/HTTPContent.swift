@@ -54,7 +54,7 @@ final class HTTPContent: Sendable {
             guard received == wanted.range.count else { throw Tenure.ContentSourceError.unavailable() }
             return
         }
-        note(head.status, from: url)
+        logServerProblem(head.status, of: url)
         switch head.status {
         case 401, 403: throw Tenure.ContentSourceError.refused
         case 404, 410: throw Tenure.ContentSourceError.missing
@@ -63,7 +63,7 @@ final class HTTPContent: Sendable {
     }
 
     /// Logs once for each server why downloads wait, if a setting of the server is the cause.
-    private func note(_ status: Int, from url: URL) {
+    private func logServerProblem(_ status: Int, of url: URL) {
         let problem: String
         switch status {
         case 200: problem = "answers a range with the whole file; serve asset packs from a server with byte ranges"

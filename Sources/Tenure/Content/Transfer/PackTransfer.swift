@@ -14,6 +14,7 @@ enum TransferStop: Error {
     case refused
     /// The app is in the background. The system downloads the missing bytes.
     case inBackground
+    /// Trying again wouldn't help.
     case failed(Tenure.AssetPackError)
 }
 
@@ -189,7 +190,7 @@ struct PackTransfer: Sendable {
                 throw TransferStop.gone
             } catch Tenure.ContentSourceError.unavailable(let seconds) {
                 throw TransferStop.network(retryAfter: seconds.map { min(max($0, 0), 3600) }, madeProgress: false)
-            } catch let error where Self.isOurs(error) {
+            } catch let error where Self.isThrownByTenure(error) {
                 throw error
             } catch {
                 if Task.isCancelled { throw CancellationError() }
@@ -199,8 +200,9 @@ struct PackTransfer: Sendable {
         throw TransferStop.refused
     }
 
-    /// Whether the error came from writing the bytes to the disk, and not from the source.
-    private static func isOurs(_ error: any Error) -> Bool {
+    /// Whether Tenure itself threw the error, and not the source: while it wrote the bytes to the disk, or in
+    /// `ServiceContent`, which throws `TransferStop`.
+    private static func isThrownByTenure(_ error: any Error) -> Bool {
         error is DiskFailure || error is CorruptedContent || error is TransferLease.Lost || error is TransferStop
     }
 }
