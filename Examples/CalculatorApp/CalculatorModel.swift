@@ -3,7 +3,7 @@ public import StoreKit
 import Tenure
 
 /// The model of a calculator app, without its views. The app was sold until build 119. From build 120 on it is free, and
-/// its scientific keys are an in-app purchase. Customers who paid for the app have them, too.
+/// its scientific keys are an in-app purchase. Customers who paid for the app have the scientific keys, too.
 @MainActor public final class CalculatorModel {
     public private(set) var keypad = Keypad.basic
     /// True until the client knows what the customer owns. Show neither a lock nor a price meanwhile.
