@@ -41,17 +41,8 @@ extension Title {
 }
 
 extension Unicode.Scalar {
-    /// Whether the character is a control character, a line separator, or a character that changes the text direction.
-    fileprivate var isHidden: Bool {
-        switch properties.generalCategory {
-        case .control, .lineSeparator, .paragraphSeparator: true
-        default:
-            switch value {
-            case 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069, 0xFEFF: true
-            default: false
-            }
-        }
-    }
+    /// Whether the character alters how text is shown, or is a byte order mark (U+FEFF), which is invisible.
+    fileprivate var isHidden: Bool { altersDisplay || value == 0xFEFF }
 
     /// The scalar's number in Unicode, such as `U+200E`.
     fileprivate var codePoint: String {
