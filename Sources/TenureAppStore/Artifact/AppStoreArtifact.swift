@@ -20,7 +20,7 @@ public enum AppStoreArtifact: Sendable, Hashable {
         guard file.count <= Self.maximumSize else {
             throw Rejection(.tooLarge, "no artifact of the App Store is larger than \(Self.maximumSize) bytes")
         }
-        let text = file.trimmingASCIIBlanks()
+        let text = file.trimmingASCIIWhitespace()
         guard let first = text.first else { throw Rejection(.malformed, "the file is empty") }
         if first == UInt8(ascii: "{"), case .object(let object)? = try? JSONValue(parsing: Array(text)) {
             // The body of a notification's request.
@@ -55,12 +55,11 @@ public enum AppStoreArtifact: Sendable, Hashable {
 }
 
 extension [UInt8] {
-    /// Returns the bytes without the ASCII blanks and line breaks at both ends.
-    fileprivate func trimmingASCIIBlanks() -> ArraySlice<UInt8> {
-        func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
-        guard let first = firstIndex(where: { !isBlank($0) }), let last = lastIndex(where: { !isBlank($0) }) else {
-            return []
-        }
+    /// Returns the bytes without the ASCII white space at both ends.
+    fileprivate func trimmingASCIIWhitespace() -> ArraySlice<UInt8> {
+        guard let first = firstIndex(where: { !$0.isASCIIWhitespace }),
+            let last = lastIndex(where: { !$0.isASCIIWhitespace })
+        else { return [] }
         return self[first...last]
     }
 }

@@ -88,7 +88,8 @@ private func rejectTransactionReceipt(_ bytes: [UInt8]) throws(Rejection) {
 }
 
 extension UInt8 {
-    fileprivate var isASCIIWhitespace: Bool { self == 0x20 || (0x09...0x0D).contains(self) }
+    /// Whether the byte is a space, a tab or a line break.
+    var isASCIIWhitespace: Bool { self == 0x20 || (0x09...0x0D).contains(self) }
 
     fileprivate var isBase64Character: Bool {
         switch self {

@@ -73,7 +73,7 @@ public struct TrustAnchors: Sendable {
             guard let closing = rest.range(of: end) else {
                 throw Rejection(.misconfigured, "the PEM text ends inside a certificate")
             }
-            let base64 = rest[..<closing.lowerBound].utf8.filter { !($0 == 0x20 || (0x09...0x0D).contains($0)) }
+            let base64 = rest[..<closing.lowerBound].utf8.filter { !$0.isASCIIWhitespace }
             guard let der = Base64.standard.decode(base64[...]) else {
                 throw Rejection(.misconfigured, "a PEM certificate isn't valid Base64")
             }
