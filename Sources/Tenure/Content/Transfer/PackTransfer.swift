@@ -65,7 +65,7 @@ struct PackTransfer: Sendable {
     /// Downloads until all files are verified, and installs them. Continues what an earlier process began.
     private func transferAndInstall() async throws {
         let folder = try store.prepareFolder(of: pack.name, isPurgeable: pack.isPurgeable)
-        guard let partial = try await partial(in: folder) else { return }
+        let partial = try await partial(in: folder)
         let lease = lease
         let writer = PackWriter(partial, confirm: { try lease.confirm() })
         if try writer.finishInstallation(in: store, embedded: embedded?.pack.version) { return }
@@ -79,7 +79,7 @@ struct PackTransfer: Sendable {
     }
 
     /// Returns the partly downloaded version. Begins the download if it hasn't begun.
-    func partial(in folder: String) async throws -> PartialPack? {
+    func partial(in folder: String) async throws -> PartialPack {
         let manifest = try await manifest(in: folder)
         if let known = PartialPack(version.manifest, manifest, in: folder) { return known }
         try lease.confirm()
