@@ -61,11 +61,12 @@ struct Evaluation {
     private var provedAnswers: [String: Tenure.Answer] {
         guard !setup.isListening else { return [:] }
         if isOutside {
-            return named(facts.policy?.entitlements.map(\.name) ?? []) {
-                .unanswered(
-                    $0, title: title(of: $0), because: .outsideAppStore, facts.distribution.rawValue,
-                    nextSteps: [.support])
+            let answers = (facts.policy?.entitlements ?? []).map { entitlement in
+                Tenure.Answer.unanswered(
+                    entitlement.name, title: title(of: entitlement.name), because: .outsideAppStore,
+                    facts.distribution.rawValue, nextSteps: [.support])
             }
+            return Dictionary(answers.map { ($0.entitlement, $0) }) { first, _ in first }
         }
         var answers = deviceAnswers
         guard setup.service != nil else { return answers }
@@ -214,11 +215,6 @@ struct Evaluation {
         facts.policy?.entitlement(named: entitlement)?.title?.text(for: setup.options.languages)
     }
 
-    private func named(
-        _ names: [String], _ answer: (String) -> Tenure.Answer
-    ) -> [String: Tenure.Answer] {
-        Dictionary(names.map { ($0, answer($0)) }) { first, _ in first }
-    }
 }
 
 extension Setup {
