@@ -180,6 +180,10 @@ extension Reason.Context {
         purchases.indices.contains(index) ? purchases[index].productID : ""
     }
 
+    func purchase(_ index: PurchaseIndex) -> Purchase? {
+        purchases.indices.contains(index) ? purchases[index] : nil
+    }
+
     func acquisition(_ index: AcquisitionIndex) -> Acquisition? {
         acquisitions.indices.contains(index) ? acquisitions[index] : nil
     }

@@ -59,7 +59,7 @@ extension Sentence {
             output.say(" came with ")
             writePurchase(index, to: &output)
             output.say(", which ended on ", on: date, ". ")
-            let isSubscription = context.purchases.indices.contains(index) && context.purchases[index].isSubscription
+            let isSubscription = context.purchase(index)?.isSubscription == true
             writeHelp(family: .earlier, buying: isSubscription ? "renew it" : "buy it again", to: &output)
         case .upgraded(let index):
             writeTitle(to: &output)
@@ -88,7 +88,7 @@ extension Sentence {
             writeTitle(to: &output)
             output.say(" comes with ")
             if let titles = facts.titlesOfProducts {
-                for (index, title) in titles.enumerated() { output.say(index == 0 ? "" : " or ", "“", title, "”") }
+                write(titles: titles, to: &output)
                 output.say(" in the app, and we have no record of such a purchase. ")
             } else {
                 output.say("a purchase in the app, and we have no record of one. ")

@@ -51,7 +51,7 @@ extension Sentence {
             return output.say(": we haven't seen all of your purchases yet")
         }
         output.say(": we don't know yet whether you have ")
-        for (index, title) in titles.enumerated() { output.say(index == 0 ? "" : " or ", "“", title, "”") }
+        write(titles: titles, to: &output)
     }
 
     private func writeNextSteps(to output: inout some TextPieces & ~Copyable) {

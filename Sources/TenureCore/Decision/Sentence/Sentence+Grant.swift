@@ -36,7 +36,7 @@ extension Sentence {
         case .product(let index, _):
             if facts.isFamilyShared {
                 output.say("someone in your family shares ")
-                writeShared(index, to: &output)
+                writePurchase(index, article: "a", to: &output)
                 output.say(" with you")
             } else {
                 output.say("it comes with ")
@@ -51,16 +51,6 @@ extension Sentence {
         case .testEnvironment:
             output.say("in ", context.environment.rawValue, ", every tester counts as someone who got the app in time")
         default: output.say("the App Store's records show that you have it")
-        }
-    }
-
-    /// Writes the title of a purchase that a family member shares, or "a subscription" or "a purchase".
-    private func writeShared(_ index: PurchaseIndex, to output: inout some TextPieces & ~Copyable) {
-        let purchase = context.purchases.indices.contains(index) ? context.purchases[index] : nil
-        if let title = purchase.flatMap({ facts.title(ofProduct: $0.productID) }) {
-            output.say("“", title, "”")
-        } else {
-            output.say(purchase?.isSubscription == true ? "a subscription" : "a purchase")
         }
     }
 

@@ -50,14 +50,24 @@ struct Sentence {
 
     func writeTitle(to output: inout some TextPieces & ~Copyable) { output.say("“", facts.title, "”") }
 
-    /// Writes the product's title in quotation marks, "your subscription" or "your purchase"; never a product ID.
-    func writePurchase(_ index: PurchaseIndex, to output: inout some TextPieces & ~Copyable) {
-        let purchase = context.purchases.indices.contains(index) ? context.purchases[index] : nil
+    /// Writes the product's title in quotation marks, or without a title "your subscription" or "your purchase". Never
+    /// writes a product ID.
+    ///
+    /// - Parameter article: the word before "subscription" or "purchase".
+    func writePurchase(
+        _ index: PurchaseIndex, article: String = "your", to output: inout some TextPieces & ~Copyable
+    ) {
+        let purchase = context.purchase(index)
         if let title = purchase.flatMap({ facts.title(ofProduct: $0.productID) }) {
             output.say("“", title, "”")
         } else {
-            output.say(purchase?.isSubscription == true ? "your subscription" : "your purchase")
+            output.say(article, purchase?.isSubscription == true ? " subscription" : " purchase")
         }
+    }
+
+    /// Writes the titles of products in quotation marks, with "or" between them.
+    func write(titles: [String], to output: inout some TextPieces & ~Copyable) {
+        for (index, title) in titles.enumerated() { output.say(index == 0 ? "" : " or ", "“", title, "”") }
     }
 
     /// Writes, for example, "you got the app on May 1, 2014".
