@@ -54,12 +54,12 @@ struct Catalogs: Sendable {
 
     /// Applies the listings of a source. A catalog that is older than the known one is ignored.
     ///
-    /// - Returns: the newest catalog, if it changed.
+    /// - Returns: whether the newest catalog changed.
     /// - Throws: `ContentError` for the first invalid listing, after all others were applied.
     mutating func take(
         _ listings: [Tenure.ContentListing], at index: Int, bundleID: String?
-    ) throws(ContentError) -> SignedCatalog? {
-        guard entries.indices.contains(index) else { return nil }
+    ) throws(ContentError) -> Bool {
+        guard entries.indices.contains(index) else { return false }
         let before = entries[index].signed
         var problem: ContentError?
         var embedded: [String: EmbeddedPack] = [:]
@@ -79,7 +79,7 @@ struct Catalogs: Sendable {
         entries[index].isKnown =
             problem == nil || entries[index].signed != nil || entries[index].source is BundledContent
         if let problem { throw problem }
-        return entries[index].signed?.text == before?.text ? nil : entries[index].signed
+        return entries[index].signed?.text != before?.text
     }
 
     /// Applies a catalog. Throws if it is older than the known one, or differs from it although the counter is the
