@@ -13,7 +13,7 @@ extension ContentLibrary {
     func publish() {
         var states: [String: State] = [:]
         for name in names { states[name] = state(of: name) }
-        contentStates.post(states, fallback: .unknown)
+        contentStates.post(states)
     }
 
     /// The packs that have a state: known, on the device, or requested.

@@ -7,12 +7,10 @@ final class ContentStates: Sendable {
 
     private struct Contents: Sendable {
         var states: [String: State] = [:]
-        /// The state of packs that aren't in `states`.
-        var fallback = State.unknown
         var isClosed = false
         var watchers: [String: Watchers<State>] = [:]
 
-        func state(of name: String) -> State { states[name] ?? fallback }
+        func state(of name: String) -> State { states[name] ?? .unknown }
     }
 
     private let contents = Locked(Contents())
@@ -29,8 +27,8 @@ final class ContentStates: Sendable {
     }
 
     /// Replaces the states of all packs.
-    func post(_ states: [String: State], fallback: State) {
-        update { contents in (contents.states, contents.fallback) = (states, fallback) }
+    func post(_ states: [String: State]) {
+        update { contents in contents.states = states }
     }
 
     func post(_ state: State, of name: String) {
