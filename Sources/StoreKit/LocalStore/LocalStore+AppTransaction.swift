@@ -4,6 +4,7 @@ import TenureAppStore
 import TenureCore
 import TenureJSON
 
+/// The app transaction, the sign-in, and the receipt.
 extension LocalStore {
     /// Returns the device's copy of the app transaction, or gets one from the App Store if the device has none.
     func appTransaction() async throws(StoreKitError) -> VerificationResult<AppTransaction> {

@@ -2,6 +2,7 @@ public import Foundation
 import Synchronization
 import TenureAppStore
 
+/// Which device StoreKit uses: that of the task, of the process, or of the environment variables.
 extension LocalStore {
     /// The device on which StoreKit runs in this task; nil if none is configured.
     public static var current: LocalStore? { taskDevice ?? processDevice.withLock { $0 } ?? environmentDevice }

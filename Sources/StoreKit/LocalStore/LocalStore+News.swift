@@ -3,6 +3,7 @@ import Synchronization
 import TenureAppStore
 import TenureJSON
 
+/// Delivers what changes in the App Store to the listeners of `updates`.
 extension LocalStore.State {
     /// Stores what the App Store reported, unless a later report is stored. Returns whether anything changed.
     ///

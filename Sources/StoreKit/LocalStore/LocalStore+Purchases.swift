@@ -3,6 +3,7 @@ import Synchronization
 import TenureAppStore
 import TenureJSON
 
+/// Sells products, as `behavior.purchases` says.
 extension LocalStore {
     /// Returns the products on sale. Throws a `StoreKitError`.
     func products(_ ids: [String]) async throws(StoreKitError) -> [Product] {

@@ -2,6 +2,7 @@ import Foundation
 import Synchronization
 import TenureAppStore
 
+/// Returns transactions and the statuses of subscriptions, and finishes transactions.
 extension LocalStore {
     /// Returns the requested transactions with the results of their verification. Returns none if the behavior says so, or
     /// if the App Store was never reached.

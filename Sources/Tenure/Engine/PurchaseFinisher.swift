@@ -39,7 +39,7 @@ final class PurchaseFinisher {
             let id = transaction.purchase.transactionID
             guard finishing.insert(id).inserted else { continue }
             if case .failure(let error)? = await setup.attempt({ try await $0.finish(id) }) {
-                setup.options.log.error("a transaction couldn't be finished: \(error)")
+                setup.options.log.error("a transaction couldn't be finished, and is finished later: \(error)")
                 finishing.remove(id)
                 // If the App Store hangs, it would also hang for the next transaction.
                 if error is TimedOut { return }

@@ -39,7 +39,7 @@ public struct UnverifiedJWS: Sendable, Hashable {
     /// The signing date in the payload, which isn't verified.
     public var signedDate: Date? {
         guard case .number(let text)? = payload[kind == .appTransaction ? "receiptCreationDate" : "signedDate"],
-            let milliseconds = Double(text), abs(milliseconds) <= 8.64e15
+            let milliseconds = Double(text), abs(milliseconds) <= Date.maximumMilliseconds
         else { return nil }
         return Date(timeIntervalSince1970: milliseconds.rounded() / 1000)
     }

@@ -98,13 +98,13 @@ final class EraSource {
     /// macOS. So the end of `for: P1Y` is computed on both, and rule D4 chooses one.
     private func platforms(allowing era: Int, for entitlement: Entitlement) -> [Timeline] {
         guard timelines.count > 1 else { return timelines }
-        let likely = timelines.indices.filter { timelineIndex in
+        let allowing = timelines.indices.filter { timelineIndex in
             let here = possibleOnPlatform[timelineIndex]
             if here.eras.contains(era) { return true }
             return here.isVersionAuthoritative && here.erasOfBoth.contains(era)
                 && versionYields(in: here, for: entitlement, on: timelines[timelineIndex])
         }
-        return likely.isEmpty ? timelines : likely.map { timelines[$0] }
+        return allowing.isEmpty ? timelines : allowing.map { timelines[$0] }
     }
 
     /// The exception in rule C1: under `favorCustomer`, the date's eras are possible too if the eras of an

@@ -23,14 +23,14 @@ struct ReusableFiles {
     /// - Parameters:
     ///   - packs: the installed versions.
     ///   - embedded: the pack in the app's bundle.
-    ///   - givenUp: the partial version that was set aside.
-    init(_ packs: [InstalledPack], embedded: EmbeddedPack? = nil, givenUp: InstalledPack? = nil) {
-        for pack in packs + [givenUp].compactMap(\.self) {
+    ///   - setAside: the partial version that was set aside.
+    init(_ packs: [InstalledPack], embedded: EmbeddedPack? = nil, setAside: InstalledPack? = nil) {
+        for pack in packs + [setAside].compactMap(\.self) {
             for file in pack.manifest.files {
                 paths[Content(digest: file.digest, size: file.size), default: []].append((pack, file))
             }
         }
-        let begun = givenUp.map { pack in pack.manifest.files.map { ($0.digest, pack.path(of: $0)) } } ?? []
+        let begun = setAside.map { pack in pack.manifest.files.map { ($0.digest, pack.path(of: $0)) } } ?? []
         beginnings = Dictionary(begun) { first, _ in first }
         self.embedded = embedded
         embeddedSizes = Dictionary(embedded?.pack.files.map { ($0.path, $0.size) } ?? []) { first, _ in first }

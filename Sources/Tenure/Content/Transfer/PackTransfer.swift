@@ -86,7 +86,7 @@ struct PackTransfer: Sendable {
         try PartialPack.setAside(in: folder)
         let known = ReusableFiles(
             store.names.compactMap { store.installed($0) }, embedded: embedded,
-            givenUp: PartialPack.old(in: folder, store))
+            setAside: PartialPack.old(in: folder, store))
         return try PartialPack.begin(
             PackDescription(pack, version, from: source.identifier), manifest, in: folder, reusing: known)
     }

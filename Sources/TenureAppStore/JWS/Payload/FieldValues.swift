@@ -56,18 +56,18 @@ extension Bool: FieldValue {
 extension Date: FieldValue {
     static var shape: FieldShape { .instant }
 
-    /// The largest number of milliseconds before or after 1970: 100,000,000 days.
-    private static let farthest = 8.64e15
+    /// The largest accepted number of milliseconds before or after 1970: 100,000,000 days.
+    static let maximumMilliseconds = 8.64e15
 
     init?(_ tape: JSONTape, at index: Int) {
         guard tape.nodes[index].kind == .number else { return nil }
         if let milliseconds = Int64(tape, at: index) {
-            guard abs(Double(milliseconds)) <= Self.farthest else { return nil }
+            guard abs(Double(milliseconds)) <= Self.maximumMilliseconds else { return nil }
             self.init(timeIntervalSince1970: Double(milliseconds) / 1000)
         } else {
             // Xcode signs fractions of a millisecond.
             guard let milliseconds = Double(tape.withText(at: index) { String(decoding: $0, as: UTF8.self) }),
-                abs(milliseconds) <= Self.farthest
+                abs(milliseconds) <= Self.maximumMilliseconds
             else { return nil }
             self.init(timeIntervalSince1970: milliseconds.rounded() / 1000)
         }
