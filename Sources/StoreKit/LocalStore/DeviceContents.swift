@@ -137,8 +137,8 @@ extension DeviceContents {
         }.map(\.value)
     }
 
-    /// Returns one transaction for each product, by Apple's rules for `currentEntitlements`: the customer's own before the family's, a
-    /// newer one before an older one.
+    /// Returns one transaction for each product, by Apple's rules for `currentEntitlements`: the customer's own before
+    /// the family's, a newer one before an older one.
     private func entitlements(at now: Date) -> [Transaction] {
         var result: [Transaction] = []
         for transaction in transactions.map(\.value) where entitles(transaction, at: now) {

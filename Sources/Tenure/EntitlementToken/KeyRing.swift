@@ -72,7 +72,7 @@ struct KeyRing: Sendable {
         return nil
     }
 
-    /// Returns the statements that a device stores with a token. It drops those beyond the number and size that a
+    /// Returns the statements that a device stores with a token. Drops statements beyond the number and size that a
     /// service sends.
     static func kept(of statements: [String]) -> [String] {
         statements.prefix(SigningKeyBounds.maximumChainLength).filter {

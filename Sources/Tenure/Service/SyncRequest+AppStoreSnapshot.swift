@@ -6,7 +6,7 @@ import TenureCore
 extension SyncRequest {
     /// Creates the request with all artifacts that were read from StoreKit. Nil if there is no signed artifact.
     ///
-    /// It has `receipt` only if there is no app transaction, which contains the same facts.
+    /// The request has a receipt only if there is no app transaction, which contains the same facts.
     init?(_ snapshot: AppStoreSnapshot, from access: any AppStoreAccess) async {
         self.init(appTransaction: snapshot.appTransaction?.jws)
         if let listed = snapshot.transactions {

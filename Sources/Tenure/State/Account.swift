@@ -66,7 +66,8 @@ package struct Account: Sendable, Hashable {
         return !key.matches(other)
     }
 
-    /// Whether a transaction belongs to another account. False if one of the two has no app transaction ID.
+    /// Whether a transaction belongs to another account. False if the account or the transaction has no app transaction
+    /// ID.
     func isAnother(than transaction: AppStoreTransaction) -> Bool {
         guard let mine = key?.appTransactionID, let theirs = transaction.appTransactionID else { return false }
         return mine != theirs

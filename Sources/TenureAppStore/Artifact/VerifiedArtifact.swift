@@ -57,7 +57,8 @@ extension AppStoreVerifier {
             case .realtime, nil:
                 throw Rejection(
                     .wrongKind,
-                    "its fields aren't those of an app transaction, a transaction, renewal info or a notification")
+                    "the artifact's fields aren't those of an app transaction, a transaction, renewal info or a notification"
+                )
             }
         }
     }

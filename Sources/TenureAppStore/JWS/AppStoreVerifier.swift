@@ -64,7 +64,7 @@ public struct AppStoreVerifier: Sendable {
     ) throws(Rejection) -> Verified<AppTransactionPayload> {
         let verified: Verified<AppTransactionPayload> = try verify(jws, now: now)
         if source == .client, verified.payload.isServerVariant {
-            throw Rejection(.wrongKind, "it is the server's variant of an app transaction, which is bound to no device")
+            throw Rejection(.wrongKind, "the app transaction is the server's variant, which is bound to no device")
         }
         return verified
     }
@@ -90,7 +90,8 @@ public struct AppStoreVerifier: Sendable {
         case .transaction: return .transaction(try verified(signed, now: now))
         case .renewalInfo: return .renewalInfo(try verified(signed, now: now))
         case .notification, .realtime, nil:
-            throw Rejection(.wrongKind, "its fields aren't those of an app transaction, a transaction or renewal info")
+            throw Rejection(
+                .wrongKind, "the artifact's fields aren't those of an app transaction, a transaction or renewal info")
         }
     }
 
@@ -168,7 +169,8 @@ public struct AppStoreVerifier: Sendable {
     private func checkKind(of tape: JSONTape, is kind: JWSKind) throws(Rejection) {
         let found = JWSKind(of: tape)
         guard found == kind else {
-            throw Rejection(.wrongKind, "it must be \(kind.phrase), but it is \(found?.phrase ?? "something else")")
+            throw Rejection(
+                .wrongKind, "the artifact must be \(kind.phrase), but is \(found?.phrase ?? "something else")")
         }
     }
 
@@ -176,13 +178,14 @@ public struct AppStoreVerifier: Sendable {
     /// `now` (with a tolerance). `now` replaces a missing signing date; without both, the artifact is malformed.
     func checkSigning(at signedDate: Date?, by chain: TrustedChain, now: Date?) throws(Rejection) {
         guard let instant = signedDate ?? now else {
-            throw Rejection(.malformed, "it has no signing date")
+            throw Rejection(.malformed, "the artifact has no signing date")
         }
         try chain.checkValidity(at: instant)
         if let now, instant.timeIntervalSince(now) > Self.clockTolerance {
             throw Rejection(
                 .outsideValidityPeriod,
-                "it was signed at \(instant.formatted(.iso8601)), which is in the future; check this machine's clock")
+                "the artifact was signed at \(instant.formatted(.iso8601)), which is in the future; check this machine's clock"
+            )
         }
     }
 
@@ -191,16 +194,16 @@ public struct AppStoreVerifier: Sendable {
         // All of these claims have names of three letters. No field of the App Store has.
         guard tape.mayHaveName(ofLength: 3, inObjectAt: tape.root) else { return }
         guard tape.value(named: "aud", inObjectAt: tape.root) == nil else {
-            throw Rejection(.malformed, "it names an audience (`aud`), which the App Store never does")
+            throw Rejection(.malformed, "the artifact names an audience (`aud`), which the App Store never does")
         }
         let read = FieldReader(tape: tape, index: tape.root)
         let seconds = instant?.timeIntervalSince1970
         if let end: Int64 = try read("exp"), let seconds, Double(end) <= seconds {
-            throw Rejection(.outsideValidityPeriod, "it has expired, according to `exp`")
+            throw Rejection(.outsideValidityPeriod, "the artifact has expired, according to `exp`")
         }
         for claim: StaticString in ["iat", "nbf"] {
             if let beginning: Int64 = try read(claim), let seconds, Double(beginning) > seconds {
-                throw Rejection(.outsideValidityPeriod, "it isn't valid yet, according to `\(claim)`")
+                throw Rejection(.outsideValidityPeriod, "the artifact isn't valid yet, according to `\(claim)`")
             }
         }
     }
@@ -216,14 +219,14 @@ public struct AppStoreVerifier: Sendable {
         if let wanted = app.bundleID, kind != .renewalInfo {
             // Compare bytes: `String` treats different Unicode encodings of a letter as equal.
             guard let bundleID, bundleID.utf8.elementsEqual(wanted.utf8) else {
-                throw Rejection(.wrongApp, "it belongs to the app `\(bundleID ?? "")`, not to `\(wanted)`")
+                throw Rejection(.wrongApp, "the artifact belongs to the app `\(bundleID ?? "")`, not to `\(wanted)`")
             }
         }
         if let wanted = app.appAppleID, kind.namesAppAppleID, environment == AppStoreEnvironment.production.rawValue {
             guard appAppleID == wanted else {
                 throw Rejection(
                     .wrongApp,
-                    "it belongs to the app with the Apple ID \(appAppleID.map(String.init) ?? "(none)"), not to \(wanted)"
+                    "the artifact belongs to the app with the Apple ID \(appAppleID.map(String.init) ?? "(none)"), not to \(wanted)"
                 )
             }
         }

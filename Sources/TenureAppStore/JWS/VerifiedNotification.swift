@@ -61,7 +61,8 @@ extension VerifiedNotification {
         if let transaction, let renewalInfo,
             transaction.payload.originalTransactionID != renewalInfo.payload.originalTransactionID
         {
-            throw Rejection(.malformed, "its transaction and its renewal info belong to different subscriptions")
+            throw Rejection(
+                .malformed, "the notification's transaction and renewal info belong to different subscriptions")
         }
     }
 

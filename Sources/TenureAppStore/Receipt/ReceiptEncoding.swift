@@ -66,7 +66,7 @@ public func receiptBytes(file: [UInt8]) throws(Rejection) -> [UInt8] {
     let text = file.filter { !$0.isASCIIWhitespace }
     guard !text.isEmpty else { throw Rejection(.malformed, "the file is empty") }
     guard text.allSatisfy(\.isBase64Character) else {
-        throw Rejection(.malformed, "this isn't a receipt: neither its bytes nor their Base64")
+        throw Rejection(.malformed, "the file isn't a receipt: neither its bytes nor their Base64")
     }
     return try receiptBytes(base64: text)
 }

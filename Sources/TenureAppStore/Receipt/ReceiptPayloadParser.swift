@@ -119,7 +119,7 @@ struct ReceiptPayloadParser {
         switch attribute.reading {
         case .repeated: return true
         case .lenient: return false
-        // Reject the receipt: other parsers might use the other one of the two values.
+        // Reject the receipt: this parser might use the first value, and another parser the second.
         case .strict, .required, .once:
             throw .malformed("attribute \(attribute.rawValue), `\(attribute.name)`, occurs twice")
         }

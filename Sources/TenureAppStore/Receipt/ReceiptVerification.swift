@@ -34,7 +34,7 @@ extension AppStoreVerifier {
         try checkSigning(at: payload.creationDate, by: chain, now: now)
         // Compare bytes: `String` treats different Unicode encodings of a letter as equal.
         if let wanted = app.bundleID, !payload.bundleID.utf8.elementsEqual(wanted.utf8) {
-            throw Rejection(.wrongApp, "it belongs to the app `\(payload.bundleID)`, not to `\(wanted)`")
+            throw Rejection(.wrongApp, "the receipt belongs to the app `\(payload.bundleID)`, not to `\(wanted)`")
         }
         let environment = try trust.environment(
             named: payload.type?.environment.rawValue ?? payload.receiptType,

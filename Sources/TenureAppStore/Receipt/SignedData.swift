@@ -182,13 +182,13 @@ struct SignedData {
         } else if reader.equal(digest, ReceiptOID.sha1) {
             used = .sha1
         } else {
-            throw .unsupportedAlgorithm("its digest is neither SHA-1 nor SHA-256")
+            throw .unsupportedAlgorithm("the receipt's digest is neither SHA-1 nor SHA-256")
         }
         // `rsaEncryption` uses the separately named digest. The other algorithms name a digest, which must be the same.
         if reader.equal(signature, ReceiptOID.rsaEncryption) { return used }
         if reader.equal(signature, ReceiptOID.sha256WithRSA), used == .sha256 { return used }
         if reader.equal(signature, ReceiptOID.sha1WithRSA), used == .sha1 { return used }
-        throw .unsupportedAlgorithm("its signature algorithm isn't RSA with the named digest")
+        throw .unsupportedAlgorithm("the receipt's signature algorithm isn't RSA with the named digest")
     }
 
     /// Throws unless the signer's digest is the only listed one: others would be unsigned bytes that anyone can add.

@@ -51,7 +51,8 @@ package final class ChainCache: Sendable {
     ) throws(Rejection) -> TrustedChain {
         guard let roots = trust.roots else {
             throw Rejection(
-                .untrustedChain, "only Xcode's certificates are trusted here, and another certificate signed it")
+                .untrustedChain,
+                "only Xcode's certificates are trusted here, and another certificate signed the artifact")
         }
         let pair = Pair(leaf: leaf, intermediate: intermediate, purpose: purpose)
         switch tables.withLock({ ($0.chains[pair], $0.refusals[pair]) }) {
@@ -74,7 +75,8 @@ package final class ChainCache: Sendable {
     func localChain(certificate: [UInt8], purpose: ChainPurpose) throws(Rejection) -> TrustedChain {
         guard let signers = trust.localSigners else {
             throw Rejection(
-                .untrustedChain, "it has one certificate, as artifacts of Xcode do, and Xcode isn't accepted here")
+                .untrustedChain, "the artifact has one certificate, as Xcode's artifacts do, and Xcode isn't accepted here"
+            )
         }
         return try locallyTrusted(certificate: certificate, anchors: signers, purpose: purpose)
     }
@@ -137,7 +139,8 @@ package final class ChainCache: Sendable {
         let value = try check { () throws(Rejection) in
             guard tables.withLock({ $0.take(from: kind, at: .now, of: budget) }) else {
                 throw Rejection(
-                    .tooManyUnknownSigners, "too many unknown signers came in a short time; send it again later")
+                    .tooManyUnknownSigners,
+                    "too many unknown signers came in a short time; send the artifact again later")
             }
             charged += 1
         }

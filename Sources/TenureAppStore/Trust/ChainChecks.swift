@@ -30,7 +30,7 @@ extension ParsedCertificate {
                 rejection = rejection ?? error
             }
         }
-        throw rejection ?? Rejection(.untrustedChain, "no trusted root signed it")
+        throw rejection ?? Rejection(.untrustedChain, "no trusted root signed `\(x509.subject)`")
     }
 
     /// Checks that the issuer signed this certificate: names, key identifiers and the signature (RFC 5280, section

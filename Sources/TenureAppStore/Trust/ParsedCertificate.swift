@@ -38,7 +38,7 @@ package struct ParsedCertificate: Sendable {
         switch error {
         case let error as ASN1Error: error.code.description
         case let error as CertificateError: error.code.description
-        default: "its key is invalid"
+        default: "the certificate's key is invalid"
         }
     }
 

@@ -6,8 +6,8 @@ import TenureJSON
 public struct TrustAnchors: Sendable {
     package let certificates: [ParsedCertificate]
 
-    /// Apple's three roots. Today, chains of JWS lead to G3, and those of receipts to Apple Root CA. Apple recommends
-    /// to accept all three.
+    /// Apple's three roots. Today, chains of JWS lead to G3, and chains of receipts to Apple Root CA. Apple
+    /// recommends to accept all three.
     public static let apple = TrustAnchors(unique: AppleRoots.certificates)
 
     /// Reads the contents of a file: one certificate in DER, or any number in PEM.

@@ -42,19 +42,20 @@ public struct TrustConfiguration: Sendable {
     package func environment(named name: String?, signedBy chain: TrustedChain) throws(Rejection) -> AppStoreEnvironment
     {
         guard let name else {
-            throw Rejection(.wrongEnvironment, "it has no environment")
+            throw Rejection(.wrongEnvironment, "the artifact has no environment")
         }
         guard let environment = AppStoreEnvironment(rawValue: name), let anchors = anchors[environment] else {
             throw Rejection(
                 .wrongEnvironment,
-                "it was signed in `\(name)`, and only \(acceptedNames) is accepted here"
+                "the artifact was signed in `\(name)`, and only \(acceptedNames) is accepted here"
             )
         }
         guard (environment == .xcode) == chain.isLocal else {
-            throw Rejection(.wrongEnvironment, "it names the environment `\(name)`, for which its signer may not sign")
+            throw Rejection(
+                .wrongEnvironment, "the artifact names the environment `\(name)`, for which its signer may not sign")
         }
         guard anchors.contains(anchorOf: chain) else {
-            throw Rejection(.untrustedChain, "its root isn't trusted for `\(name)`")
+            throw Rejection(.untrustedChain, "the root of the artifact's certificates isn't trusted for `\(name)`")
         }
         return environment
     }

@@ -12,7 +12,7 @@ struct ReleaseList {
     /// The releases in the order of the list.
     private let entries: [Entry]
     /// The indexes of the entries that the list dates by an instant, or not at all while the beginning of an era does.
-    /// They are in the order of release, which is certain.
+    /// The indexes are in the order of release, which is certain.
     private let instants: [Int]
     /// The indexes of the entries that the list dates by a day, in the order of release, which is certain too. They
     /// aren't in one array with `instants`, because an instant and a day have a certain order only if they are far

@@ -94,7 +94,7 @@ struct Catalogs: Sendable {
         entries[index].signed = news
     }
 
-    /// Records that a source has no catalog. If it had one before, that one is still used.
+    /// Records that a source has no catalog. If the source had a catalog before, that catalog is still used.
     mutating func noteNoCatalog(at index: Int) {
         if entries.indices.contains(index) { entries[index].isKnown = true }
     }

@@ -51,8 +51,8 @@ extension NotificationPayload: AppStorePayload {
 extension NotificationPayload {
     /// The first object in the notification that names an app; nil without one.
     ///
-    /// It is used only if the notification has none of the four parts. Apple adds new parts, and a notification with a
-    /// new part is accepted, too.
+    /// The object is used only if the notification has none of the four known parts. Apple adds new parts, and a
+    /// notification with a new part is accepted, too.
     private var unknownPart: NotificationAppData? {
         for index in tape.objects(inObjectAt: tape.root) {
             let part = try? NotificationAppData(reading: FieldReader(tape: tape, index: index))
