@@ -64,8 +64,8 @@ extension LocalStore {
 
     // MARK: The receipt
 
-    /// Fetches the receipt, and writes it where apps look for it. Writes no file for a customer without a receipt. Throws
-    /// if the folder isn't writable; otherwise an app would look for a receipt that never exists.
+    /// Fetches the receipt, and writes it where apps look for it. Writes no file for a customer without a receipt.
+    /// Throws if the folder isn't writable; otherwise an app would look for a receipt that never exists.
     func fetchReceipt() async throws(StoreKitError) {
         guard let answer = try? await send(.receipt) else { return }
         do {

@@ -74,8 +74,8 @@ extension LocalStore {
             deviceVerificationID: UUID(uuidString: device))
         configuration.folder = environment["TENURE_LOCAL_STORE_FOLDER"].map { URL(fileURLWithPath: $0) }
         if let path = environment["TENURE_LOCAL_STORE_ROOTS"] {
-            // If the roots can't be read, trust Apple's roots, which sign nothing here. So every value is unverified, and
-            // the mistake shows.
+            // If the roots can't be read, trust Apple's roots, which sign nothing here. So every value is unverified,
+            // and the mistake shows.
             do {
                 configuration.anchors = try TrustAnchors([UInt8](Data(contentsOf: URL(fileURLWithPath: path))))
             } catch {

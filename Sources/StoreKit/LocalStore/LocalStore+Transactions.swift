@@ -49,8 +49,8 @@ extension LocalStore {
         return !contents.subscriptions.contains { $0.group == group && !$0.isFamilyShared }
     }
 
-    /// Returns what the App Store reports, and the flaw that the answer must have. Nil if the behavior is to fail, or if
-    /// the App Store was never reached.
+    /// Returns what the App Store reports, and the flaw that the answer must have. Nil if the behavior is to fail, or
+    /// if the App Store was never reached.
     private func contentsAndFlaw() async -> (DeviceContents, Flaw?)? {
         do throws(StoreKitError) {
             let flaw = try await applyBehavior(\.transactions)

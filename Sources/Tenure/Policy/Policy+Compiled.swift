@@ -6,8 +6,8 @@ import TenurePolicyFile
 extension Policy {
     /// Reads the output of `tenure policy compile`: JSON of at most 1 MiB, bundled with the app or sent by a server.
     ///
-    /// Reads the file as strictly as `tenure policy check` does. Unknown keys, duplicate keys and a reference to a release
-    /// list in another file are errors, each with its line and column.
+    /// Reads the file as strictly as `tenure policy check` does. Unknown keys, duplicate keys and a reference to a
+    /// release list in another file are errors, each with its line and column.
     static func compiled(
         _ data: Data, named fileName: String = "policy.json"
     ) throws(PolicyFileError) -> Policy {

@@ -214,8 +214,8 @@ extension AcquisitionKey {
 // If the App Store signs the same facts again, only the signing date differs. That isn't new evidence.
 
 extension Account {
-    /// The facts that the App Store signed, without signing dates. Two copies of an account with the same facts have the
-    /// same evidence.
+    /// The facts that the App Store signed, without signing dates. Two copies of an account with the same facts have
+    /// the same evidence.
     struct SignedFacts: Hashable {
         let environment: AppStoreEnvironment?
         let proof: AppProof?

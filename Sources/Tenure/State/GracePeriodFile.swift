@@ -10,8 +10,8 @@ struct GracePeriodFile: Sendable {
     let url: URL
     private static let maximumSize = 4096
 
-    /// Begins the grace period, unless an earlier start has begun it. Returns the time of the device since then, in which
-    /// `firstSeen` is the beginning.
+    /// Begins the grace period, unless an earlier start has begun it. Returns the time of the device since then, in
+    /// which `firstSeen` is the beginning.
     func begin(at clock: Date) -> DeviceTime {
         let known = read()
         var time = known ?? DeviceTime(clock: clock)

@@ -75,7 +75,8 @@ package final class ChainCache: Sendable {
     func localChain(certificate: [UInt8], purpose: ChainPurpose) throws(Rejection) -> TrustedChain {
         guard let signers = trust.localSigners else {
             throw Rejection(
-                .untrustedChain, "the artifact has one certificate, as Xcode's artifacts do, and Xcode isn't accepted here"
+                .untrustedChain,
+                "the artifact has one certificate, as Xcode's artifacts do, and Xcode isn't accepted here"
             )
         }
         return try locallyTrusted(certificate: certificate, anchors: signers, purpose: purpose)

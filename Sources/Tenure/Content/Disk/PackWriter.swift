@@ -239,7 +239,8 @@ final class PackWriter {
                 var hash = ContentHash()
                 let isWhole = try Disk.read(file.range(ofChunk: index), of: descriptor, path) { hash.update($0) }
                 let isGood = isWhole && hash.digest == file.chunks[index]
-                // Another version has the same file under another name. So remove this name, and don't write to the file.
+                // Another version has the same file under another name. So remove this name, and don't write to the
+                // file.
                 if !isGood, (FileStatus(path: path)?.names ?? 0) > 1 {
                     partial.drop(fileIndex)
                     break

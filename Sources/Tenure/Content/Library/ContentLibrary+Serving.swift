@@ -78,8 +78,8 @@ extension ContentLibrary {
             }
             return
         }
-        // No download runs: choose the first request that can run. In the background, only what the system has delivered
-        // is installed.
+        // No download runs: choose the first request that can run. In the background, only what the system has
+        // delivered is installed.
         guard
             let request = requests.first(where: {
                 (isInForeground || delivered.contains($0.pack)) && !isHandedOver($0.pack) && isReady($0)
