@@ -45,7 +45,8 @@ extension Product.PurchaseError: LocalizedError {
     /// English text by this package; Apple's is localized.
     public var errorDescription: String? {
         switch self {
-        case .invalidQuantity: "this quantity can't be bought; use 1 to 10"
+        case .invalidQuantity:
+            "this quantity can't be bought; use 1, or up to 10 of a consumable or a non-renewing subscription"
         case .productUnavailable: "the product isn't for sale"
         case .purchaseNotAllowed: "purchases aren't allowed on this device"
         case .ineligibleForOffer: "the offer isn't for this customer"

@@ -24,6 +24,7 @@ enum StateStorageError: Error, Sendable, Hashable {
     case locked(operation: String)
     /// This process can't use the keychain, because the app lacks the entitlement.
     case refused(operation: String)
+    /// Another failure of the keychain. `status` is an `OSStatus`.
     case failed(operation: String, status: Int32)
     /// Another process held the lock for longer than any write takes.
     case lockTimeout(path: String)
@@ -40,9 +41,11 @@ extension StateStorageError: CustomStringConvertible {
             "can't \(operation) the keychain before the device is unlocked; the client tries again after the unlock"
         case .refused(let operation):
             "can't \(operation) the keychain because the app lacks the entitlement (-34018); sign the app with a team"
-        case .failed(let operation, let status): "can't \(operation) the keychain (\(status))"
+        case .failed(let operation, let status):
+            "can't \(operation) the keychain (status \(status)); the client tries again later"
         case .lockTimeout(let path): "another process has held `\(path)` for over 2 seconds; the client will retry"
-        case .lockUnavailable(let path, let reason): "can't open the lock file `\(path)` (\(reason))"
+        case .lockUnavailable(let path, let reason):
+            "can't open the lock file `\(path)` (\(reason)); check its permissions"
         case .accessGroup(let error): "\(error)"
         }
     }
