@@ -4,11 +4,11 @@ package import TenureCore
 /// The service that a scenario tests. It gets customers' artifacts as a developer's service does, and reports
 /// what they may use.
 package protocol EntitlementService: Sendable {
-    /// Runs `story` in a store with that state. The service gets the store's notifications, uses its clock, and can
-    /// call its API.
-    func accompany(
+    /// Runs `body` with a local App Store that begins in the state of the header. Meanwhile, the service gets the
+    /// store's notifications, uses its clock, and can call its App Store Server API.
+    func withLocalStore(
         _ header: JournalHeader, signer: AppStoreSigner,
-        _ story: @escaping @Sendable (LocalAppStore) async throws -> [ScenarioRun.Outcome]
+        _ body: @escaping @Sendable (LocalAppStore) async throws -> [ScenarioRun.Outcome]
     ) async throws -> [ScenarioRun.Outcome]
 
     /// Opens the customer's app, which sends its artifacts. Returns the service's decisions.
