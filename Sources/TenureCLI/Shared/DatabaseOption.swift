@@ -41,8 +41,9 @@ struct DatabaseSelection {
     /// The bundle ID that the database must have. Nil if no policy is configured. In that case, any app's database is
     /// accepted.
     let bundleID: String?
-    /// The configuration file, and the files that it, the environment and its policies name, without the selected
-    /// database. With the certificates that the configuration trusts.
+    /// The service's other files, which a command must not overwrite: the configuration file, the files that it and the
+    /// environment name, the policies' release lists, the trusted certificates, and the keys. Without the selected
+    /// database.
     let files: [String]
     private let options: ServeOptions
 
@@ -102,7 +103,7 @@ struct DatabaseSelection {
 
     /// Opens the database for a command, and closes it afterward, even after an error.
     func open<Result>(_ body: (Store) async throws -> Result) async throws -> Result {
-        let keys = options.configuration.keysFolder.map { PrimaryFile(in: $0) }
-        return try await withDatabase(database, .existing(of: bundleID), primary: keys, body)
+        let primary = options.configuration.keysFolder.map { PrimaryFile(in: $0) }
+        return try await withDatabase(database, .existing(of: bundleID), primary: primary, body)
     }
 }

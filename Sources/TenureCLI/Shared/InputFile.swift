@@ -7,7 +7,7 @@ struct InputFile {
 
     var name: String { path == "-" ? "standard input" : path }
 
-    /// Throws if it can't be read or is larger than `limit` bytes. Never reads more than that.
+    /// Reads the whole file. Throws if the file can't be read, or is larger than `limit` bytes.
     func bytes(limit: Int = AppStoreArtifact.maximumSize) throws -> [UInt8] {
         let handle: FileHandle
         if path == "-" {
