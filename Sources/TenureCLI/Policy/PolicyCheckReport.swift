@@ -61,7 +61,7 @@ struct PolicyCheckReport {
     private var summary: String {
         let counts = LintFinding.Severity.allCases.map { severity in (severity, count(of: severity)) }
             .filter { $0.1 > 0 }
-            .map { "\($0.1) \($0.0.rawValue)\($0.1 == 1 ? "" : "s")" }
+            .map { counted($0.1, $0.0.rawValue) }
         let hasErrors = count(of: .error) > 0
         let acknowledged = findings.count(where: \.isAcknowledged)
         return
