@@ -88,8 +88,7 @@ struct DatabaseSelection {
         let primary = all.compactMap { $0.text(.keys) }.map { "\($0)/\(PrimaryFile.name)" }
         // The default database isn't in use unless it is selected.
         let others = all.filter { $0.isSet(.database) }.compactMap { $0.text(.database) }
-            .filter { !DatabaseArgument(argument: $0).isSame(as: database) }
-            .flatMap { path in ["", "-wal", "-shm", "-journal"].map { path + $0 } }
+            .map { DatabaseArgument(argument: $0) }.filter { !$0.isSame(as: database) }.flatMap(\.files)
         let folder = (database.text as NSString).deletingLastPathComponent
         let keys = database.isPostgres ? [] : SettingValues.keys(in: folder)
         return all.flatMap(\.files) + policies + primary + others + keys
