@@ -28,6 +28,8 @@ struct LocalStoreFaultCommand: AsyncParsableCommand {
         let body: JSONObject = ["code": .number(String(code)), "requests": .number(String(requests))]
         let answer = try await place.send("POST", "/control/fault", JSONValue.object(body).bytes)
         guard case .string(let message)? = answer["message"] else { return }
-        Terminal.standardOutput.write("the next \(requests) requests fail with \(code) \(message)")
+        Terminal.standardOutput.write(
+            requests == 0
+                ? "the fault has ended" : "the next \(counted(requests, "request")) will fail with \(code) \(message)")
     }
 }
