@@ -21,7 +21,7 @@ extension AppStoreSigner {
             signedAt: state.now)
         let (platform, installed) = (it.installedPlatform, it.installedRelease)
         var draft = minter.draft
-        draft[.appVersion] = .text(installed.name(on: platform))
+        draft[.appVersion] = .text(installed.reportedVersion(on: platform))
         draft[.platformCode] = .number(platform == .macOS ? 2 : 3)
         if platform == .macOS { draft[.unknown20] = nil }
         if state.environment.isProduction {
@@ -29,7 +29,7 @@ extension AppStoreSigner {
             draft[.versionExternalIdentifier] = .number(
                 UInt64(clamping: state.externalIdentifier(of: installed, app: it.app)))
             draft[.originalPurchaseDate] = .date(it.date)
-            draft[.originalAppVersion] = .text(it.release.name(on: it.platform))
+            draft[.originalAppVersion] = .text(it.release.reportedVersion(on: it.platform))
             draft[.preorderDate] = it.preorderDate.map(ReceiptDraft.Value.date)
         }
         if it.way == .volumePurchase {

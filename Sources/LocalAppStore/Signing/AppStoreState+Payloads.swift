@@ -18,7 +18,7 @@ extension AppStoreState {
         if environment.isProduction { payload["appAppleId"] = .integer(app.appAppleID) }
         payload["bundleId"] = .string(app.bundleID)
         if case .device = reader {
-            payload["applicationVersion"] = .string(installed.name(on: it.installedPlatform))
+            payload["applicationVersion"] = .string(installed.reportedVersion(on: it.installedPlatform))
             if environment.isProduction {
                 payload["versionExternalIdentifier"] = .integer(Int64(externalIdentifier(of: installed, app: it.app)))
             }
@@ -26,7 +26,7 @@ extension AppStoreState {
         payload["receiptCreationDate"] = .instant(now)
         payload["originalPurchaseDate"] = .instant(environment.isProduction ? it.date : Self.sandboxPurchaseDate)
         payload["originalApplicationVersion"] = .string(
-            environment.isProduction ? it.release.name(on: it.platform) : Self.sandboxVersion)
+            environment.isProduction ? it.release.reportedVersion(on: it.platform) : Self.sandboxVersion)
         bind(&payload, "app \(it.index)", for: reader, at: now)
         if environment.isProduction { payload["preorderDate"] = it.preorderDate.map(JSONValue.instant) }
         payload["appTransactionId"] = .string(id(of: it))

@@ -17,7 +17,7 @@ extension AppStoreState {
         let end = former.expiresDate ?? now
         let hadAccess = it.state == .active || it.gracePeriodEnd != nil
         let offer = it.nextOffer
-        let transaction = record(
+        let transaction = addTransaction(
             it.renewsAs, account: it.account, original: it.original, offer: offer, period: hadAccess ? end : now,
             reason: .renewal, price: it.renewalPrice, appAccountToken: former.appAccountToken)
         subscriptions[subscription].current = transaction.index
@@ -31,8 +31,8 @@ extension AppStoreState {
             subscriptions[subscription].nextOffer = nil
             subscriptions[subscription].offerPaymentsLeft = 0
         }
-        settleRenewalPrice(of: subscription)
-        watch(subscription)
+        updateRenewalPrice(of: subscription)
+        schedulePeriodEnd(of: subscription)
         notify(.didRenew, recovering ? .billingRecovery : nil, about: subscription)
         for member in it.sharedWith { follow(member) { $0.notify(.didRenew, about: member) } }
     }
@@ -90,25 +90,25 @@ extension AppStoreState {
 
     /// The customer switches automatic renewal off, or on again.
     mutating func setAutoRenew(_ isOn: Bool, _ customer: String, _ product: String) throws(AppStoreStateError) {
-        let place = try subscription(customer, product)
-        guard subscriptions[place].isRunning, subscriptions[place].autoRenews != isOn else {
+        let index = try subscription(customer, product)
+        guard subscriptions[index].isRunning, subscriptions[index].autoRenews != isOn else {
             throw .wrongState(
                 customer: customer, product: product, must: isOn ? "run and not renew" : "renew automatically")
         }
-        subscriptions[place].autoRenews = isOn
-        notify(.didChangeRenewalStatus, isOn ? .autoRenewEnabled : .autoRenewDisabled, about: place)
+        subscriptions[index].autoRenews = isOn
+        notify(.didChangeRenewalStatus, isOn ? .autoRenewEnabled : .autoRenewDisabled, about: index)
     }
 
     /// The customer's payment works again, and due amounts are charged.
     mutating func recover(_ customer: String, _ product: String) throws(AppStoreStateError) {
-        let place = try subscription(customer, product)
-        switch subscriptions[place].state {
+        let index = try subscription(customer, product)
+        switch subscriptions[index].state {
         case .gracePeriod, .billingRetry: break
         case .active, .expired, .revoked:
             throw .wrongState(customer: customer, product: product, must: "be in a grace period or billing retry")
         }
-        accounts[subscriptions[place].account].billingWorks = true
-        renew(place, recovering: true)
+        accounts[subscriptions[index].account].billingWorks = true
+        renew(index, recovering: true)
     }
 
     /// The developer extends the next renewal date.
@@ -119,7 +119,7 @@ extension AppStoreState {
         let date = end.addingTimeInterval(Double(days) * 86_400)
         change(subscription.current) { $0.expiresDate = date }
         subscriptions[subscription.index].extensions.append(now)
-        watch(subscription.index)
+        schedulePeriodEnd(of: subscription.index)
         notify(.renewalExtended, about: subscription.index)
         for member in subscription.sharedWith {
             change(subscriptions[member].current) { $0.expiresDate = date }
@@ -133,20 +133,20 @@ extension AppStoreState {
     mutating func extendAll(
         _ id: String, by days: Int, request: String, in storefronts: [String]
     ) throws(AppStoreStateError) {
-        let product = try productPlace(id)
+        let product = try productIndex(id)
         var (succeeded, failed) = (0, 0)
-        for place in subscriptions.indices
-        where subscriptions[place].product == product && subscriptions[place].sharedFrom == nil
-            && subscriptions[place].isRunning
+        for index in subscriptions.indices
+        where subscriptions[index].product == product && subscriptions[index].sharedFrom == nil
+            && subscriptions[index].isRunning
         {
-            let it = subscriptions[place]
+            let it = subscriptions[index]
             let storefront = accounts[it.account].storefront.code
             guard storefronts.isEmpty || storefronts.contains(storefront) else { continue }
             if extend(transactions[it.current], by: days) != nil {
                 succeeded += 1
             } else {
                 failed += 1
-                notify(.renewalExtension, .failure, about: place)
+                notify(.renewalExtension, .failure, about: index)
             }
         }
         let summary = ExtensionSummary(

@@ -180,7 +180,7 @@ struct PopulationRun {
         let (client, state, policy, population) = (await service.running, await store.state, policy, population)
         let found = try await concurrently(customers) { customer -> (count: Int, differences: [String]) in
             let name = population.name(customer)
-            guard let acquisition = state.acquisition(of: try state.accountPlace(name), app: 0) else { return (0, []) }
+            guard let acquisition = state.acquisition(of: try state.accountIndex(name), app: 0) else { return (0, []) }
             let truth = try state.truth(of: name, under: policy)
             let answer =
                 opening
