@@ -60,7 +60,7 @@ struct RehearsalSource {
         let trust = trust
         return try await withDatabase(database) { store in
             let outcome = try await DatabaseRehearsal(
-                comparison, environments: trust.environments, withTests: !trust.trust.isEmpty
+                comparison, environments: trust.environments, includesTestAuthorities: !trust.trust.isEmpty
             ).run(over: store, isStopped: { interruption.isRequested }, progress: progress.show)
             return Population(
                 input: .database(name: database.name, skipped: outcome.skipped), tally: outcome.tally,
