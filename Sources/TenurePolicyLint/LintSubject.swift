@@ -116,8 +116,9 @@ struct LintSubject: Sendable {
         return eras.allSatisfy { unlimited.contains($0.name) }
     }
 
-    /// Returns the path at which the beginning of an era on a platform is written.
-    func place(of era: Int, on platform: LintPlatform) -> [PolicyMistake.Step] {
+    /// Returns the path of the beginning of an era on a platform in the file. A platform without a beginning may inherit
+    /// that of iOS.
+    func path(ofBeginning era: Int, on platform: LintPlatform) -> [PolicyMistake.Step] {
         let isInherited = eras[era].begins[platform.platform] == nil && platform.platform.inheritsFromIOS
         return ["eras", .index(era), "begins", .key((isInherited ? Platform.iOS : platform.platform).rawValue)]
     }

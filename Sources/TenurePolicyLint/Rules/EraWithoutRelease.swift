@@ -22,7 +22,7 @@ extension LintRule {
             let last = platform.releases.last?.release
             report.add(
                 at: change.path,
-                "the list's last release on \(platform.platform.rawValue) is \(last.map { "\(platform.key.rawValue) \($0.numberInWords) (\($0.releasedAt.text))" } ?? "none"), before `\(change.after.name.shortened)` begins: the \(platform.key.rawValue) of every later customer isn't in it and proves nothing",
+                "the list's last release on \(platform.platform.rawValue) is \(last.map { "\(platform.key.rawValue) \($0.numberInWords) (\($0.releasedAt.text))" } ?? "none"), before `\(change.after.name.shortened)` begins: the \(platform.key.rawValue) of every later customer isn't in the list and proves nothing",
                 fix: "append the releases of `\(change.after.name.shortened)` to the list")
         }
     }

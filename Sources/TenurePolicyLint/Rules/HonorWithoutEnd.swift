@@ -32,7 +32,7 @@ extension LintRule {
                     at: path,
                     "\(length.iso8601) counts from the beginning of \(subject.name(index + 1)), which has no instant\(places.isEmpty ? "" : " on \(places)"): there \(give) is undetermined for everybody who came in `\(honor.era)`",
                     fix:
-                        "add `at` to \(subject.name(index + 1))\(places.isEmpty ? "" : " on \(places)"), or limit it by `until` instead"
+                        "add `at` to \(subject.name(index + 1))\(places.isEmpty ? "" : " on \(places)"), or limit the honor by `until` instead"
                 )
             }
         }

@@ -28,7 +28,7 @@ extension LintRule {
                     at: listed, on: platform,
                     "\(platform.name(of: listed.release)) on \(platform.platform.rawValue) came out in \(subject.name(era)) (\(listed.release.releasedAt.text)), and \(subject.name(change.index)) begins with \(boundary): customers who bought it lose \(inWords(lost)) wherever the purchase date isn't known",
                     fix:
-                        "begin \(subject.name(change.index)) above \(number), with its own first release; if \(number) belongs to it, correct `at` or the release's date"
+                        "begin \(subject.name(change.index)) above \(number), with its own first release; if \(number) belongs to \(subject.name(change.index)), correct `at` or the release's date"
                 )
             }
         }

@@ -26,7 +26,7 @@ extension LintRule {
                 let details = isInherited && platform.platform.inheritsFromIOS ? [place, builds] : [builds]
                 let lost = inWords(group.lost.sorted())
                 report.add(
-                    at: subject.place(of: subject.misplacedEra(group), on: platform), as: details,
+                    at: subject.path(ofBeginning: subject.misplacedEra(group), on: platform), as: details,
                     "customers who bought \(builds) on \(place) lose \(lost)\(group.datesHelp ? " wherever the purchase date isn't known" : ""): the release list says that the app was sold then, but by \(group.isByDate ? "date" : key) \(numbers.count == 1 ? "it counts" : "they count") as \(era), which \(lost) \(group.lost.count == 1 ? "doesn't" : "don't") honor",
                     fix: subject.movedBoundary(group, on: platform), subject.advice(on: group, on: platform)
                 )

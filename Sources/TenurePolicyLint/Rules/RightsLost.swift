@@ -172,8 +172,8 @@ extension LintSubject {
 
     private func advice(on entitlement: String, under old: Policy) -> LintFix {
         isNamed(entitlement)
-            ? "keep what gave it: where eras begin, the changeover windows, honors, products and `inDoubt`"
-            : "give the old name what it gave; a new name can be added beside it"
+            ? "keep what gave `\(entitlement.shortened)`: where eras begin, the changeover windows, honors, products and `inDoubt`"
+            : "restore the entitlement under its old name; a new name can be added beside it"
     }
 }
 
