@@ -7,7 +7,7 @@ import TenurePolicyFile
 extension LintRule {
     static let boundaryOnNoRelease = LintRule(
         "boundary-on-no-release", .error, "a boundary with a build or version that no release has",
-        story:
+        rationale:
             "The build that was meant to be the first free one is rejected in review, and the one that ships has another number.",
         fix: "Write the number of the era's first release, or add that release to the list.",
         needs: .releases

@@ -6,7 +6,7 @@ import TenurePolicyFile
 extension LintRule {
     static let buildReused = LintRule(
         "build-reused", .error, "one build, or one version on macOS, in two eras",
-        story:
+        rationale:
             "An app gave each release the build 1. The original build then belongs to releases of both eras, and proves neither.",
         fix: "Let the date decide: a beginning with `at` and a release list, or `buildNumbers: restarted`.",
         needs: .releases

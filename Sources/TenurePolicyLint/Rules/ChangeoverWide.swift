@@ -11,7 +11,7 @@ extension LintRule {
 
     static let changeoverWide = LintRule(
         "changeover-wide", .warning, "a changeover window of more than two weeks",
-        story:
+        rationale:
             "Within the window everyone may be an owner. Two days cover storefronts and caches; a month covers an advertising campaign.",
         fix: "Make it as long as price and binary can have disagreed: a day before, two after."
     ) { subject, report in

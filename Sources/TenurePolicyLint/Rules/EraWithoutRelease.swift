@@ -6,7 +6,7 @@ import TenurePolicyFile
 extension LintRule {
     static let eraWithoutRelease = LintRule(
         "era-without-release", .warning, "an era that has begun without a release in the policy's list",
-        story:
+        rationale:
             "A build that isn't in the list proves nothing. If a list ends before the change, only the date decides about every new customer.",
         fix: "Append every release to the list, before it ships.",
         needs: .releases

@@ -5,7 +5,7 @@ import TenurePolicyFile
 extension LintRule {
     static let honorWithoutEnd = LintRule(
         "honor-without-end", .error, "an honor of limited length in an era without a dated end",
-        story:
+        rationale:
             "A year counts from the end of the era. Without that date, it's unknown whether the year is over.",
         fix: "Add `at` to the next era on every platform, or write `until` instead of `for`."
     ) { subject, report in

@@ -6,7 +6,8 @@ import TenurePolicyFile
 extension LintRule {
     static let paidBuildBeyondBoundary = LintRule(
         "paid-build-beyond-boundary", .warning, "a release of an earlier era at or above the boundary of the next",
-        story: "Owners of the last paid update were locked out at the switch, because the boundary was set below it.",
+        rationale:
+            "Owners of the last paid update were locked out at the switch, because the boundary was set below it.",
         fix: "Begin the era with its own first release.",
         needs: .releases
     ) { subject, report in

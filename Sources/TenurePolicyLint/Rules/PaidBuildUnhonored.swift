@@ -9,7 +9,7 @@ extension LintRule {
     static let paidBuildUnhonored = LintRule(
         "paid-build-unhonored", .error,
         "paid releases with buyers who count as customers of an era that gives them nothing",
-        story:
+        rationale:
             "A boundary was set below the last paid builds, and everyone who had bought them was locked out on the day of the change.",
         fix: "Begin the next era with its own first release, or honor the era in which these were sold.",
         needs: .releases

@@ -6,7 +6,7 @@ import TenurePolicyFile
 extension LintRule {
     static let paidEraUnhonored = LintRule(
         "paid-era-unhonored", .error, "a paid era with buyers who must buy again what they paid for",
-        story: "Owners were locked out on the day of the change.",
+        rationale: "Owners were locked out on the day of the change.",
         fix: "Add the era to the `honors` of what its buyers paid for."
     ) { subject, report in
         // Skip the last era: while the app is still sold, no customer loses anything.

@@ -5,7 +5,7 @@ import TenurePolicyFile
 extension LintRule {
     static let platformForgotten = LintRule(
         "platform-forgotten", .error, "a platform that an era doesn't mention",
-        story:
+        rationale:
             "A universal app went free on the phone and was forgotten on the Mac: there everyone continued to count as an owner.",
         fix: "Give the era a beginning on that platform, or `new` if the platform began with it."
     ) { subject, report in
