@@ -201,8 +201,7 @@ struct EraChange: Sendable {
         self.date = date
         before = subject.eras[previous]
         after = subject.eras[index]
-        let written = after.begins[platform.platform] == nil ? Platform.iOS : platform.platform
-        path = ["eras", .index(index), "begins", .key(written.rawValue)]
+        path = subject.path(ofBeginning: index, on: platform)
         lost = subject.entitlements.filter { !subject.keeps($0, of: previous, countedIn: index) }.map(\.name)
         gained = subject.entitlements.filter { !subject.keeps($0, of: index, countedIn: previous) }.map(\.name)
     }
