@@ -303,10 +303,9 @@ struct CaseReader {
     }
 
     /// Reads a list of words, each of which must be a case of the enumeration.
-    private mutating func words<Word: RawRepresentable & CaseIterable>(_ part: Part?) -> [Word]
+    private mutating func words<Word: RawRepresentable & CaseIterable>(_ part: Part) -> [Word]
     where Word.RawValue == String {
-        guard let part else { return [] }
-        return (part.elements(&reading, example: "[purchases]") ?? []).compactMap { $0.word(&reading, of: Word.self) }
+        (part.elements(&reading, example: "[purchases]") ?? []).compactMap { $0.word(&reading, of: Word.self) }
     }
 }
 
