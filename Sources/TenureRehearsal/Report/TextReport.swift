@@ -151,7 +151,7 @@ package struct TextReport: Sendable {
             if tally.losing > tally.losingWithPromises {
                 let promised = tally.losing - tally.losingWithPromises
                 lines.append(
-                    .plain("  \(promised.grouped("customer")) lose something only if their promises end"))
+                    .plain("  \(promised.grouped) of the losing customers lose nothing if promises are kept"))
             }
         }
         if tally.heldByPromise > 0 {
