@@ -12,8 +12,8 @@ extension AppStoreState {
     ) throws(AppStoreStateError) {
         let product = try productIndex(id)
         let index = try subscription(customer, id)
-        let it = subscriptions[index]
-        guard it.state == .active else { throw .wrongState(customer: customer, product: id, must: "be active") }
+        let old = subscriptions[index]
+        guard old.state == .active else { throw .wrongState(customer: customer, product: id, must: "be active") }
         guard products[product].isOnSale else { throw .notForSale(product: id) }
         var offer: SubscriptionOffer?
         if let name {
@@ -22,7 +22,7 @@ extension AppStoreState {
             }
             offer = found
         }
-        let change = planChange(from: it.product, to: product)
+        let change = planChange(from: old.product, to: product)
         guard change == wanted else {
             throw .wrongState(customer: customer, product: id, must: "be \(wanted.phrase)")
         }
@@ -55,11 +55,11 @@ extension AppStoreState {
 
     /// Begins the new product now, and refunds the rest of the old one.
     private mutating func upgrade(_ index: Int, to product: Int, offer: SubscriptionOffer?) {
-        let it = subscriptions[index]
-        change(it.current) { $0.isUpgraded = true }
+        let old = subscriptions[index]
+        change(old.current) { $0.isUpgraded = true }
         let transaction = addTransaction(
-            product, account: it.account, original: it.original, offer: offer, period: now,
-            appAccountToken: transactions[it.current].appAccountToken)
+            product, account: old.account, original: old.original, offer: offer, period: now,
+            appAccountToken: transactions[old.current].appAccountToken)
         subscriptions[index].current = transaction.index
         subscriptions[index].product = product
         subscriptions[index].renewsAs = product
@@ -68,7 +68,7 @@ extension AppStoreState {
         updateRenewalPrice(of: index)
         schedulePeriodEnd(of: index)
         notify(offer == nil ? .didChangeRenewalPref : .offerRedeemed, .upgrade, about: index)
-        for member in it.sharedWith { follow(member) { $0.notify(.didChangeRenewalPref, .upgrade, about: member) } }
+        for member in old.sharedWith { follow(member) { $0.notify(.didChangeRenewalPref, .upgrade, about: member) } }
     }
 
     /// The developer raises a price. Subscribers are notified, and asked if `needsConsent`.

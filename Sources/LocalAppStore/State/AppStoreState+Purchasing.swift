@@ -122,26 +122,26 @@ extension AppStoreState {
 
     /// Sets the offer of the next renewals after its first payment: only an offer that is paid as you go has further
     /// payments.
-    mutating func setFurtherPayments(of offer: SubscriptionOffer?, in subscription: Int) {
+    mutating func setFurtherPayments(of offer: SubscriptionOffer?, in index: Int) {
         let left = offer?.discount == .payAsYouGo ? (offer?.count ?? 1) - 1 : 0
-        subscriptions[subscription].nextOffer = left > 0 ? offer : nil
-        subscriptions[subscription].offerPaymentsLeft = left
+        subscriptions[index].nextOffer = left > 0 ? offer : nil
+        subscriptions[index].offerPaymentsLeft = left
     }
 
-    mutating func updateRenewalPrice(of subscription: Int) {
-        let it = subscriptions[subscription]
-        subscriptions[subscription].renewalPrice =
-            it.nextOffer?.price ?? it.priceIncrease?.price
-            ?? products[it.renewsAs].price(in: accounts[it.account].storefront)
+    mutating func updateRenewalPrice(of index: Int) {
+        let subscription = subscriptions[index]
+        subscriptions[index].renewalPrice =
+            subscription.nextOffer?.price ?? subscription.priceIncrease?.price
+            ?? products[subscription.renewsAs].price(in: accounts[subscription.account].storefront)
     }
 
     /// Schedules the renewal and the end of the current period.
-    mutating func schedulePeriodEnd(of subscription: Int) {
-        let current = subscriptions[subscription].current
+    mutating func schedulePeriodEnd(of index: Int) {
+        let current = subscriptions[index].current
         guard let end = transactions[current].expiresDate else { return }
         scheduledEvents.schedule(
-            .renewal(subscription: subscription, transaction: current), at: end.addingTimeInterval(-Self.renewalLead))
-        scheduledEvents.schedule(.periodEnd(subscription: subscription, transaction: current), at: end)
+            .renewal(subscription: index, transaction: current), at: end.addingTimeInterval(-Self.renewalLead))
+        scheduledEvents.schedule(.periodEnd(subscription: index, transaction: current), at: end)
     }
 
     /// Returns the account's own last subscription in a group, not one that the family shares.

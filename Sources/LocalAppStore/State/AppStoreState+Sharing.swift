@@ -96,23 +96,23 @@ extension AppStoreState {
     ///
     /// - Parameter account: the index of the only member to share with. Nil shares with all members.
     mutating func share(_ purchaser: Int, with account: Int? = nil) {
-        let it = subscriptions[purchaser]
-        let origin = transactions[it.current]
-        for member in account.map({ [$0] }) ?? family(of: it.account) where acquisition(of: member, app: it.app) != nil
-        {
-            if let known = it.sharedWith.first(where: { subscriptions[$0].account == member }) {
+        let shared = subscriptions[purchaser]
+        let origin = transactions[shared.current]
+        for member in account.map({ [$0] }) ?? family(of: shared.account)
+        where acquisition(of: member, app: shared.app) != nil {
+            if let known = shared.sharedWith.first(where: { subscriptions[$0].account == member }) {
                 follow(known) { $0.notify(.subscribed, .resubscribe, about: known) }
                 continue
             }
             let transaction = addTransaction(
-                it.product, account: member, period: origin.purchaseDate, price: 0, sharedFrom: origin.index,
+                shared.product, account: member, period: origin.purchaseDate, price: 0, sharedFrom: origin.index,
                 expiresDate: origin.expiresDate)
             let index = subscriptions.count
             subscriptions.append(
                 Subscription(
-                    index: index, account: member, app: it.app, group: it.group, original: transaction.index,
-                    current: transaction.index, product: it.product, renewsAs: it.renewsAs,
-                    autoRenews: it.autoRenews, state: it.state, renewalPrice: 0, streakBegan: now,
+                    index: index, account: member, app: shared.app, group: shared.group, original: transaction.index,
+                    current: transaction.index, product: shared.product, renewsAs: shared.renewsAs,
+                    autoRenews: shared.autoRenews, state: shared.state, renewalPrice: 0, streakBegan: now,
                     sharedFrom: purchaser))
             accounts[member].subscriptions.append(index)
             subscriptions[purchaser].sharedWith.append(index)
@@ -135,22 +135,22 @@ extension AppStoreState {
     /// Updates a member's subscription to the purchaser's, and sends a notification.
     mutating func follow(_ member: Int, telling: (inout AppStoreState) -> Void) {
         guard let purchaser = subscriptions[member].sharedFrom, subscriptions[member].state != .revoked else { return }
-        let it = subscriptions[purchaser]
-        let origin = transactions[it.current]
+        let shared = subscriptions[purchaser]
+        let origin = transactions[shared.current]
         if transactions[subscriptions[member].current].sharedFrom != origin.index {
             let isUpgrade =
                 origin.reason == .purchase && transactions[subscriptions[member].current].expiresDate ?? now > now
             if isUpgrade { change(subscriptions[member].current) { $0.isUpgraded = true } }
             let transaction = addTransaction(
-                it.product, account: subscriptions[member].account, original: subscriptions[member].original,
+                shared.product, account: subscriptions[member].account, original: subscriptions[member].original,
                 period: origin.purchaseDate, reason: origin.reason, price: 0, sharedFrom: origin.index,
                 expiresDate: origin.expiresDate)
             subscriptions[member].current = transaction.index
         }
-        subscriptions[member].product = it.product
-        subscriptions[member].renewsAs = it.renewsAs
-        subscriptions[member].autoRenews = it.autoRenews
-        subscriptions[member].state = it.state
+        subscriptions[member].product = shared.product
+        subscriptions[member].renewsAs = shared.renewsAs
+        subscriptions[member].autoRenews = shared.autoRenews
+        subscriptions[member].state = shared.state
         telling(&self)
     }
 

@@ -207,11 +207,11 @@ package struct AppStoreState: Sendable {
         if apps[app].notificationURL != nil { outbox.append(index) }
     }
 
-    /// Adds a notification about a subscription in its current state, with its current transaction or another one.
+    /// Adds a notification about a subscription in its current state, with its current transaction.
     mutating func notify(
-        _ type: NotificationType, _ subtype: NotificationSubtype? = nil, about subscription: Int
+        _ type: NotificationType, _ subtype: NotificationSubtype? = nil, about index: Int
     ) {
-        let subscription = subscriptions[subscription]
+        let subscription = subscriptions[index]
         let transaction = transactions[subscription.current]
         notify(type, subtype, app: subscription.app, about: .transaction(transaction, subscription, nil))
     }
