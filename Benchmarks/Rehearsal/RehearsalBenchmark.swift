@@ -46,7 +46,7 @@ struct RehearsalBenchmark: Sendable {
     func redecide(databaseAt path: String) async throws -> Int {
         let store = Store(try SQLiteDatabase(path: path))
         let rehearsal = DatabaseRehearsal(
-            Comparison(of: policy, at: now), environments: [.production], withTests: false)
+            Comparison(of: policy, at: now), environments: [.production], includesTestAuthorities: false)
         let customers = try await rehearsal.run(over: store).tally.customers
         try await store.close()
         return customers

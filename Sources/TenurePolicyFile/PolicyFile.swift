@@ -65,7 +65,8 @@ package enum PolicyFile {
 
     /// Parses a file. Returns the document, and the mistakes that didn't prevent parsing.
     ///
-    /// - Throws: also if the document is of another kind. That file may be secret, so the message doesn't quote it.
+    /// - Throws: the mistakes, also if the file is of another kind. Such a file may be secret, so the message doesn't quote
+    ///   it.
     package static func document(
         _ bytes: some Collection<UInt8>, named fileName: String, as kind: DocumentKind = .policy
     ) throws(PolicyFileError) -> (root: DocumentNode, mistakes: [PolicyFileMistake]) {
@@ -75,7 +76,7 @@ package enum PolicyFile {
             guard kind.matches(root) else { throw failure(kind.objection(to: root), in: fileName) }
             return (root, mistakes)
         } catch {
-            throw kind.isNamed(in: bytes) ? error : error.withoutExcerpts
+            throw kind.hasKey(in: bytes) ? error : error.withoutExcerpts
         }
     }
 

@@ -42,7 +42,8 @@ struct Acknowledgments {
             return "there is no rule `\(code)`; \(Spelling.advice(for: acknowledgment.code, among: codes))"
         }
         guard rule.check != nil else {
-            return "`\(code)` is a mistake in the file and can't be acknowledged; correct it and remove this"
+            return
+                "`\(code)` is a mistake in the file and can't be acknowledged; correct the mistake, and remove the acknowledgment"
         }
         let places = findings.filter { $0.code == rule.code && !$0.isMistake }.map(\.place)
         // The finding may be missing only because the file has mistakes, or because there is no release list or

@@ -16,8 +16,8 @@ package struct LintRule: Sendable {
     package let severity: LintFinding.Severity
     /// What the rule finds, in a few words.
     package let title: String
-    /// Why it matters: what happened to developers who made this mistake.
-    package let story: String
+    /// Why the rule exists: what happened to developers who made this mistake.
+    package let rationale: String
     /// What to do in general.
     package let fix: String
     /// The input that the check needs besides the policy.
@@ -26,13 +26,13 @@ package struct LintRule: Sendable {
     let check: (@Sendable (LintSubject, inout LintReport) -> Void)?
 
     init(
-        _ code: String, _ severity: LintFinding.Severity, _ title: String, story: String, fix: String,
+        _ code: String, _ severity: LintFinding.Severity, _ title: String, rationale: String, fix: String,
         needs: Need = .nothing, check: (@Sendable (LintSubject, inout LintReport) -> Void)? = nil
     ) {
         self.code = code
         self.severity = severity
         self.title = title
-        self.story = story
+        self.rationale = rationale
         self.fix = fix
         self.needs = needs
         self.check = check

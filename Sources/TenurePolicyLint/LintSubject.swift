@@ -116,8 +116,9 @@ struct LintSubject: Sendable {
         return eras.allSatisfy { unlimited.contains($0.name) }
     }
 
-    /// Returns the path at which the beginning of an era on a platform is written.
-    func place(of era: Int, on platform: LintPlatform) -> [PolicyMistake.Step] {
+    /// Returns the path of the beginning of an era on a platform in the file. A platform without a beginning may inherit
+    /// that of iOS.
+    func path(ofBeginning era: Int, on platform: LintPlatform) -> [PolicyMistake.Step] {
         let isInherited = eras[era].begins[platform.platform] == nil && platform.platform.inheritsFromIOS
         return ["eras", .index(era), "begins", .key((isInherited ? Platform.iOS : platform.platform).rawValue)]
     }
@@ -200,8 +201,7 @@ struct EraChange: Sendable {
         self.date = date
         before = subject.eras[previous]
         after = subject.eras[index]
-        let written = after.begins[platform.platform] == nil ? Platform.iOS : platform.platform
-        path = ["eras", .index(index), "begins", .key(written.rawValue)]
+        path = subject.path(ofBeginning: index, on: platform)
         lost = subject.entitlements.filter { !subject.keeps($0, of: previous, countedIn: index) }.map(\.name)
         gained = subject.entitlements.filter { !subject.keeps($0, of: index, countedIn: previous) }.map(\.name)
     }

@@ -30,7 +30,7 @@ package enum Linter {
             }
             return finding
         }
-        return inOrder(findings, mainFile: draft.fileName)
+        return sorted(findings, mainFile: draft.fileName)
     }
 
     /// Checks a policy without its file. Positions are those in its compact JSON.
@@ -69,7 +69,7 @@ package enum Linter {
     }
 
     /// Sorts findings by position, those of the policy file first.
-    private static func inOrder(_ findings: [LintFinding], mainFile: String) -> [LintFinding] {
+    private static func sorted(_ findings: [LintFinding], mainFile: String) -> [LintFinding] {
         func place(_ finding: LintFinding) -> (Int, String, Int, Int) {
             let position = finding.position
             return (position.file == mainFile ? 0 : 1, position.file, position.line, position.column)

@@ -145,12 +145,13 @@ extension LintSubject {
         else { return nil }
         let key = platform.key.rawValue
         return .suggestion(
-            "write `\(key): \"\(number)\"`", .write(.text("\(number)"), at: place(of: era, on: platform) + [.key(key)]))
+            "write `\(key): \"\(number)\"`",
+            .write(.text("\(number)"), at: path(ofBeginning: era, on: platform) + [.key(key)]))
     }
 
     /// Returns advice for the case that the right number isn't known or would cause another finding.
     func advice(on group: ModelContradiction, on platform: LintPlatform) -> LintFix {
-        let correction = "or correct the list if \(group.numbers.count == 1 ? "it was" : "these were") free"
+        let correction = "or correct the list if the app was free then"
         guard let meant = group.meant else { return "add an era in which the app was sold, \(correction)" }
         let key = platform.key.rawValue
         return meant > group.era

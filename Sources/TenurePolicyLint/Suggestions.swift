@@ -10,13 +10,13 @@ struct Suggestions {
     /// The findings after edits that were already tested.
     private var results: [[PolicyEdit]: [FindingKey: LintFinding.Severity]] = [:]
     /// The number of tests that are left. Each checks the whole policy again, so it is lower for a long release list.
-    private var trialsLeft: Int
+    private var testsLeft: Int
 
     /// - Parameter findings: the findings for the unchanged file.
     init(for input: Linter.Input, findings: [LintFinding]) {
         self.input = input
         before = Self.keys(of: findings)
-        trialsLeft = max(6, min(64, 60_000 / ((input.releases ?? input.draft.releases).count + 1)))
+        testsLeft = max(6, min(64, 60_000 / ((input.releases ?? input.draft.releases).count + 1)))
     }
 
     /// Returns the first fix that resolves the finding and causes no other one; otherwise the first advice.
@@ -33,8 +33,8 @@ struct Suggestions {
     /// Returns the findings after the edits; nil if no test is left.
     private mutating func result(of edits: [PolicyEdit]) -> [FindingKey: LintFinding.Severity]? {
         if let known = results[edits] { return known }
-        guard trialsLeft > 0 else { return nil }
-        trialsLeft -= 1
+        guard testsLeft > 0 else { return nil }
+        testsLeft -= 1
         var edited = input
         edited.draft = input.draft.edited(by: edits)
         let result = Self.keys(of: Linter.checked(edited).map(\.finding))

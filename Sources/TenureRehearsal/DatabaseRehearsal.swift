@@ -6,15 +6,15 @@ package import TenureStore
 /// Runs a comparison over all customers in a service's database, with their evidence and their promises.
 package struct DatabaseRehearsal: Sendable {
     private let comparison: Comparison
-    /// The codes of the realms to include.
+    /// The codes of the realms to include. A realm is an environment, of the App Store or of test authorities.
     private let realms: Set<UInt8>
 
-    /// - Parameter withTests: whether to include customers of a test authority. Otherwise they are skipped.
-    package init(_ comparison: Comparison, environments: [AppStoreEnvironment], withTests: Bool) {
+    /// - Parameter includesTestAuthorities: whether to include customers of test authorities. Otherwise they are skipped.
+    package init(_ comparison: Comparison, environments: [AppStoreEnvironment], includesTestAuthorities: Bool) {
         self.comparison = comparison
         realms = Set(
             environments.flatMap { environment in
-                [Realm(environment)] + (withTests ? [Realm(environment, isTest: true)] : [])
+                [Realm(environment)] + (includesTestAuthorities ? [Realm(environment, isTest: true)] : [])
             }.map(\.code))
     }
 

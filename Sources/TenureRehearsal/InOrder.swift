@@ -6,7 +6,8 @@ import Foundation
 ///
 /// - Parameters:
 ///   - makeNext: returns the input of the next task; nil if there is no more. Like `take`, it runs on the caller's task.
-///   - work: does one task, with its input and its number.
+///   - work: does one task with its input. Runs on any core.
+///   - take: gets each result. If it throws, the other tasks are canceled.
 package func inOrder<Work: Sendable, Done: Sendable>(
     makeNext: () async throws -> Work?, _ work: @escaping @Sendable (Work) async -> Done,
     _ take: (Done) throws -> Void
@@ -15,7 +16,7 @@ package func inOrder<Work: Sendable, Done: Sendable>(
     try await withThrowingTaskGroup(of: (Int, Done).self) { group in
         var started = 0
         var taken = 0
-        // The results that wait for the result of an earlier task.
+        // The results that wait for the result of an earlier task, by the number of their task.
         var waiting: [Int: Done] = [:]
         while true {
             // Also limit the results that wait for an earlier one, so that they don't fill the memory if one task is

@@ -125,4 +125,16 @@ import Testing
         #expect(result.status == 1 && result.output.isEmpty)
         #expect(result.errors.contains("appStore.privateKeyFile"), "\(result.errors)")
     }
+
+    @Test func `tenure local-store fault prints how many requests will fail, or that the fault has ended`() async throws
+    {
+        for (requests, words) in [
+            ("1", "the next 1 request will fail with 5000001 "), ("3", "the next 3 requests will fail with 5000001 "),
+            ("0", "the fault has ended\n"),
+        ] {
+            let result = try await Command.run(
+                "local-store", "fault", "5000001", "--requests", requests, "--store", storeURL)
+            #expect(result.status == 0 && result.output.hasPrefix(words), "\(result.output)\(result.errors)")
+        }
+    }
 }

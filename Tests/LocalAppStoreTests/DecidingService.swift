@@ -53,15 +53,15 @@ actor DecidingService: EntitlementService {
             .map { try decisions(on: $0, at: now) }
     }
 
-    nonisolated func accompany(
+    nonisolated func withLocalStore(
         _ header: JournalHeader, signer: AppStoreSigner,
-        _ story: @escaping @Sendable (LocalAppStore) async throws -> [ScenarioRun.Outcome]
+        _ body: @escaping @Sendable (LocalAppStore) async throws -> [ScenarioRun.Outcome]
     ) async throws -> [ScenarioRun.Outcome] {
         var header = header
         // The notifications have no URL, because they are passed on within the process.
         for index in header.apps.indices { header.apps[index].notificationURL = "in-process:" }
         let clock = Locked(header.now)
-        return try await story(
+        return try await body(
             LocalAppStore(header.state, signer: signer, clock: { now in clock.withLock { $0 = now } }) {
                 payload, _, _ in
                 await self.receive(payload, at: clock.withLock { $0 })

@@ -132,7 +132,7 @@ extension Counter {
     let id = state.groupID("plans", of: 0)
     #expect(id.utf8.count == 8 && Int(id) != nil)
     for product in [Shop.monthly, Shop.yearly, Shop.pro] {
-        #expect(state.groupID(ofProduct: try state.productPlace(product)) == id)
+        #expect(state.groupID(ofProduct: try state.productIndex(product)) == id)
     }
 }
 

@@ -151,7 +151,7 @@ private func wrongExtensions(_ state: AppStoreState) throws -> [Wrong] {
         "extendByDays": .number("14"), "extendReasonCode": .number("1"), "requestIdentifier": .string("r1"),
     ]
     func original(_ name: String) throws -> String {
-        let account = try state.accountPlace(name)
+        let account = try state.accountIndex(name)
         let subscription = try #require(state.accounts[account].subscriptions.first)
         return state.id(of: state.transactions[state.subscriptions[subscription].original])
     }

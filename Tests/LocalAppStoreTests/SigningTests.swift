@@ -120,7 +120,7 @@ func `receipts signed in any year pass verification, and the oldest have no vers
 
 extension Shop {
     static func payload(_ state: AppStoreState, _ customer: String) throws -> AppTransactionPayload {
-        let account = state.accounts[try state.accountPlace(customer)]
+        let account = state.accounts[try state.accountIndex(customer)]
         let jws = try signer.appTransaction(
             state.acquisitions[account.acquisitions[0]], in: state, for: .device(account.devices[0]))
         return try verifier.verifyAppTransaction(Array(jws.utf8), now: state.now).payload

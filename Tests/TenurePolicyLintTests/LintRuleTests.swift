@@ -53,7 +53,7 @@ import Testing
         let rules = try #require(text.components(separatedBy: "\n## The rules\n").last)
         let rows = rules.split(separator: "\n").filter { $0.hasPrefix("| `") }
         let expected = LintRule.all.map { rule in
-            "| `\(rule.code)` | \(rule.severity.rawValue) | \(rule.title) | \(rule.story) | \(rule.fix) |"
+            "| `\(rule.code)` | \(rule.severity.rawValue) | \(rule.title) | \(rule.rationale) | \(rule.fix) |"
         }
         if let folder = ProcessInfo.processInfo.environment["TENURE_RECORD_LINT"] {
             try expected.joined(separator: "\n").write(

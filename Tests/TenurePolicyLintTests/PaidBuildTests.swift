@@ -156,7 +156,7 @@ import Testing
             """
         let found = try #require(try findings(text).first { $0.code == "paid-build-unhonored" })
         #expect(found.message.hasPrefix("customers who bought builds 12, 104 and 119 on iOS lose `premium`"))
-        #expect(found.fix == "add an era in which the app was sold, or correct the list if these were free")
+        #expect(found.fix == "add an era in which the app was sold, or correct the list if the app was free then")
     }
 
     @Test func `the suggestion for paid builds moves the era above them`() throws {

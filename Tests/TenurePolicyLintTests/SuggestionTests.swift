@@ -95,7 +95,7 @@ import Testing
                 """))
         let wide = try #require(findings.first { $0.code == "changeover-wide" })
         #expect(wide.edits.isEmpty)
-        #expect(wide.fix == "make it as long as price and build can have disagreed")
+        #expect(wide.fix == "make the window as long as price and build can have disagreed")
     }
 
     @Test func `a linter suggestion that doesn't remove its finding isn't shown`() throws {

@@ -49,8 +49,8 @@ package struct AppStoreRelease: Codable, Sendable, Hashable {
     var version: String
     package var releasedAt: Date
 
-    /// The version that the App Store reports: the build; on macOS, the marketing version.
-    func name(on platform: Platform) -> String {
+    /// The version by which the App Store names the release: the build; on macOS, the marketing version.
+    func reportedVersion(on platform: Platform) -> String {
         platform.versionKey == .shortVersionString ? version : build
     }
 }

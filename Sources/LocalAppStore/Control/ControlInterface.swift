@@ -17,7 +17,7 @@ struct ControlInterface: Sendable {
     func add(to router: Router<BasicRequestContext>) {
         let control = router.group("control")
         control.get("state") { _, _ in Response.json(await state()) }
-        control.post("operations") { request, _ in try await operation(request) }
+        control.post("operations") { request, _ in try await performOperations(request) }
         control.post("device/{kind}") { request, context in
             try await answerDevice(request, context.parameters.get("kind") ?? "")
         }
@@ -40,7 +40,7 @@ struct ControlInterface: Sendable {
     }
 
     /// Performs operations. Accepts only JSON, because a web page could send a form here without permission.
-    private func operation(_ request: Request) async throws -> Response {
+    private func performOperations(_ request: Request) async throws -> Response {
         guard request.isJSON else { return Self.notJSON }
         do {
             let bytes = Array(try await request.body.collect(upTo: 1 << 24).readableBytesView)
@@ -150,13 +150,14 @@ struct ControlInterface: Sendable {
         .json(["error": .string(detail)], status: status)
     }
 }
+
 extension Request {
     fileprivate var isJSON: Bool { headers[.contentType]?.lowercased().hasPrefix("application/json") == true }
 }
 
-/// Accepts only requests to a name of this machine: a page on another origin could point its own name here.
+/// Rejects requests with a `Host` that doesn't name this machine. Otherwise a web page could let its own host name resolve
+/// to this machine, and send requests here (DNS rebinding).
 struct LoopbackOnly<Context: RequestContext>: RouterMiddleware {
-
     func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {

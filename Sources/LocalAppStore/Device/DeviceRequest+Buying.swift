@@ -13,11 +13,11 @@ extension DeviceRequest {
         let storefront = state.accounts[account].storefront
         var products: [JSONValue] = []
         for case .string(let id) in ids {
-            guard let place = try? state.productPlace(id), state.app(ofProduct: place) == app,
-                state.products[place].isOnSale
+            guard let index = try? state.productIndex(id), state.app(ofProduct: index) == app,
+                state.products[index].isOnSale
             else { continue }
             products.append(
-                .object(state.products[place].json(in: storefront, groupID: state.groupID(ofProduct: place))))
+                .object(state.products[index].json(in: storefront, groupID: state.groupID(ofProduct: index))))
         }
         return ["products": .array(products)]
     }
@@ -49,18 +49,18 @@ extension AppStoreProduct {
 }
 
 extension DeviceInterface {
-    /// Buys like the App Store's sheet. A customer already has what they own permanently. Buying another product of a
-    /// group with a running subscription changes the plan.
+    /// Buys like the App Store's sheet. If the customer already owns a non-consumable, the response is its transaction,
+    /// and nothing is charged. Buying another product of a group with a running subscription changes the plan.
     func purchase(_ request: DeviceRequest) async throws -> JSONObject {
         guard let product = request.body.text("product") else {
             throw DeviceRefusal(.badRequest, "`product` must be the ID of a product")
         }
         let state = await store.state
-        let place = try state.productPlace(product)
-        guard state.app(ofProduct: place) == request.app else { throw AppStoreStateError.noProduct(product) }
-        if state.products[place].type == .nonConsumable,
+        let index = try state.productIndex(product)
+        guard state.app(ofProduct: index) == request.app else { throw AppStoreStateError.noProduct(product) }
+        if state.products[index].type == .nonConsumable,
             let owned = state.accounts[request.account].transactions.map({ state.transactions[$0] })
-                .last(where: { $0.product == place && $0.revocation == nil && !$0.isFamilyShared })
+                .last(where: { $0.product == index && $0.revocation == nil && !$0.isFamilyShared })
         {
             return try answer(owned, in: state, request)
         }
@@ -68,10 +68,10 @@ extension DeviceInterface {
             .customer: state.accounts[request.account].name, .product: product,
         ]
         parameters[.offer] = request.body.text("offer")
-        if let running = state.subscription(of: request.account, group: state.products[place].group), running.isRunning,
-            state.products[place].type == .autoRenewable
+        if let running = state.subscription(of: request.account, group: state.products[index].group), running.isRunning,
+            state.products[index].type == .autoRenewable
         {
-            try await changePlan(running, to: place, parameters, in: state)
+            try await changePlan(running, to: index, parameters, in: state)
         } else {
             parameters[.quantity] = request.body.integer("quantity").map(String.init)
             parameters[.appAccountToken] = request.body.text("appAccountToken")
@@ -101,15 +101,15 @@ extension DeviceInterface {
     /// a downgrade doesn't change.
     private func answer(_ product: String, _ request: DeviceRequest) async throws -> JSONObject {
         let state = await store.state
-        let place = try state.productPlace(product)
-        if state.products[place].type == .autoRenewable,
-            let subscription = state.subscription(of: request.account, group: state.products[place].group)
+        let index = try state.productIndex(product)
+        if state.products[index].type == .autoRenewable,
+            let subscription = state.subscription(of: request.account, group: state.products[index].group)
         {
             return try answer(state.transactions[subscription.current], in: state, request)
         }
         guard
             let bought = state.accounts[request.account].transactions.last(where: {
-                state.transactions[$0].product == place
+                state.transactions[$0].product == index
             })
         else { throw DeviceRefusal(.impossible, "nothing was bought; buy the product first") }
         return try answer(state.transactions[bought], in: state, request)

@@ -15,7 +15,7 @@ struct DeviceRequest: Sendable {
         let state = await store.state
         self.body = body
         if let name = body.text("customer") {
-            account = try state.accountPlace(name)
+            account = try state.accountIndex(name)
         } else {
             guard state.accounts.count == 1 else {
                 throw DeviceRefusal(
@@ -25,7 +25,7 @@ struct DeviceRequest: Sendable {
             }
             account = 0
         }
-        app = try state.appPlace(body.text("app"))
+        app = try state.appIndex(body.text("app"))
     }
 
     var device: UUID {
@@ -46,25 +46,27 @@ struct DeviceRequest: Sendable {
 
     func contents(of state: AppStoreState, at change: Int, signer: AppStoreSigner) throws -> JSONObject {
         let device = AppStoreSigner.Reader.device(try device)
-        let it = state.accounts[account]
+        let customer = state.accounts[account]
         let acquisition = state.acquisition(of: account, app: app)
         var contents: JSONObject = [
             "change": .integer(Int64(change)), "now": .string(state.now.rfc3339),
-            "environment": .string(state.environment.rawValue), "customer": .string(it.name),
+            "environment": .string(state.environment.rawValue), "customer": .string(customer.name),
             "bundleID": .string(state.apps[app].bundleID), "appAppleID": .integer(state.apps[app].appAppleID),
-            "storefront": .object(it.storefront.json),
+            "storefront": .object(customer.storefront.json),
         ]
         contents["appTransactionID"] = acquisition.map { .string(state.id(of: $0)) }
-        contents["appVersion"] = acquisition.map { .string($0.installedRelease.name(on: $0.installedPlatform)) }
+        contents["appVersion"] = acquisition.map {
+            .string($0.installedRelease.reportedVersion(on: $0.installedPlatform))
+        }
         contents["transactions"] = .array(
-            try it.transactions.map { state.transactions[$0] }.filter { $0.app == app }.map { transaction in
+            try customer.transactions.map { state.transactions[$0] }.filter { $0.app == app }.map { transaction in
                 .object([
                     "jws": .string(try signer.transaction(transaction, in: state, for: device)),
                     "isFinished": .boolean(transaction.isFinished),
                 ])
             })
         contents["subscriptions"] = .array(
-            try it.subscriptions.map { state.subscriptions[$0] }.filter { $0.app == app }.map { subscription in
+            try customer.subscriptions.map { state.subscriptions[$0] }.filter { $0.app == app }.map { subscription in
                 let current = state.transactions[subscription.current]
                 return .object([
                     "group": .string(state.groupID(subscription.group, of: app)),

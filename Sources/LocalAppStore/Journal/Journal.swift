@@ -20,7 +20,8 @@ package struct Journal: Sendable {
     /// The format of this release, in SQLite's `user_version`.
     private static let version = 1
 
-    /// Opens a journal, or begins one with the header `header`. Throws a `JournalError`.
+    /// Opens a journal. If the file is new, begins the journal with `header`, which isn't evaluated otherwise. Throws a
+    /// `JournalError`.
     package init(path: String, header: @autoclosure () throws -> JournalHeader) throws {
         self.path = path
         do {
@@ -48,13 +49,13 @@ package struct Journal: Sendable {
             }
         }
         guard let first = rows.first, let header = try? JSONDecoder().decode(JournalHeader.self, from: Data(first.utf8))
-        else { throw JournalError("it doesn't begin with a header; use another file") }
+        else { throw JournalError("`\(path)` doesn't begin with a header; use another file") }
         var state = header.state
         for (index, row) in rows.enumerated().dropFirst() {
             do {
                 try Entry(row).perform(in: &state)
             } catch {
-                throw JournalError("entry \(index + 1) can't be repeated (\(error)); use another file")
+                throw JournalError("`\(path)`: entry \(index + 1) can't be repeated (\(error)); use another file")
             }
         }
         return state

@@ -82,7 +82,7 @@ extension AppStoreState {
 
     private mutating func performForDeveloper(_ operation: AppStoreOperation) throws {
         if operation.kind == .testNotification {
-            notify(.test, app: try appPlace(operation[.app]), about: .nothing)
+            notify(.test, app: try appIndex(operation[.app]), about: .nothing)
             return
         }
         if operation.kind == .extendAll {
@@ -104,9 +104,9 @@ extension AppStoreState {
             }
         case .setAppAccountToken:
             let token = try operation.uuid(.appAccountToken)
-            for place in accounts[transaction.account].transactions
-            where transactions[place].original == transaction.original {
-                change(place) { $0.appAccountToken = token }
+            for index in accounts[transaction.account].transactions
+            where transactions[index].original == transaction.original {
+                change(index) { $0.appAccountToken = token }
             }
         case .answerConsumption:
             consumption[transaction.index] = ConsumptionAnswer(

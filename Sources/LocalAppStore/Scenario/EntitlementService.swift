@@ -4,11 +4,11 @@ package import TenureCore
 /// The service that a scenario tests. It gets customers' artifacts as a developer's service does, and reports
 /// what they may use.
 package protocol EntitlementService: Sendable {
-    /// Runs `story` in a store with that state. The service gets the store's notifications, uses its clock, and can
-    /// call its API.
-    func accompany(
+    /// Runs `body` with a local App Store that begins in the state of the header. Meanwhile, the service gets the
+    /// store's notifications, uses its clock, and can call its App Store Server API.
+    func withLocalStore(
         _ header: JournalHeader, signer: AppStoreSigner,
-        _ story: @escaping @Sendable (LocalAppStore) async throws -> [ScenarioRun.Outcome]
+        _ body: @escaping @Sendable (LocalAppStore) async throws -> [ScenarioRun.Outcome]
     ) async throws -> [ScenarioRun.Outcome]
 
     /// Opens the customer's app, which sends its artifacts. Returns the service's decisions.
@@ -46,7 +46,7 @@ package struct DeviceArtifacts: Sendable {
 
 extension LocalAppStore {
     func customer(_ name: String, app bundleID: String? = nil) throws -> KnownCustomer {
-        let acquisition = state.acquisition(of: try state.accountPlace(name), app: try state.appPlace(bundleID))
+        let acquisition = state.acquisition(of: try state.accountIndex(name), app: try state.appIndex(bundleID))
         return KnownCustomer(name: name, appTransactionID: acquisition.map { state.id(of: $0) })
     }
 
@@ -55,11 +55,11 @@ extension LocalAppStore {
         of customer: String, showing: Scenario.Showing = .appTransaction, app bundleID: String? = nil
     ) throws -> DeviceArtifacts {
         let state = state
-        let place = try state.accountPlace(customer)
-        let app = try state.appPlace(bundleID)
-        let account = state.accounts[place]
+        let index = try state.accountIndex(customer)
+        let app = try state.appIndex(bundleID)
+        let account = state.accounts[index]
         let device = account.devices[0]
-        let acquisition = state.acquisition(of: place, app: app)
+        let acquisition = state.acquisition(of: index, app: app)
         let hasTransactions = showing == .appTransaction || showing == .both
         let hasReceipt = showing == .receipt || showing == .both
         return DeviceArtifacts(

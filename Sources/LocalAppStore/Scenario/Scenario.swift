@@ -4,7 +4,6 @@ package import TenureCore
 /// A scenario: an app, its customers, what happens to them, and what they must be able to use.
 package struct Scenario: Sendable {
     package let name: String
-    let story: String?
     /// The policy file, relative to the scenario's own; nil if the command names one.
     package let policy: String?
     package let header: JournalHeader

@@ -27,7 +27,8 @@ package struct ScenarioReader {
     private mutating func scenario(_ part: Part) -> Scenario? {
         guard let fields = fields(part, .file) else { return nil }
         let name = fields["scenario"].flatMap { $0.name(&reading, example: "The Calculator disaster") }
-        let story = fields["story"].flatMap { $0.name(&reading, example: "What happened, in a sentence") }
+        // For readers of the file only.
+        _ = fields["story"].flatMap { $0.name(&reading, example: "What happened, in a sentence") }
         let policy = fields["policy"].flatMap { $0.name(&reading, example: "calculator.policy.yaml") }
         let seed = fields["seed"].flatMap { $0.name(&reading, example: "calculator") }
         let environment = fields["environment"].flatMap { $0.word(&reading, of: AppStoreEnvironment.self) }
@@ -45,7 +46,7 @@ package struct ScenarioReader {
             fields["timeline"].map { self.timeline($0, customers: customers.map(\.name), begins: begins) } ?? []
         guard let name, let begins, let app else { return nil }
         return Scenario(
-            name: name, story: story, policy: policy,
+            name: name, policy: policy,
             header: JournalHeader(
                 seed: seed ?? name, environment: environment ?? .production, now: begins, apps: [app],
                 sandboxPeriods: periods),

@@ -24,7 +24,7 @@ package struct ScenarioRun: Sendable {
 
     /// Throws a `ScenarioFailure` if an operation isn't possible.
     package func play() async throws -> [Outcome] {
-        try await service.accompany(scenario.header, signer: signer) { try await play(in: $0) }
+        try await service.withLocalStore(scenario.header, signer: signer) { try await play(in: $0) }
     }
 
     private func play(in store: LocalAppStore) async throws -> [Outcome] {

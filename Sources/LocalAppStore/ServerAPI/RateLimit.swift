@@ -1,7 +1,7 @@
 import Foundation
 
-/// Groups of endpoints with the same rate limit. The raw value is the number of requests per second; Apple counts by the
-/// hour. The sandbox allows a tenth.
+/// Groups of endpoints with the same rate limit (Apple, “Identifying rate limits”). The raw value is the number of
+/// requests per second in production; Apple counts by the hour. The sandbox allows a tenth.
 enum RequestClass: Int, Sendable, Hashable, CaseIterable {
     case reading = 50
     case changing = 20
@@ -29,7 +29,7 @@ actor RateLimit {
     }
 
     /// Counts a request. Returns nil if it may be answered, otherwise the end of the hour, when the next one may.
-    func limit(_ kind: RequestClass, of bundleID: String, at now: Date) -> Date? {
+    func countRequest(_ kind: RequestClass, of bundleID: String, at now: Date) -> Date? {
         let hour = Int(now.timeIntervalSince1970 / 3600)
         if hour != self.hour {
             self.hour = hour

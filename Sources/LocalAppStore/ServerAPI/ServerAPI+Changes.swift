@@ -11,7 +11,7 @@ extension ServerAPI {
     func addChanges(to apps: RouterGroup<BasicRequestContext>) {
         apps.put("v2/transactions/consumption/{id}") { try await change($0, $1, .reading) { try await consume($0) } }
         apps.put("v1/transactions/consumption/{id}") {
-            try await change($0, $1, .reading) { try await consumeAsBefore($0) }
+            try await change($0, $1, .reading) { try await consumeVersion1($0) }
         }
         apps.put("v1/transactions/{id}/appAccountToken") {
             try await change($0, $1, .changing) { try await setAppAccountToken($0) }
@@ -71,7 +71,7 @@ extension ServerAPI {
     }
 
     /// The fields of consumption information in version 1 of the request, with the allowed range and the error for others.
-    private static let formerFields: [(name: String, range: ClosedRange<Int>, error: ServerAPIError)] = [
+    private static let version1Fields: [(name: String, range: ClosedRange<Int>, error: ServerAPIError)] = [
         ("accountTenure", 0...7, .invalidAccountTenure), ("consumptionStatus", 0...3, .invalidConsumptionStatus),
         ("deliveryStatus", 0...5, .invalidDeliveryStatus),
         ("lifetimeDollarsPurchased", 0...7, .invalidLifetimeDollarsPurchased),
@@ -79,7 +79,7 @@ extension ServerAPI {
         ("playTime", 0...7, .invalidPlayTime), ("userStatus", 0...4, .invalidUserStatus),
     ]
 
-    private func consumeAsBefore(_ request: ServerAPIRequest) async throws -> Response {
+    private func consumeVersion1(_ request: ServerAPIRequest) async throws -> Response {
         let transaction = try request.transaction(request.id)
         guard request.state.products[transaction.product].type == .consumable else {
             throw ServerAPIError.transactionIsNotConsumable
@@ -94,7 +94,7 @@ extension ServerAPI {
                 throw ServerAPIError.invalidAppAccountToken
             }
         }
-        for field in Self.formerFields {
+        for field in Self.version1Fields {
             guard case .number(let digits)? = body[field.name], let number = Int(digits), field.range.contains(number)
             else { throw field.error }
         }
@@ -163,7 +163,7 @@ extension ServerAPI {
         let body = try request.object()
         let days = try Self.days(in: body)
         let identifier = try Self.requestIdentifier(in: body)
-        guard case .string(let id)? = body["productId"], let product = try? request.state.productPlace(id),
+        guard case .string(let id)? = body["productId"], let product = try? request.state.productIndex(id),
             request.state.app(ofProduct: product) == request.app,
             request.state.products[product].type == .autoRenewable
         else { throw ServerAPIError.invalidProductID }

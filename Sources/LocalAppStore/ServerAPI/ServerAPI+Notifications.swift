@@ -52,7 +52,7 @@ extension ServerAPIRequest {
         let oldest = state.now.addingTimeInterval(-keptFor)
         let filter = try NotificationFilter(body, of: self, oldest: oldest)
         // Notifications are ordered by date.
-        var first = state.notifications.firstPlace { $0.date >= filter.begin }
+        var first = state.notifications.partitioningIndex { $0.date >= filter.begin }
         if let token = single("paginationToken"), !token.isEmpty {
             guard let bytes = Base64.urlSafe.decode(Array(token.utf8)[...]),
                 let number = Int(String(decoding: bytes, as: UTF8.self)),
@@ -147,20 +147,20 @@ private struct NotificationFilter {
         }
     }
 
-    func admits(_ it: AppStoreNotification) -> Bool {
-        guard it.app == app, it.date >= begin, it.date <= end else { return false }
-        if let type, it.type.rawValue != type { return false }
-        if let subtype, it.subtype?.rawValue != subtype { return false }
-        if let account, it.transaction?.account != account { return false }
+    func admits(_ notification: AppStoreNotification) -> Bool {
+        guard notification.app == app, notification.date >= begin, notification.date <= end else { return false }
+        if let type, notification.type.rawValue != type { return false }
+        if let subtype, notification.subtype?.rawValue != subtype { return false }
+        if let account, notification.transaction?.account != account { return false }
         // A notification of an app without a URL was never sent. It has no attempts, and counts as a failure.
-        return !onlyFailures || it.attempts.last?.result != .success
+        return !onlyFailures || notification.attempts.last?.result != .success
     }
 }
 
 extension Array {
     /// Returns the index of the first element that satisfies `test`, by binary search. No earlier element may satisfy it,
     /// and all later ones must.
-    fileprivate func firstPlace(_ test: (Element) -> Bool) -> Int {
+    fileprivate func partitioningIndex(_ test: (Element) -> Bool) -> Int {
         var (low, high) = (startIndex, endIndex)
         while low < high {
             let middle = (low + high) / 2

@@ -10,7 +10,7 @@ import TenureMint
 package struct ServerAPI: Sendable {
     let store: LocalAppStore
     let key: ServerAPIKey
-    let limit: RateLimit
+    let rateLimit: RateLimit
     let fault = Fault()
     /// The real time, for tokens and rate limits. If a token is valid only by the local clock, that clock is used.
     let now: @Sendable () -> Date
@@ -23,7 +23,7 @@ package struct ServerAPI: Sendable {
         self.store = store
         self.key = key
         self.now = now
-        limit = RateLimit(share: rateLimitShare * (await store.state.environment.isProduction ? 1 : 0.1))
+        rateLimit = RateLimit(share: rateLimitShare * (await store.state.environment.isProduction ? 1 : 0.1))
     }
 
     package func add(to router: Router<BasicRequestContext>) {
@@ -67,8 +67,8 @@ package struct ServerAPI: Sendable {
             wanted.insert(status)
         }
         var groups: [(name: String, items: [JSONValue])] = []
-        for place in request.state.accounts[account].subscriptions {
-            let subscription = request.state.subscriptions[place]
+        for index in request.state.accounts[account].subscriptions {
+            let subscription = request.state.subscriptions[index]
             guard subscription.app == request.app else { continue }
             if !groups.contains(where: { $0.name == subscription.group }) { groups.append((subscription.group, [])) }
             guard wanted.isEmpty || wanted.contains(subscription.status.rawValue),
@@ -133,12 +133,12 @@ extension ServerAPI {
     ) async throws -> ServerAPIRequest {
         let state = await store.state
         guard let (token, now) = token(of: request, at: [self.now(), state.now]) else { throw Unauthorized() }
-        guard let app = try? state.appPlace(token.bundleID) else { throw Unauthorized() }
+        guard let app = try? state.appIndex(token.bundleID) else { throw Unauthorized() }
         if let error = await fault.next() {
             if error == .rateLimitExceeded { throw RateLimited(next: now.addingTimeInterval(1)) }
             throw error
         }
-        if let next = await limit.limit(kind, of: token.bundleID, at: now) { throw RateLimited(next: next) }
+        if let next = await rateLimit.countRequest(kind, of: token.bundleID, at: now) { throw RateLimited(next: next) }
         let body: [UInt8]
         do {
             body = Array(try await request.body.collect(upTo: 1 << 16).readableBytesView)

@@ -135,11 +135,11 @@ package enum ServerAPIError: Int, Error, Sendable, CaseIterable {
     private var words: String {
         let letters = Array("\(self)")
         var words = ""
-        for (place, letter) in letters.enumerated() {
+        for (index, letter) in letters.enumerated() {
             // A word begins after a lowercase letter, and at the last letter of an abbreviation before another word.
             let isStart =
-                place > 0 && letter.isUppercase
-                && (letters[place - 1].isLowercase || place + 1 < letters.count && letters[place + 1].isLowercase)
+                index > 0 && letter.isUppercase
+                && (letters[index - 1].isLowercase || index + 1 < letters.count && letters[index + 1].isLowercase)
             words += (isStart ? " " : "") + letter.lowercased()
         }
         return words.prefix(1).uppercased() + words.dropFirst() + "."

@@ -11,35 +11,35 @@ extension AppStoreSigner {
 
     /// The app receipt on a device of the account, signed now, in DER.
     /// It lists purchases, but consumables only until they are finished, and nothing that the family shares.
-    func receipt(of it: AppStoreAcquisition, in state: AppStoreState, device: UUID) throws -> [UInt8] {
-        let app = state.apps[it.app]
+    func receipt(of acquisition: AppStoreAcquisition, in state: AppStoreState, device: UUID) throws -> [UInt8] {
+        let app = state.apps[acquisition.app]
         let minter = ReceiptMinter(
             authority: authority,
             app: MintedApp(
                 bundleID: app.bundleID, appAppleID: app.appAppleID, environment: state.environment,
                 deviceVerificationID: device),
             signedAt: state.now)
-        let (platform, installed) = (it.installedPlatform, it.installedRelease)
+        let (platform, installed) = (acquisition.installedPlatform, acquisition.installedRelease)
         var draft = minter.draft
-        draft[.appVersion] = .text(installed.name(on: platform))
+        draft[.appVersion] = .text(installed.reportedVersion(on: platform))
         draft[.platformCode] = .number(platform == .macOS ? 2 : 3)
         if platform == .macOS { draft[.unknown20] = nil }
         if state.environment.isProduction {
-            draft[.downloadID] = .number(UInt64(clamping: state.ids.download(it.index)))
+            draft[.downloadID] = .number(UInt64(clamping: state.ids.download(acquisition.index)))
             draft[.versionExternalIdentifier] = .number(
-                UInt64(clamping: state.externalIdentifier(of: installed, app: it.app)))
-            draft[.originalPurchaseDate] = .date(it.date)
-            draft[.originalAppVersion] = .text(it.release.name(on: it.platform))
-            draft[.preorderDate] = it.preorderDate.map(ReceiptDraft.Value.date)
+                UInt64(clamping: state.externalIdentifier(of: installed, app: acquisition.app)))
+            draft[.originalPurchaseDate] = .date(acquisition.date)
+            draft[.originalAppVersion] = .text(acquisition.release.reportedVersion(on: acquisition.platform))
+            draft[.preorderDate] = acquisition.preorderDate.map(ReceiptDraft.Value.date)
         }
-        if it.way == .volumePurchase {
+        if acquisition.way == .volumePurchase {
             let type: ReceiptType = state.environment.isProduction ? .productionVPP : .productionVPPSandbox
             draft[.receiptType] = .text(type.rawValue)
-            draft[.expirationDate] = it.licenseEnds.map(ReceiptDraft.Value.date)
+            draft[.expirationDate] = acquisition.licenseEnds.map(ReceiptDraft.Value.date)
         }
         if state.now < Self.firstVersions { draft[.originalAppVersion] = nil }
-        draft.purchases = state.accounts[it.account].transactions.map { state.transactions[$0] }
-            .filter { $0.app == it.app && !$0.isFamilyShared && !($0.isFinished && state.isConsumable($0)) }
+        draft.purchases = state.accounts[acquisition.account].transactions.map { state.transactions[$0] }
+            .filter { $0.app == acquisition.app && !$0.isFamilyShared && !($0.isFinished && state.isConsumable($0)) }
             .map { state.receiptDraft(of: $0) }
         let style = ReceiptStyle(digest: state.now < Self.firstSHA256 ? .sha1 : .sha256)
         return try minter.mint(draft, style: style)
@@ -51,26 +51,27 @@ extension AppStoreState {
         products[transaction.product].type == .consumable
     }
 
-    fileprivate func receiptDraft(of it: AppStoreTransaction) -> ReceiptDraft {
-        let product = products[it.product]
+    fileprivate func receiptDraft(of transaction: AppStoreTransaction) -> ReceiptDraft {
+        let product = products[transaction.product]
         var draft = ReceiptDraft()
-        draft[.quantity] = .number(UInt64(clamping: it.quantity))
+        draft[.quantity] = .number(UInt64(clamping: transaction.quantity))
         draft[.productID] = .text(product.id)
-        draft[.transactionID] = .text(id(of: it))
-        draft[.purchaseDate] = .date(it.purchaseDate)
-        draft[.originalTransactionID] = .text(ids.transaction(it.original))
-        draft[.originalTransactionPurchaseDate] = .date(it.originalPurchaseDate)
+        draft[.transactionID] = .text(id(of: transaction))
+        draft[.purchaseDate] = .date(transaction.purchaseDate)
+        draft[.originalTransactionID] = .text(ids.transaction(transaction.original))
+        draft[.originalTransactionPurchaseDate] = .date(transaction.originalPurchaseDate)
         draft[.productType] = .number(product.type.receiptNumber)
-        draft[.expiresDate] = it.expiresDate.map(ReceiptDraft.Value.date) ?? .text("")
+        draft[.expiresDate] = transaction.expiresDate.map(ReceiptDraft.Value.date) ?? .text("")
         draft[.webOrderLineItemID] = .number(
-            product.type == .autoRenewable ? UInt64(ids.webOrderLineItem(it.index)) ?? 0 : 0)
-        draft[.cancellationDate] = (it.revocation?.date).map(ReceiptDraft.Value.date) ?? .text("")
-        draft[.isTrialPeriod] = .flag(it.offer?.discount == .freeTrial)
+            product.type == .autoRenewable ? UInt64(ids.webOrderLineItem(transaction.index)) ?? 0 : 0)
+        draft[.cancellationDate] = (transaction.revocation?.date).map(ReceiptDraft.Value.date) ?? .text("")
+        draft[.isTrialPeriod] = .flag(transaction.offer?.discount == .freeTrial)
         if product.type == .autoRenewable {
-            draft[.isInIntroOfferPeriod] = .flag(it.offer?.type == .introductory && it.offer?.discount != .freeTrial)
+            draft[.isInIntroOfferPeriod] = .flag(
+                transaction.offer?.type == .introductory && transaction.offer?.discount != .freeTrial)
         }
-        if it.offer?.type == .promotional {
-            draft[.promotionalOfferID] = (it.offer?.id).map(ReceiptDraft.Value.text)
+        if transaction.offer?.type == .promotional {
+            draft[.promotionalOfferID] = (transaction.offer?.id).map(ReceiptDraft.Value.text)
         }
         return draft
     }

@@ -44,10 +44,10 @@ package struct AppStoreSigner: Sendable {
         payload["notificationUUID"] = .string(notification.uuid.uuidString.lowercased())
         switch notification.subject {
         case .extensionSummary(let summary): payload["summary"] = .object(state.summary(summary, app: notification.app))
-        case .app(let place):
+        case .app(let index):
             var data = state.appMembers(notification.app)
             data["signedAppTransactionInfo"] = .string(
-                try appTransaction(state.acquisitions[place], in: state, for: .server))
+                try appTransaction(state.acquisitions[index], in: state, for: .server))
             payload["appData"] = .object(data)
         case .nothing:
             payload["data"] = .object(state.appMembers(notification.app, isTest: true))

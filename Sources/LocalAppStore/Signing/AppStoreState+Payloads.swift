@@ -10,117 +10,128 @@ extension AppStoreState {
     static let sandboxPurchaseDate = Date(timeIntervalSince1970: 1_375_340_400)
     static let sandboxVersion = "1.0"
 
-    func appTransaction(_ it: AppStoreAcquisition, for reader: AppStoreSigner.Reader) -> JSONObject {
-        let app = apps[it.app]
-        let installed = it.installedRelease
+    func appTransaction(_ acquisition: AppStoreAcquisition, for reader: AppStoreSigner.Reader) -> JSONObject {
+        let app = apps[acquisition.app]
+        let installed = acquisition.installedRelease
         var payload = JSONObject()
         payload["receiptType"] = .string(environment.rawValue)
         if environment.isProduction { payload["appAppleId"] = .integer(app.appAppleID) }
         payload["bundleId"] = .string(app.bundleID)
         if case .device = reader {
-            payload["applicationVersion"] = .string(installed.name(on: it.installedPlatform))
+            payload["applicationVersion"] = .string(installed.reportedVersion(on: acquisition.installedPlatform))
             if environment.isProduction {
-                payload["versionExternalIdentifier"] = .integer(Int64(externalIdentifier(of: installed, app: it.app)))
+                payload["versionExternalIdentifier"] = .integer(
+                    Int64(externalIdentifier(of: installed, app: acquisition.app)))
             }
         }
         payload["receiptCreationDate"] = .instant(now)
-        payload["originalPurchaseDate"] = .instant(environment.isProduction ? it.date : Self.sandboxPurchaseDate)
+        payload["originalPurchaseDate"] = .instant(
+            environment.isProduction ? acquisition.date : Self.sandboxPurchaseDate)
         payload["originalApplicationVersion"] = .string(
-            environment.isProduction ? it.release.name(on: it.platform) : Self.sandboxVersion)
-        bind(&payload, "app \(it.index)", for: reader, at: now)
-        if environment.isProduction { payload["preorderDate"] = it.preorderDate.map(JSONValue.instant) }
-        payload["appTransactionId"] = .string(id(of: it))
-        payload["originalPlatform"] = .string(it.platform.rawValue)
+            environment.isProduction
+                ? acquisition.release.reportedVersion(on: acquisition.platform) : Self.sandboxVersion)
+        bind(&payload, "app \(acquisition.index)", for: reader, at: now)
+        if environment.isProduction { payload["preorderDate"] = acquisition.preorderDate.map(JSONValue.instant) }
+        payload["appTransactionId"] = .string(id(of: acquisition))
+        payload["originalPlatform"] = .string(acquisition.platform.rawValue)
         // Only an app transaction of a device contains the revocation date.
-        if case .device = reader { payload["revocationDate"] = it.refundedAt.map(JSONValue.instant) }
+        if case .device = reader { payload["revocationDate"] = acquisition.refundedAt.map(JSONValue.instant) }
         return payload
     }
 
-    func payload(of it: AppStoreTransaction, for reader: AppStoreSigner.Reader, signedAt date: Date) -> JSONObject {
-        let product = products[it.product]
+    func payload(of transaction: AppStoreTransaction, for reader: AppStoreSigner.Reader, signedAt date: Date)
+        -> JSONObject
+    {
+        let product = products[transaction.product]
         let isSubscription = product.type == .autoRenewable
         var payload = JSONObject()
-        payload["originalTransactionId"] = .string(ids.transaction(it.original))
-        payload["transactionId"] = .string(id(of: it))
-        if isSubscription { payload["webOrderLineItemId"] = .string(ids.webOrderLineItem(it.index)) }
-        payload["bundleId"] = .string(apps[it.app].bundleID)
+        payload["originalTransactionId"] = .string(ids.transaction(transaction.original))
+        payload["transactionId"] = .string(id(of: transaction))
+        if isSubscription { payload["webOrderLineItemId"] = .string(ids.webOrderLineItem(transaction.index)) }
+        payload["bundleId"] = .string(apps[transaction.app].bundleID)
         payload["productId"] = .string(product.id)
-        payload["subscriptionGroupIdentifier"] = groupID(ofProduct: it.product).map(JSONValue.string)
-        payload["purchaseDate"] = .instant(it.purchaseDate)
-        payload["originalPurchaseDate"] = .instant(it.originalPurchaseDate)
-        payload["expiresDate"] = it.expiresDate.map(JSONValue.instant)
-        payload["quantity"] = .integer(it.quantity)
+        payload["subscriptionGroupIdentifier"] = groupID(ofProduct: transaction.product).map(JSONValue.string)
+        payload["purchaseDate"] = .instant(transaction.purchaseDate)
+        payload["originalPurchaseDate"] = .instant(transaction.originalPurchaseDate)
+        payload["expiresDate"] = transaction.expiresDate.map(JSONValue.instant)
+        payload["quantity"] = .integer(transaction.quantity)
         payload["type"] = .string(product.type.rawValue)
-        payload["appAccountToken"] = (it.appAccountToken?.uuidString.lowercased()).map(JSONValue.string)
-        let ownership: OwnershipType = it.isFamilyShared ? .familyShared : .purchased
+        payload["appAccountToken"] = (transaction.appAccountToken?.uuidString.lowercased()).map(JSONValue.string)
+        let ownership: OwnershipType = transaction.isFamilyShared ? .familyShared : .purchased
         payload["inAppOwnershipType"] = .string(ownership.rawValue)
         payload["signedDate"] = .instant(date)
-        if let revocation = it.revocation {
+        if let revocation = transaction.revocation {
             payload["revocationDate"] = .instant(revocation.date)
             payload["revocationReason"] = .integer(revocation.reason.rawValue)
             payload["revocationType"] = .string(revocation.type.rawValue)
             payload["revocationPercentage"] = revocation.percentage.map(JSONValue.integer)
         }
         // The App Store leaves out the field if it is false.
-        if it.isUpgraded { payload["isUpgraded"] = .boolean(true) }
-        write(it.offer, to: &payload)
+        if transaction.isUpgraded { payload["isUpgraded"] = .boolean(true) }
+        write(transaction.offer, to: &payload)
         payload["environment"] = .string(environment.rawValue)
-        payload["storefront"] = .string(it.storefront.code)
-        payload["storefrontId"] = .string(it.storefront.id)
-        payload["transactionReason"] = .string(it.reason.rawValue)
-        payload["currency"] = .string(it.storefront.currency)
-        payload["price"] = .integer(it.price)
-        payload["appTransactionId"] = acquisition(of: it.account, app: it.app).map { .string(id(of: $0)) }
-        bind(&payload, "transaction \(it.index)", for: reader, at: date)
+        payload["storefront"] = .string(transaction.storefront.code)
+        payload["storefrontId"] = .string(transaction.storefront.id)
+        payload["transactionReason"] = .string(transaction.reason.rawValue)
+        payload["currency"] = .string(transaction.storefront.currency)
+        payload["price"] = .integer(transaction.price)
+        payload["appTransactionId"] = acquisition(of: transaction.account, app: transaction.app).map {
+            .string(id(of: $0))
+        }
+        bind(&payload, "transaction \(transaction.index)", for: reader, at: date)
         return payload
     }
 
-    func renewalInfo(of it: Subscription, for reader: AppStoreSigner.Reader, signedAt date: Date) -> JSONObject {
+    func renewalInfo(of subscription: Subscription, for reader: AppStoreSigner.Reader, signedAt date: Date)
+        -> JSONObject
+    {
         var payload = JSONObject()
-        payload["originalTransactionId"] = .string(ids.transaction(it.original))
-        payload["autoRenewProductId"] = .string(products[it.renewsAs].id)
-        payload["productId"] = .string(products[it.product].id)
-        payload["autoRenewStatus"] = .integer((it.autoRenews ? AutoRenewStatus.on : .off).rawValue)
-        switch it.state {
+        payload["originalTransactionId"] = .string(ids.transaction(subscription.original))
+        payload["autoRenewProductId"] = .string(products[subscription.renewsAs].id)
+        payload["productId"] = .string(products[subscription.product].id)
+        payload["autoRenewStatus"] = .integer((subscription.autoRenews ? AutoRenewStatus.on : .off).rawValue)
+        switch subscription.state {
         case .active, .revoked: break
         case .gracePeriod, .billingRetry:
             payload["expirationIntent"] = .integer(ExpirationIntent.billingError.rawValue)
             payload["isInBillingRetryPeriod"] = .boolean(true)
-            payload["gracePeriodExpiresDate"] = it.gracePeriodEnd.map(JSONValue.instant)
+            payload["gracePeriodExpiresDate"] = subscription.gracePeriodEnd.map(JSONValue.instant)
         case .expired(let intent):
             payload["expirationIntent"] = .integer(intent.rawValue)
             payload["isInBillingRetryPeriod"] = .boolean(false)
         }
-        payload["priceIncreaseStatus"] = (it.priceIncrease?.status.rawValue).map(JSONValue.integer)
-        write(it.nextOffer, to: &payload)
-        if it.autoRenews {
-            payload["renewalPrice"] = .integer(it.renewalPrice)
-            payload["currency"] = .string(accounts[it.account].storefront.currency)
+        payload["priceIncreaseStatus"] = (subscription.priceIncrease?.status.rawValue).map(JSONValue.integer)
+        write(subscription.nextOffer, to: &payload)
+        if subscription.autoRenews {
+            payload["renewalPrice"] = .integer(subscription.renewalPrice)
+            payload["currency"] = .string(accounts[subscription.account].storefront.currency)
         }
         payload["signedDate"] = .instant(date)
         payload["environment"] = .string(environment.rawValue)
-        payload["recentSubscriptionStartDate"] = .instant(it.streakBegan)
-        payload["renewalDate"] = transactions[it.current].expiresDate.map(JSONValue.instant)
-        if !it.isRunning, it.sharedFrom == nil {
-            let offers = products[it.product].offers.filter { $0.type == .winBack }.compactMap(\.id)
+        payload["recentSubscriptionStartDate"] = .instant(subscription.streakBegan)
+        payload["renewalDate"] = transactions[subscription.current].expiresDate.map(JSONValue.instant)
+        if !subscription.isRunning, subscription.sharedFrom == nil {
+            let offers = products[subscription.product].offers.filter { $0.type == .winBack }.compactMap(\.id)
             if !offers.isEmpty { payload["eligibleWinBackOfferIds"] = .array(offers.map(JSONValue.string)) }
         }
         payload["appAccountToken"] =
-            (transactions[it.current].appAccountToken?.uuidString.lowercased()).map(JSONValue.string)
-        payload["appTransactionId"] = acquisition(of: it.account, app: it.app).map { .string(id(of: $0)) }
-        bind(&payload, "renewal \(it.index)", for: reader, at: date)
+            (transactions[subscription.current].appAccountToken?.uuidString.lowercased()).map(JSONValue.string)
+        payload["appTransactionId"] = acquisition(of: subscription.account, app: subscription.app).map {
+            .string(id(of: $0))
+        }
+        bind(&payload, "renewal \(subscription.index)", for: reader, at: date)
         return payload
     }
 
-    func summary(_ it: ExtensionSummary, app: Int) -> JSONObject {
+    func summary(_ result: ExtensionSummary, app: Int) -> JSONObject {
         var summary = appMembers(app)
-        summary["productId"] = .string(products[it.product].id)
-        summary["requestIdentifier"] = .string(it.requestIdentifier)
-        if !it.storefronts.isEmpty {
-            summary["storefrontCountryCodes"] = .array(it.storefronts.map(JSONValue.string))
+        summary["productId"] = .string(products[result.product].id)
+        summary["requestIdentifier"] = .string(result.requestIdentifier)
+        if !result.storefronts.isEmpty {
+            summary["storefrontCountryCodes"] = .array(result.storefronts.map(JSONValue.string))
         }
-        summary["succeededCount"] = .integer(Int64(it.succeeded))
-        summary["failedCount"] = .integer(Int64(it.failed))
+        summary["succeededCount"] = .integer(Int64(result.succeeded))
+        summary["failedCount"] = .integer(Int64(result.failed))
         return summary
     }
 

@@ -14,10 +14,10 @@ struct AppStoreIDs: Sendable {
     init(seed: String, environment: AppStoreEnvironment) {
         self.seed = seed
         // The seed selects one of 256 ranges of IDs, a billion apart, so different seeds rarely share IDs.
-        let place = Int(Self.hash("ids \(seed)")[0]) * 1_000_000_000
-        firstTransaction = (environment.isProduction ? 410_000_000_000_000 : 2_000_000_000_000_000) + place + 1
-        firstAppTransaction = 704_000_000_000_000_000 + place + 1
-        firstDownload = 500_000_000_000_000 + place + 1
+        let offset = Int(Self.hash("ids \(seed)")[0]) * 1_000_000_000
+        firstTransaction = (environment.isProduction ? 410_000_000_000_000 : 2_000_000_000_000_000) + offset + 1
+        firstAppTransaction = 704_000_000_000_000_000 + offset + 1
+        firstDownload = 500_000_000_000_000 + offset + 1
         firstGroup = 20_000_000 + Int(Self.hash("ids \(seed)")[1]) * 100_000
     }
 

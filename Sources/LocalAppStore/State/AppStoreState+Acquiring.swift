@@ -15,8 +15,8 @@ extension AppStoreState {
         price: Int64? = nil, way: AppStoreAcquisition.Way = .purchase, preorderDate: Date? = nil,
         licenseEnds: Date? = nil
     ) throws(AppStoreStateError) {
-        let account = try accountPlace(customer)
-        let app = try appPlace(bundleID)
+        let account = try accountIndex(customer)
+        let app = try appIndex(bundleID)
         let paid = way == .promoCode ? 0 : price ?? apps[app].price(at: now)
         if let known = acquisition(of: account, app: app) {
             guard known.refundedAt != nil else { throw .hasApp(customer: customer, app: apps[app].bundleID) }
@@ -53,7 +53,7 @@ extension AppStoreState {
         guard
             let release = apps[app].releases.last(where: {
                 ($0.platform == platform || platform.inheritsFromIOS && $0.platform == .iOS)
-                    && $0.name(on: platform) == name && $0.releasedAt <= now
+                    && $0.reportedVersion(on: platform) == name && $0.releasedAt <= now
             })
         else { throw .noRelease(app: bundleID, platform: platform, named: name) }
         return release
@@ -87,8 +87,8 @@ extension AppStoreState {
 
     /// Returns the customer's acquisition of the app, which may be refunded.
     func held(by customer: String, app bundleID: String?) throws(AppStoreStateError) -> AppStoreAcquisition {
-        let app = try appPlace(bundleID)
-        guard let acquisition = acquisition(of: try accountPlace(customer), app: app) else {
+        let app = try appIndex(bundleID)
+        guard let acquisition = acquisition(of: try accountIndex(customer), app: app) else {
             throw .hasNoApp(customer: customer, app: apps[app].bundleID)
         }
         return acquisition

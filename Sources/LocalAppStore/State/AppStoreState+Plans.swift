@@ -5,15 +5,15 @@ import TenureCore
 /// Changes of plan and of price.
 extension AppStoreState {
     /// Changes to another product of the group: at once if its level is higher, at the next renewal if it is lower.
-    /// Changing to the current product cancels such a change.
+    /// Changing to the current product cancels a change that waits for the renewal.
     /// A change of plan switches renewal on again, without a notification.
     mutating func changePlan(
         _ customer: String, to id: String, offer name: String? = nil, as wanted: PlanChange
     ) throws(AppStoreStateError) {
-        let product = try productPlace(id)
-        let place = try subscription(customer, id)
-        let it = subscriptions[place]
-        guard it.state == .active else { throw .wrongState(customer: customer, product: id, must: "be active") }
+        let product = try productIndex(id)
+        let index = try subscription(customer, id)
+        let old = subscriptions[index]
+        guard old.state == .active else { throw .wrongState(customer: customer, product: id, must: "be active") }
         guard products[product].isOnSale else { throw .notForSale(product: id) }
         var offer: SubscriptionOffer?
         if let name {
@@ -22,27 +22,27 @@ extension AppStoreState {
             }
             offer = found
         }
-        let change = planChange(from: it.product, to: product)
+        let change = planChange(from: old.product, to: product)
         guard change == wanted else {
             throw .wrongState(customer: customer, product: id, must: "be \(wanted.phrase)")
         }
-        subscriptions[place].autoRenews = true
+        subscriptions[index].autoRenews = true
         switch change {
         case .stay:
-            subscriptions[place].renewsAs = product
+            subscriptions[index].renewsAs = product
             if let offer {
-                subscriptions[place].nextOffer = offer
-                subscriptions[place].offerPaymentsLeft = offer.count
+                subscriptions[index].nextOffer = offer
+                subscriptions[index].offerPaymentsLeft = offer.count
             }
-            settleRenewalPrice(of: place)
-            notify(offer == nil ? .didChangeRenewalPref : .offerRedeemed, about: place)
-        case .upgrade: upgrade(place, to: product, offer: offer)
+            updateRenewalPrice(of: index)
+            notify(offer == nil ? .didChangeRenewalPref : .offerRedeemed, about: index)
+        case .upgrade: upgrade(index, to: product, offer: offer)
         case .downgrade:
-            subscriptions[place].renewsAs = product
-            subscriptions[place].nextOffer = offer
-            subscriptions[place].offerPaymentsLeft = offer?.count ?? 0
-            settleRenewalPrice(of: place)
-            notify(offer == nil ? .didChangeRenewalPref : .offerRedeemed, .downgrade, about: place)
+            subscriptions[index].renewsAs = product
+            subscriptions[index].nextOffer = offer
+            subscriptions[index].offerPaymentsLeft = offer?.count ?? 0
+            updateRenewalPrice(of: index)
+            notify(offer == nil ? .didChangeRenewalPref : .offerRedeemed, .downgrade, about: index)
         }
     }
 
@@ -54,48 +54,48 @@ extension AppStoreState {
     }
 
     /// Begins the new product now, and refunds the rest of the old one.
-    private mutating func upgrade(_ place: Int, to product: Int, offer: SubscriptionOffer?) {
-        let it = subscriptions[place]
-        change(it.current) { $0.isUpgraded = true }
-        let transaction = record(
-            product, account: it.account, original: it.original, offer: offer, period: now,
-            appAccountToken: transactions[it.current].appAccountToken)
-        subscriptions[place].current = transaction.index
-        subscriptions[place].product = product
-        subscriptions[place].renewsAs = product
-        subscriptions[place].priceIncrease = nil
-        take(offer, in: place)
-        settleRenewalPrice(of: place)
-        watch(place)
-        notify(offer == nil ? .didChangeRenewalPref : .offerRedeemed, .upgrade, about: place)
-        for member in it.sharedWith { follow(member) { $0.notify(.didChangeRenewalPref, .upgrade, about: member) } }
+    private mutating func upgrade(_ index: Int, to product: Int, offer: SubscriptionOffer?) {
+        let old = subscriptions[index]
+        change(old.current) { $0.isUpgraded = true }
+        let transaction = addTransaction(
+            product, account: old.account, original: old.original, offer: offer, period: now,
+            appAccountToken: transactions[old.current].appAccountToken)
+        subscriptions[index].current = transaction.index
+        subscriptions[index].product = product
+        subscriptions[index].renewsAs = product
+        subscriptions[index].priceIncrease = nil
+        setFurtherPayments(of: offer, in: index)
+        updateRenewalPrice(of: index)
+        schedulePeriodEnd(of: index)
+        notify(offer == nil ? .didChangeRenewalPref : .offerRedeemed, .upgrade, about: index)
+        for member in old.sharedWith { follow(member) { $0.notify(.didChangeRenewalPref, .upgrade, about: member) } }
     }
 
     /// The developer raises a price. Subscribers are notified, and asked if `needsConsent`.
     mutating func raisePrice(
         of id: String, to price: Int64, needsConsent: Bool = true
     ) throws(AppStoreStateError) {
-        let product = try productPlace(id)
+        let product = try productIndex(id)
         products[product].price = price
         products[product].prices = [:]
-        for place in subscriptions.indices
-        where subscriptions[place].renewsAs == product && subscriptions[place].sharedFrom == nil
-            && subscriptions[place].state == .active && subscriptions[place].autoRenews
+        for index in subscriptions.indices
+        where subscriptions[index].renewsAs == product && subscriptions[index].sharedFrom == nil
+            && subscriptions[index].state == .active && subscriptions[index].autoRenews
         {
-            subscriptions[place].priceIncrease = .init(
+            subscriptions[index].priceIncrease = .init(
                 price: price, status: needsConsent ? .notYetAnswered : .accepted)
-            settleRenewalPrice(of: place)
-            notify(.priceIncrease, needsConsent ? .pending : .accepted, about: place)
+            updateRenewalPrice(of: index)
+            notify(.priceIncrease, needsConsent ? .pending : .accepted, about: index)
         }
     }
 
     /// The customer agrees to a higher price.
     mutating func consent(_ customer: String, _ product: String) throws(AppStoreStateError) {
-        let place = try subscription(customer, product)
-        guard subscriptions[place].state == .active, subscriptions[place].priceIncrease?.status == .notYetAnswered
+        let index = try subscription(customer, product)
+        guard subscriptions[index].state == .active, subscriptions[index].priceIncrease?.status == .notYetAnswered
         else { throw .wrongState(customer: customer, product: product, must: "have a price increase to answer") }
-        subscriptions[place].priceIncrease?.status = .accepted
-        notify(.priceIncrease, .accepted, about: place)
+        subscriptions[index].priceIncrease?.status = .accepted
+        notify(.priceIncrease, .accepted, about: index)
     }
 }
 

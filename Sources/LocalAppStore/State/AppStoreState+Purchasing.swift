@@ -10,8 +10,8 @@ extension AppStoreState {
     package mutating func buy(
         _ id: String, _ customer: String, quantity: Int64 = 1, offer name: String? = nil, appAccountToken: UUID? = nil
     ) throws(AppStoreStateError) -> AppStoreTransaction {
-        let account = try accountPlace(customer)
-        let product = try productPlace(id)
+        let account = try accountIndex(customer)
+        let product = try productIndex(id)
         let app = app(ofProduct: product)
         guard products[product].isOnSale else { throw .notForSale(product: id) }
         guard let acquisition = acquisition(of: account, app: app) else {
@@ -19,7 +19,7 @@ extension AppStoreState {
         }
         guard accounts[account].billingWorks else { throw .billingFails(customer: customer) }
         guard products[product].type == .autoRenewable else {
-            let transaction = record(
+            let transaction = addTransaction(
                 product, account: account, quantity: max(1, quantity), appAccountToken: appAccountToken)
             notify(.oneTimeCharge, app: app, about: .transaction(transaction, nil, nil))
             return transaction
@@ -52,41 +52,48 @@ extension AppStoreState {
         _ product: Int, account: Int, app: Int, former: Subscription?, offer: SubscriptionOffer?,
         appAccountToken: UUID?
     ) -> AppStoreTransaction {
-        let transaction = record(
+        let transaction = addTransaction(
             product, account: account, original: former?.original, offer: offer, period: now,
             appAccountToken: appAccountToken ?? former.flatMap { transactions[$0.current].appAccountToken })
-        let place: Int
+        let index: Int
         if let former {
-            place = former.index
+            index = former.index
             // Gaps of up to 60 days count as uninterrupted.
             let ended = transactions[former.current].expiresDate ?? .distantPast
-            if now.timeIntervalSince(ended) > 60 * 86_400 { subscriptions[place].streakBegan = now }
-            subscriptions[place].current = transaction.index
+            if now.timeIntervalSince(ended) > 60 * 86_400 { subscriptions[index].streakBegan = now }
+            subscriptions[index].current = transaction.index
         } else {
-            place = subscriptions.count
+            index = subscriptions.count
             subscriptions.append(
                 Subscription(
-                    index: place, account: account, app: app, group: products[product].group ?? "",
+                    index: index, account: account, app: app, group: products[product].group ?? "",
                     original: transaction.index, current: transaction.index, product: product, renewsAs: product,
                     renewalPrice: 0, streakBegan: now, sharedFrom: nil))
-            accounts[account].subscriptions.append(place)
+            accounts[account].subscriptions.append(index)
         }
-        subscriptions[place].product = product
-        subscriptions[place].renewsAs = product
-        subscriptions[place].autoRenews = true
-        subscriptions[place].state = .active
-        subscriptions[place].renewals = 0
-        subscriptions[place].priceIncrease = nil
-        take(offer, in: place)
-        settleRenewalPrice(of: place)
-        watch(place)
-        notify(.subscribed, former == nil ? .initialBuy : .resubscribe, about: place)
-        if subscriptions[place].isShared { share(place) }
+        subscriptions[index].product = product
+        subscriptions[index].renewsAs = product
+        subscriptions[index].autoRenews = true
+        subscriptions[index].state = .active
+        subscriptions[index].renewals = 0
+        subscriptions[index].priceIncrease = nil
+        setFurtherPayments(of: offer, in: index)
+        updateRenewalPrice(of: index)
+        schedulePeriodEnd(of: index)
+        notify(.subscribed, former == nil ? .initialBuy : .resubscribe, about: index)
+        if subscriptions[index].isShared { share(index) }
         return transactions[transaction.index]
     }
 
-    /// Adds a payment. `period` is where the period of a subscription begins.
-    mutating func record(
+    /// Adds a transaction to the account's history.
+    ///
+    /// - Parameters:
+    ///   - original: the index of the first transaction. Nil if this is the first.
+    ///   - start: the beginning of a subscription's period. Nil for other products.
+    ///   - price: the price of one unit in milliunits. Nil for the offer's or the product's.
+    ///   - sharedFrom: the index of the purchaser's transaction, for a family member.
+    ///   - expiresDate: the end of a shared period. Nil to compute the end from `start`.
+    mutating func addTransaction(
         _ product: Int, account: Int, quantity: Int64 = 1, original: Int? = nil, offer: SubscriptionOffer? = nil,
         period start: Date? = nil, reason: TransactionReason = .purchase, price: Int64? = nil,
         appAccountToken: UUID? = nil, sharedFrom: Int? = nil, expiresDate: Date? = nil
@@ -113,27 +120,28 @@ extension AppStoreState {
         return transaction
     }
 
-    /// Notes the further payments of an offer that is paid as you go, after the first one was charged.
-    mutating func take(_ offer: SubscriptionOffer?, in subscription: Int) {
+    /// Sets the offer of the next renewals after its first payment: only an offer that is paid as you go has further
+    /// payments.
+    mutating func setFurtherPayments(of offer: SubscriptionOffer?, in index: Int) {
         let left = offer?.discount == .payAsYouGo ? (offer?.count ?? 1) - 1 : 0
-        subscriptions[subscription].nextOffer = left > 0 ? offer : nil
-        subscriptions[subscription].offerPaymentsLeft = left
+        subscriptions[index].nextOffer = left > 0 ? offer : nil
+        subscriptions[index].offerPaymentsLeft = left
     }
 
-    mutating func settleRenewalPrice(of subscription: Int) {
-        let it = subscriptions[subscription]
-        subscriptions[subscription].renewalPrice =
-            it.nextOffer?.price ?? it.priceIncrease?.price
-            ?? products[it.renewsAs].price(in: accounts[it.account].storefront)
+    mutating func updateRenewalPrice(of index: Int) {
+        let subscription = subscriptions[index]
+        subscriptions[index].renewalPrice =
+            subscription.nextOffer?.price ?? subscription.priceIncrease?.price
+            ?? products[subscription.renewsAs].price(in: accounts[subscription.account].storefront)
     }
 
     /// Schedules the renewal and the end of the current period.
-    mutating func watch(_ subscription: Int) {
-        let current = subscriptions[subscription].current
+    mutating func schedulePeriodEnd(of index: Int) {
+        let current = subscriptions[index].current
         guard let end = transactions[current].expiresDate else { return }
         scheduledEvents.schedule(
-            .renewal(subscription: subscription, transaction: current), at: end.addingTimeInterval(-Self.renewalLead))
-        scheduledEvents.schedule(.periodEnd(subscription: subscription, transaction: current), at: end)
+            .renewal(subscription: index, transaction: current), at: end.addingTimeInterval(-Self.renewalLead))
+        scheduledEvents.schedule(.periodEnd(subscription: index, transaction: current), at: end)
     }
 
     /// Returns the account's own last subscription in a group, not one that the family shares.
@@ -145,8 +153,8 @@ extension AppStoreState {
 
     /// Returns the index of the customer's own subscription in the group of a product.
     func subscription(_ customer: String, _ id: String) throws(AppStoreStateError) -> Int {
-        let product = try productPlace(id)
-        guard let found = subscription(of: try accountPlace(customer), group: products[product].group),
+        let product = try productIndex(id)
+        guard let found = subscription(of: try accountIndex(customer), group: products[product].group),
             products[product].type == .autoRenewable
         else { throw .noSubscription(customer: customer, product: id) }
         return found.index

@@ -9,8 +9,8 @@ extension AppStoreState {
     func transaction(_ customer: String, _ id: String, periodsAgo: Int = 0) throws(AppStoreStateError)
         -> AppStoreTransaction
     {
-        let product = try productPlace(id)
-        let account = try accountPlace(customer)
+        let product = try productIndex(id)
+        let account = try accountIndex(customer)
         let own = accounts[account].transactions.filter { transactions[$0].product == product }
         guard periodsAgo >= 0, periodsAgo < own.count else { throw .neverBought(customer: customer, product: id) }
         return transactions[own[own.count - 1 - periodsAgo]]
@@ -22,7 +22,7 @@ extension AppStoreState {
         periodsAgo: Int = 0
     ) throws(AppStoreStateError) {
         let transaction = try transaction(customer, product, periodsAgo: periodsAgo)
-        tell(.consumptionRequest, of: transaction, reason: reason)
+        notify(.consumptionRequest, about: transaction, reason: reason)
     }
 
     mutating func declineRefund(
@@ -32,7 +32,7 @@ extension AppStoreState {
         guard transaction.revocation == nil else {
             throw .wrongState(customer: customer, product: product, must: "not be refunded already")
         }
-        tell(.refundDeclined, of: transaction)
+        notify(.refundDeclined, about: transaction)
     }
 
     /// Refunds a payment, in full or in part. For a subscription, the running period ends; an earlier one has no
@@ -61,10 +61,10 @@ extension AppStoreState {
                 notify(.didChangeRenewalStatus, .autoRenewDisabled, about: subscription.index)
             }
             subscriptions[subscription.index].state = .revoked
-            tell(.refund, of: transactions[transaction.index])
+            notify(.refund, about: transactions[transaction.index])
             for member in subscription.sharedWith { revokeShare(subscription: member) }
         } else {
-            tell(.refund, of: transactions[transaction.index])
+            notify(.refund, about: transactions[transaction.index])
             guard sharedPurchases.remove(transaction.index) != nil else { return }
             revokeShares(in: transactions[transaction.index])
         }
@@ -85,12 +85,12 @@ extension AppStoreState {
             let isOver = (transaction.expiresDate ?? .distantPast) <= now
             subscriptions[subscription.index].state = isOver ? .expired(.customerCancelled) : .active
         }
-        tell(.refundReversed, of: transactions[transaction.index])
+        notify(.refundReversed, about: transactions[transaction.index])
     }
 
     /// Sends a notification about the disputed transaction, with the current state of its subscription.
-    private mutating func tell(
-        _ type: NotificationType, of transaction: AppStoreTransaction, reason: ConsumptionRequestReason? = nil
+    private mutating func notify(
+        _ type: NotificationType, about transaction: AppStoreTransaction, reason: ConsumptionRequestReason? = nil
     ) {
         notify(
             type, app: transaction.app, about: .transaction(transaction, subscription(of: transaction), reason))

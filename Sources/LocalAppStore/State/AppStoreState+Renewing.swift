@@ -4,84 +4,86 @@ import TenureCore
 
 /// What happens to a subscription at the end of its period.
 extension AppStoreState {
-    func canRenew(_ subscription: Int) -> Bool {
-        let it = subscriptions[subscription]
-        return it.autoRenews && accounts[it.account].billingWorks && products[it.renewsAs].isOnSale
-            && it.priceIncrease?.status != .notYetAnswered && !hasRenewedEnough(subscription)
+    func canRenew(_ index: Int) -> Bool {
+        let subscription = subscriptions[index]
+        return subscription.autoRenews && accounts[subscription.account].billingWorks
+            && products[subscription.renewsAs].isOnSale
+            && subscription.priceIncrease?.status != .notYetAnswered && !hasRenewedEnough(index)
     }
 
     /// Charges for the next period. It follows the last one, or begins now if access had ended meanwhile.
-    mutating func renew(_ subscription: Int, recovering: Bool) {
-        let it = subscriptions[subscription]
-        let former = transactions[it.current]
+    mutating func renew(_ index: Int, recovering: Bool) {
+        let subscription = subscriptions[index]
+        let former = transactions[subscription.current]
         let end = former.expiresDate ?? now
-        let hadAccess = it.state == .active || it.gracePeriodEnd != nil
-        let offer = it.nextOffer
-        let transaction = record(
-            it.renewsAs, account: it.account, original: it.original, offer: offer, period: hadAccess ? end : now,
-            reason: .renewal, price: it.renewalPrice, appAccountToken: former.appAccountToken)
-        subscriptions[subscription].current = transaction.index
-        subscriptions[subscription].product = it.renewsAs
-        subscriptions[subscription].state = .active
-        subscriptions[subscription].renewals += 1
-        subscriptions[subscription].priceIncrease = nil
-        if offer != nil, it.offerPaymentsLeft > 1 {
-            subscriptions[subscription].offerPaymentsLeft = it.offerPaymentsLeft - 1
+        let hadAccess = subscription.state == .active || subscription.gracePeriodEnd != nil
+        let offer = subscription.nextOffer
+        let transaction = addTransaction(
+            subscription.renewsAs, account: subscription.account, original: subscription.original, offer: offer,
+            period: hadAccess ? end : now,
+            reason: .renewal, price: subscription.renewalPrice, appAccountToken: former.appAccountToken)
+        subscriptions[index].current = transaction.index
+        subscriptions[index].product = subscription.renewsAs
+        subscriptions[index].state = .active
+        subscriptions[index].renewals += 1
+        subscriptions[index].priceIncrease = nil
+        if offer != nil, subscription.offerPaymentsLeft > 1 {
+            subscriptions[index].offerPaymentsLeft = subscription.offerPaymentsLeft - 1
         } else {
-            subscriptions[subscription].nextOffer = nil
-            subscriptions[subscription].offerPaymentsLeft = 0
+            subscriptions[index].nextOffer = nil
+            subscriptions[index].offerPaymentsLeft = 0
         }
-        settleRenewalPrice(of: subscription)
-        watch(subscription)
-        notify(.didRenew, recovering ? .billingRecovery : nil, about: subscription)
-        for member in it.sharedWith { follow(member) { $0.notify(.didRenew, about: member) } }
+        updateRenewalPrice(of: index)
+        schedulePeriodEnd(of: index)
+        notify(.didRenew, recovering ? .billingRecovery : nil, about: index)
+        for member in subscription.sharedWith { follow(member) { $0.notify(.didRenew, about: member) } }
     }
 
-    mutating func endPeriod(of subscription: Int) {
-        let it = subscriptions[subscription]
-        if !it.autoRenews || hasRenewedEnough(subscription) {
-            expire(subscription, .customerCancelled)
-        } else if it.priceIncrease?.status == .notYetAnswered {
-            expire(subscription, .priceIncreaseNotAccepted)
-        } else if !products[it.renewsAs].isOnSale {
-            expire(subscription, .productUnavailable)
-        } else if !accounts[it.account].billingWorks {
-            failToRenew(subscription)
+    mutating func endPeriod(of index: Int) {
+        let subscription = subscriptions[index]
+        if !subscription.autoRenews || hasRenewedEnough(index) {
+            expire(index, .customerCancelled)
+        } else if subscription.priceIncrease?.status == .notYetAnswered {
+            expire(index, .priceIncreaseNotAccepted)
+        } else if !products[subscription.renewsAs].isOnSale {
+            expire(index, .productUnavailable)
+        } else if !accounts[subscription.account].billingWorks {
+            failToRenew(index)
         } else {
-            renew(subscription, recovering: false)
+            renew(index, recovering: false)
         }
     }
 
-    private mutating func failToRenew(_ subscription: Int) {
-        let it = subscriptions[subscription]
-        if let days = apps[it.app].gracePeriodDays {
+    private mutating func failToRenew(_ index: Int) {
+        let subscription = subscriptions[index]
+        if let days = apps[subscription.app].gracePeriodDays {
             let end = now.addingTimeInterval(seconds(ofDays: Double(days)))
-            subscriptions[subscription].state = .gracePeriod(until: end)
-            scheduledEvents.schedule(.gracePeriodEnd(subscription: subscription, transaction: it.current), at: end)
+            subscriptions[index].state = .gracePeriod(until: end)
+            scheduledEvents.schedule(.gracePeriodEnd(subscription: index, transaction: subscription.current), at: end)
         } else {
-            subscriptions[subscription].state = .billingRetry
+            subscriptions[index].state = .billingRetry
         }
-        let subtype: NotificationSubtype? = apps[it.app].gracePeriodDays == nil ? nil : .gracePeriod
+        let subtype: NotificationSubtype? = apps[subscription.app].gracePeriodDays == nil ? nil : .gracePeriod
         scheduledEvents.schedule(
-            .billingRetryEnd(subscription: subscription, transaction: it.current),
+            .billingRetryEnd(subscription: index, transaction: subscription.current),
             at: now.addingTimeInterval(seconds(ofDays: Self.billingRetryDays)))
-        notify(.didFailToRenew, subtype, about: subscription)
-        for member in it.sharedWith { follow(member) { $0.notify(.didFailToRenew, subtype, about: member) } }
+        notify(.didFailToRenew, subtype, about: index)
+        for member in subscription.sharedWith { follow(member) { $0.notify(.didFailToRenew, subtype, about: member) } }
     }
 
-    mutating func endGracePeriod(of subscription: Int) {
-        subscriptions[subscription].state = .billingRetry
-        notify(.gracePeriodExpired, about: subscription)
-        for member in subscriptions[subscription].sharedWith {
+    mutating func endGracePeriod(of index: Int) {
+        subscriptions[index].state = .billingRetry
+        notify(.gracePeriodExpired, about: index)
+        for member in subscriptions[index].sharedWith {
             follow(member) { $0.notify(.gracePeriodExpired, about: member) }
         }
     }
 
-    mutating func expire(_ subscription: Int, _ intent: ExpirationIntent) {
-        subscriptions[subscription].state = .expired(intent)
-        subscriptions[subscription].autoRenews = false
-        notify(.expired, intent.subtype, about: subscription)
-        for member in subscriptions[subscription].sharedWith {
+    mutating func expire(_ index: Int, _ intent: ExpirationIntent) {
+        subscriptions[index].state = .expired(intent)
+        subscriptions[index].autoRenews = false
+        notify(.expired, intent.subtype, about: index)
+        for member in subscriptions[index].sharedWith {
             follow(member) { $0.notify(.expired, intent.subtype, about: member) }
         }
     }
@@ -90,25 +92,25 @@ extension AppStoreState {
 
     /// The customer switches automatic renewal off, or on again.
     mutating func setAutoRenew(_ isOn: Bool, _ customer: String, _ product: String) throws(AppStoreStateError) {
-        let place = try subscription(customer, product)
-        guard subscriptions[place].isRunning, subscriptions[place].autoRenews != isOn else {
+        let index = try subscription(customer, product)
+        guard subscriptions[index].isRunning, subscriptions[index].autoRenews != isOn else {
             throw .wrongState(
                 customer: customer, product: product, must: isOn ? "run and not renew" : "renew automatically")
         }
-        subscriptions[place].autoRenews = isOn
-        notify(.didChangeRenewalStatus, isOn ? .autoRenewEnabled : .autoRenewDisabled, about: place)
+        subscriptions[index].autoRenews = isOn
+        notify(.didChangeRenewalStatus, isOn ? .autoRenewEnabled : .autoRenewDisabled, about: index)
     }
 
     /// The customer's payment works again, and due amounts are charged.
     mutating func recover(_ customer: String, _ product: String) throws(AppStoreStateError) {
-        let place = try subscription(customer, product)
-        switch subscriptions[place].state {
+        let index = try subscription(customer, product)
+        switch subscriptions[index].state {
         case .gracePeriod, .billingRetry: break
         case .active, .expired, .revoked:
             throw .wrongState(customer: customer, product: product, must: "be in a grace period or billing retry")
         }
-        accounts[subscriptions[place].account].billingWorks = true
-        renew(place, recovering: true)
+        accounts[subscriptions[index].account].billingWorks = true
+        renew(index, recovering: true)
     }
 
     /// The developer extends the next renewal date.
@@ -119,7 +121,7 @@ extension AppStoreState {
         let date = end.addingTimeInterval(Double(days) * 86_400)
         change(subscription.current) { $0.expiresDate = date }
         subscriptions[subscription.index].extensions.append(now)
-        watch(subscription.index)
+        schedulePeriodEnd(of: subscription.index)
         notify(.renewalExtended, about: subscription.index)
         for member in subscription.sharedWith {
             change(subscriptions[member].current) { $0.expiresDate = date }
@@ -133,20 +135,20 @@ extension AppStoreState {
     mutating func extendAll(
         _ id: String, by days: Int, request: String, in storefronts: [String]
     ) throws(AppStoreStateError) {
-        let product = try productPlace(id)
+        let product = try productIndex(id)
         var (succeeded, failed) = (0, 0)
-        for place in subscriptions.indices
-        where subscriptions[place].product == product && subscriptions[place].sharedFrom == nil
-            && subscriptions[place].isRunning
+        for index in subscriptions.indices
+        where subscriptions[index].product == product && subscriptions[index].sharedFrom == nil
+            && subscriptions[index].isRunning
         {
-            let it = subscriptions[place]
-            let storefront = accounts[it.account].storefront.code
+            let subscription = subscriptions[index]
+            let storefront = accounts[subscription.account].storefront.code
             guard storefronts.isEmpty || storefronts.contains(storefront) else { continue }
-            if extend(transactions[it.current], by: days) != nil {
+            if extend(transactions[subscription.current], by: days) != nil {
                 succeeded += 1
             } else {
                 failed += 1
-                notify(.renewalExtension, .failure, about: place)
+                notify(.renewalExtension, .failure, about: index)
             }
         }
         let summary = ExtensionSummary(

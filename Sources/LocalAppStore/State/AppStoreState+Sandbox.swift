@@ -22,7 +22,7 @@ extension AppStoreState {
     }
 
     /// Whether the subscription has had all the renewals that the sandbox allows, so that it ends now.
-    func hasRenewedEnough(_ subscription: Int) -> Bool {
-        !environment.isProduction && subscriptions[subscription].renewals >= sandboxPeriods.renewals
+    func hasRenewedEnough(_ index: Int) -> Bool {
+        !environment.isProduction && subscriptions[index].renewals >= sandboxPeriods.renewals
     }
 }

@@ -39,22 +39,22 @@ extension AppStoreState {
 
     /// A member leaves the family, and loses what it shared.
     mutating func leaveFamily(_ customer: String) throws(AppStoreStateError) {
-        let account = try accountPlace(customer)
+        let account = try accountIndex(customer)
         guard accounts[account].family != nil else { throw .noFamily(customer: customer) }
-        for place in accounts[account].subscriptions {
-            if let purchaser = subscriptions[place].sharedFrom {
-                subscriptions[purchaser].sharedWith.removeAll { $0 == place }
-                revokeShare(subscription: place)
+        for index in accounts[account].subscriptions {
+            if let purchaser = subscriptions[index].sharedFrom {
+                subscriptions[purchaser].sharedWith.removeAll { $0 == index }
+                revokeShare(subscription: index)
             } else {
-                for member in subscriptions[place].sharedWith { revokeShare(subscription: member) }
-                subscriptions[place].sharedWith = []
-                subscriptions[place].isShared = false
+                for member in subscriptions[index].sharedWith { revokeShare(subscription: member) }
+                subscriptions[index].sharedWith = []
+                subscriptions[index].isShared = false
             }
         }
-        for place in shares(inFamilyOf: account) where subscription(of: transactions[place]) == nil {
-            guard let origin = transactions[place].sharedFrom else { continue }
-            if transactions[place].account == account || transactions[origin].account == account {
-                revokeShare(transaction: place)
+        for index in shares(inFamilyOf: account) where subscription(of: transactions[index]) == nil {
+            guard let origin = transactions[index].sharedFrom else { continue }
+            if transactions[index].account == account || transactions[origin].account == account {
+                revokeShare(transaction: index)
             }
         }
         removeFromFamily(account)
@@ -64,13 +64,13 @@ extension AppStoreState {
     mutating func takeShares(_ account: Int, app: Int) {
         guard let family = accounts[account].family else { return }
         for other in families[family] ?? [] where other != account {
-            for place in accounts[other].subscriptions
-            where subscriptions[place].isShared && subscriptions[place].app == app && subscriptions[place].isRunning {
-                share(place, with: account)
+            for index in accounts[other].subscriptions
+            where subscriptions[index].isShared && subscriptions[index].app == app && subscriptions[index].isRunning {
+                share(index, with: account)
             }
-            for place in accounts[other].transactions
-            where sharedPurchases.contains(place) && transactions[place].app == app {
-                give(place, to: account)
+            for index in accounts[other].transactions
+            where sharedPurchases.contains(index) && transactions[index].app == app {
+                give(index, to: account)
             }
         }
     }
@@ -96,30 +96,31 @@ extension AppStoreState {
     ///
     /// - Parameter account: the index of the only member to share with. Nil shares with all members.
     mutating func share(_ purchaser: Int, with account: Int? = nil) {
-        let it = subscriptions[purchaser]
-        let origin = transactions[it.current]
-        for member in account.map({ [$0] }) ?? family(of: it.account) where acquisition(of: member, app: it.app) != nil
-        {
-            if let known = it.sharedWith.first(where: { subscriptions[$0].account == member }) {
+        let shared = subscriptions[purchaser]
+        let origin = transactions[shared.current]
+        for member in account.map({ [$0] }) ?? family(of: shared.account)
+        where acquisition(of: member, app: shared.app) != nil {
+            if let known = shared.sharedWith.first(where: { subscriptions[$0].account == member }) {
                 follow(known) { $0.notify(.subscribed, .resubscribe, about: known) }
                 continue
             }
-            let transaction = record(
-                it.product, account: member, period: origin.purchaseDate, price: 0, sharedFrom: origin.index,
+            let transaction = addTransaction(
+                shared.product, account: member, period: origin.purchaseDate, price: 0, sharedFrom: origin.index,
                 expiresDate: origin.expiresDate)
-            let place = subscriptions.count
+            let index = subscriptions.count
             subscriptions.append(
                 Subscription(
-                    index: place, account: member, app: it.app, group: it.group, original: transaction.index,
-                    current: transaction.index, product: it.product, renewsAs: it.renewsAs,
-                    autoRenews: it.autoRenews, state: it.state, renewalPrice: 0, streakBegan: now,
+                    index: index, account: member, app: shared.app, group: shared.group, original: transaction.index,
+                    current: transaction.index, product: shared.product, renewsAs: shared.renewsAs,
+                    autoRenews: shared.autoRenews, state: shared.state, renewalPrice: 0, streakBegan: now,
                     sharedFrom: purchaser))
-            accounts[member].subscriptions.append(place)
-            subscriptions[purchaser].sharedWith.append(place)
-            notify(.subscribed, .initialBuy, about: place)
+            accounts[member].subscriptions.append(index)
+            subscriptions[purchaser].sharedWith.append(index)
+            notify(.subscribed, .initialBuy, about: index)
         }
     }
 
+    /// Gives a member who has the app a share in a purchase that isn't a subscription.
     private mutating func give(_ purchase: Int, to member: Int) {
         let origin = transactions[purchase]
         guard acquisition(of: member, app: origin.app) != nil,
@@ -127,29 +128,29 @@ extension AppStoreState {
                 transactions[$0].sharedFrom == purchase && transactions[$0].revocation == nil
             })
         else { return }
-        let transaction = record(origin.product, account: member, price: 0, sharedFrom: purchase)
+        let transaction = addTransaction(origin.product, account: member, price: 0, sharedFrom: purchase)
         notify(.oneTimeCharge, app: origin.app, about: .transaction(transaction, nil, nil))
     }
 
     /// Updates a member's subscription to the purchaser's, and sends a notification.
     mutating func follow(_ member: Int, telling: (inout AppStoreState) -> Void) {
         guard let purchaser = subscriptions[member].sharedFrom, subscriptions[member].state != .revoked else { return }
-        let it = subscriptions[purchaser]
-        let origin = transactions[it.current]
+        let shared = subscriptions[purchaser]
+        let origin = transactions[shared.current]
         if transactions[subscriptions[member].current].sharedFrom != origin.index {
             let isUpgrade =
                 origin.reason == .purchase && transactions[subscriptions[member].current].expiresDate ?? now > now
             if isUpgrade { change(subscriptions[member].current) { $0.isUpgraded = true } }
-            let transaction = record(
-                it.product, account: subscriptions[member].account, original: subscriptions[member].original,
+            let transaction = addTransaction(
+                shared.product, account: subscriptions[member].account, original: subscriptions[member].original,
                 period: origin.purchaseDate, reason: origin.reason, price: 0, sharedFrom: origin.index,
                 expiresDate: origin.expiresDate)
             subscriptions[member].current = transaction.index
         }
-        subscriptions[member].product = it.product
-        subscriptions[member].renewsAs = it.renewsAs
-        subscriptions[member].autoRenews = it.autoRenews
-        subscriptions[member].state = it.state
+        subscriptions[member].product = shared.product
+        subscriptions[member].renewsAs = shared.renewsAs
+        subscriptions[member].autoRenews = shared.autoRenews
+        subscriptions[member].state = shared.state
         telling(&self)
     }
 

@@ -7,16 +7,16 @@ extension AppStoreState {
     /// the plan that runs or is in its grace period. Non-renewing purchases aren't among them, because the developer
     /// decides their length.
     func entitledProducts(of customer: String) throws(AppStoreStateError) -> Set<String> {
-        let account = accounts[try accountPlace(customer)]
+        let account = accounts[try accountIndex(customer)]
         var result: Set<String> = []
-        for place in account.transactions {
-            let transaction = transactions[place]
+        for index in account.transactions {
+            let transaction = transactions[index]
             if products[transaction.product].type == .nonConsumable, transaction.revocation == nil {
                 result.insert(products[transaction.product].id)
             }
         }
-        for place in account.subscriptions {
-            let subscription = subscriptions[place]
+        for index in account.subscriptions {
+            let subscription = subscriptions[index]
             switch subscription.state {
             case .active: result.insert(products[subscription.product].id)
             case .gracePeriod(let end): if end > now { result.insert(products[subscription.product].id) }

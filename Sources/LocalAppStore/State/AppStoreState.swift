@@ -4,8 +4,9 @@ package import TenureCore
 
 /// The state of a local App Store: its catalog, its customers, and its clock.
 ///
-/// It is a value that changes only by operations. Lists refer to each other by index. The same seed and operations give
-/// the same state, with the same IDs and the same fields to sign.
+/// It is a value that changes only by operations. Lists refer to each other by index: an `Int` named `account`, `app`,
+/// `product`, `transaction` or `subscription` is the index in that list. The same seed and operations give the same state,
+/// with the same IDs and the same fields to sign.
 package struct AppStoreState: Sendable {
     package let seed: String
     package let environment: AppStoreEnvironment
@@ -30,8 +31,8 @@ package struct AppStoreState: Sendable {
     var revision = 0
     /// The date and rank of the last notification about each original transaction.
     private var lastNotified: [Int: (date: Date, rank: Int)] = [:]
-    private var accountPlaces: [String: Int] = [:]
-    private var productPlaces: [String: Int] = [:]
+    private var accountIndexes: [String: Int] = [:]
+    private var productIndexes: [String: Int] = [:]
     /// The index of each product's app.
     private var appOfProduct: [Int] = []
     private(set) var families: [String: [Int]] = [:]
@@ -55,34 +56,34 @@ package struct AppStoreState: Sendable {
     // MARK: Catalog
 
     mutating func add(_ app: AppStoreApp) {
-        let place = apps.count
-        for product in app.products where productPlaces[product.id] == nil {
-            productPlaces[product.id] = products.count
+        let index = apps.count
+        for product in app.products where productIndexes[product.id] == nil {
+            productIndexes[product.id] = products.count
             products.append(product)
-            appOfProduct.append(place)
+            appOfProduct.append(index)
         }
         apps.append(app)
     }
 
     mutating func release(_ release: AppStoreRelease, of bundleID: String?) throws(AppStoreStateError) {
-        let app = try appPlace(bundleID)
+        let app = try appIndex(bundleID)
         apps[app].releases.append(release)
         apps[app].releases.sort { $0.releasedAt < $1.releasedAt }
     }
 
     mutating func setPrice(_ price: AppPrice, of bundleID: String?) throws(AppStoreStateError) {
-        let app = try appPlace(bundleID)
+        let app = try appIndex(bundleID)
         apps[app].prices.append(price)
         apps[app].prices.sort { $0.from < $1.from }
     }
 
     /// Puts a product on sale, or removes it. A product that isn't on sale can't be bought and doesn't renew.
     mutating func setOnSale(_ isOnSale: Bool, product id: String) throws(AppStoreStateError) {
-        products[try productPlace(id)].isOnSale = isOnSale
+        products[try productIndex(id)].isOnSale = isOnSale
     }
 
     mutating func setNotificationURL(_ url: String?, of bundleID: String?) throws(AppStoreStateError) {
-        apps[try appPlace(bundleID)].notificationURL = url
+        apps[try appIndex(bundleID)].notificationURL = url
     }
 
     // MARK: Customers
@@ -90,23 +91,23 @@ package struct AppStoreState: Sendable {
     package mutating func addCustomer(
         _ name: String, storefront code: String = "USA", family: String? = nil, devices: Int = 1
     ) throws(AppStoreStateError) {
-        guard accountPlaces[name] == nil else { throw .customerExists(name) }
+        guard accountIndexes[name] == nil else { throw .customerExists(name) }
         guard let storefront = Storefront(code: code) else { throw .noStorefront(code) }
-        let place = accounts.count
-        let devices = (0..<max(1, min(devices, 10))).map { ids.uuid("device \($0) of account \(place)") }
+        let index = accounts.count
+        let devices = (0..<max(1, min(devices, 10))).map { ids.uuid("device \($0) of account \(index)") }
         accounts.append(AppStoreAccount(name: name, storefront: storefront, family: family, devices: devices))
-        accountPlaces[name] = place
-        if let family { families[family, default: []].append(place) }
+        accountIndexes[name] = index
+        if let family { families[family, default: []].append(index) }
     }
 
     mutating func move(_ customer: String, to code: String) throws(AppStoreStateError) {
-        let account = try accountPlace(customer)
+        let account = try accountIndex(customer)
         guard let storefront = Storefront(code: code) else { throw .noStorefront(code) }
         accounts[account].storefront = storefront
     }
 
     mutating func setBillingWorks(_ works: Bool, of customer: String) throws(AppStoreStateError) {
-        accounts[try accountPlace(customer)].billingWorks = works
+        accounts[try accountIndex(customer)].billingWorks = works
     }
 
     mutating func removeFromFamily(_ account: Int) {
@@ -117,27 +118,27 @@ package struct AppStoreState: Sendable {
 
     // MARK: Looking up
 
-    package func accountPlace(_ name: String) throws(AppStoreStateError) -> Int {
-        guard let place = accountPlaces[name] else { throw .noCustomer(name) }
-        return place
+    package func accountIndex(_ name: String) throws(AppStoreStateError) -> Int {
+        guard let index = accountIndexes[name] else { throw .noCustomer(name) }
+        return index
     }
 
-    func productPlace(_ id: String) throws(AppStoreStateError) -> Int {
-        guard let place = productPlaces[id] else { throw .noProduct(id) }
-        return place
+    func productIndex(_ id: String) throws(AppStoreStateError) -> Int {
+        guard let index = productIndexes[id] else { throw .noProduct(id) }
+        return index
     }
 
     /// The app with that bundle ID; without one, the only app.
-    func appPlace(_ bundleID: String?) throws(AppStoreStateError) -> Int {
+    func appIndex(_ bundleID: String?) throws(AppStoreStateError) -> Int {
         guard let bundleID else {
             guard apps.count == 1 else { throw .whichApp }
             return 0
         }
-        guard let place = apps.firstIndex(where: { $0.bundleID == bundleID }) else { throw .noApp(bundleID) }
-        return place
+        guard let index = apps.firstIndex(where: { $0.bundleID == bundleID }) else { throw .noApp(bundleID) }
+        return index
     }
 
-    func app(ofProduct place: Int) -> Int { appOfProduct[place] }
+    func app(ofProduct index: Int) -> Int { appOfProduct[index] }
 
     package func acquisition(of account: Int, app: Int) -> AppStoreAcquisition? {
         accounts[account].acquisitions.lazy.map { acquisitions[$0] }.first { $0.app == app }
@@ -145,22 +146,22 @@ package struct AppStoreState: Sendable {
 
     /// Finds a transaction by its `transactionId`.
     func transaction(_ id: some StringProtocol) -> AppStoreTransaction? {
-        guard let place = ids.transactionIndex(id), transactions.indices.contains(place) else { return nil }
-        return transactions[place]
+        guard let index = ids.transactionIndex(id), transactions.indices.contains(index) else { return nil }
+        return transactions[index]
     }
 
     /// Finds an acquisition by its `appTransactionId`.
     func acquisition(_ id: some StringProtocol) -> AppStoreAcquisition? {
-        guard let place = ids.appTransactionIndex(id), acquisitions.indices.contains(place) else { return nil }
-        return acquisitions[place]
+        guard let index = ids.appTransactionIndex(id), acquisitions.indices.contains(index) else { return nil }
+        return acquisitions[index]
     }
 
     /// Finds a transaction by the order ID in the purchaser's e-mail. A shared purchase has none.
     func transaction(order id: String) -> AppStoreTransaction? {
-        guard let place = ids.transactionIndex(order: id), transactions.indices.contains(place),
-            !transactions[place].isFamilyShared
+        guard let index = ids.transactionIndex(order: id), transactions.indices.contains(index),
+            !transactions[index].isFamilyShared
         else { return nil }
-        return transactions[place]
+        return transactions[index]
     }
 
     package func id(of transaction: AppStoreTransaction) -> String { ids.transaction(transaction.index) }
@@ -176,8 +177,8 @@ package struct AppStoreState: Sendable {
     }
 
     /// The ID of a product's subscription group; nil if it isn't a subscription.
-    func groupID(ofProduct place: Int) -> String? {
-        products[place].group.map { groupID($0, of: app(ofProduct: place)) }
+    func groupID(ofProduct index: Int) -> String? {
+        products[index].group.map { groupID($0, of: app(ofProduct: index)) }
     }
 
     /// The subscription that a transaction belongs to.
@@ -206,11 +207,11 @@ package struct AppStoreState: Sendable {
         if apps[app].notificationURL != nil { outbox.append(index) }
     }
 
-    /// Adds a notification about a subscription in its current state, with its current transaction or another one.
+    /// Adds a notification about a subscription in its current state, with its current transaction.
     mutating func notify(
-        _ type: NotificationType, _ subtype: NotificationSubtype? = nil, about subscription: Int
+        _ type: NotificationType, _ subtype: NotificationSubtype? = nil, about index: Int
     ) {
-        let subscription = subscriptions[subscription]
+        let subscription = subscriptions[index]
         let transaction = transactions[subscription.current]
         notify(type, subtype, app: subscription.app, about: .transaction(transaction, subscription, nil))
     }

@@ -31,10 +31,10 @@ struct ScheduledEvents: Sendable {
     mutating func schedule(_ event: Event, at date: Date) {
         entries.append(Entry(date: date, number: count, event: event))
         count += 1
-        var place = entries.count - 1
-        while place > 0, entries[place].isBefore(entries[(place - 1) / 2]) {
-            entries.swapAt(place, (place - 1) / 2)
-            place = (place - 1) / 2
+        var index = entries.count - 1
+        while index > 0, entries[index].isBefore(entries[(index - 1) / 2]) {
+            entries.swapAt(index, (index - 1) / 2)
+            index = (index - 1) / 2
         }
     }
 
@@ -44,16 +44,16 @@ struct ScheduledEvents: Sendable {
         let last = entries.removeLast()
         guard !entries.isEmpty else { return (first.date, first.event) }
         entries[0] = last
-        var place = 0
+        var index = 0
         while true {
-            var smallest = place
-            for child in [2 * place + 1, 2 * place + 2]
+            var smallest = index
+            for child in [2 * index + 1, 2 * index + 2]
             where child < entries.count && entries[child].isBefore(entries[smallest]) {
                 smallest = child
             }
-            if smallest == place { break }
-            entries.swapAt(place, smallest)
-            place = smallest
+            if smallest == index { break }
+            entries.swapAt(index, smallest)
+            index = smallest
         }
         return (first.date, first.event)
     }

@@ -40,7 +40,7 @@ struct CurrentPolicy: Sendable {
             do throws(PolicyFileError) {
                 self.bundled = .compiled(try Policy.compiled(bundled))
             } catch {
-                throw .unsound(error)
+                throw .invalidPolicy(error)
             }
         } else {
             let signed = try SignedPolicy.verify(bundled, keys: keys, bundleID: nil)

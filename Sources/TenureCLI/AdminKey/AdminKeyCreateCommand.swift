@@ -44,7 +44,7 @@ struct AdminKeyCreateCommand: AsyncParsableCommand {
         let secret = KeySecret()
         let key = StoredAdminKey(name: name, scope: scope, createdAt: Date())
         let isNew = try await databaseOption.selection().open { store in
-            // First, because a stored key without its secret would be useless.
+            // Write the file before the key is stored, because a stored key without its secret would be useless.
             try out.map { try SecretFile(path: $0).make(Array((secret.text + "\n").utf8)) }
             do {
                 let isNew = try await store.write(locking: [.adminKeys]) {

@@ -36,11 +36,10 @@ struct AppStoreOrderCommand: AsyncParsableCommand {
         let id = order.trimmingCharacters(in: .whitespaces)
         let data = try await client.send("GET", "/v1/admin/orders/\(ServiceClient.escaped(id))")
         let answer: OrderResponse = try client.decoded(data)
-        let terminal = Terminal.standardOutput
         if json {
-            terminal.write(String(decoding: data, as: UTF8.self))
+            Terminal.standardOutput.write(json: Array(data))
         } else {
-            for line in Self.lines(answer) { terminal.write(Terminal.clean(line)) }
+            for line in Self.lines(answer) { Terminal.standardOutput.write(Terminal.clean(line)) }
         }
         guard !answer.customers.isEmpty else { throw ExitCode.refused }
     }

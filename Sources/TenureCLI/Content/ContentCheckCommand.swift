@@ -43,9 +43,9 @@ struct ContentCheckCommand: AsyncParsableCommand {
                     terminal.write(terminal.styled(line, .faint))
                 }
             }
-            // If the policy has mistakes, only these are reported.
-            let isPolicy = !error.mistakes.contains { $0.file == content.file }
-            let checked = isPolicy ? content.policy.map { InputFile(path: $0).name } ?? name : name
+            // If the policy has mistakes, the packs aren't checked, and all mistakes are the policy's.
+            let areOfPolicy = !error.mistakes.contains { $0.file == content.file }
+            let checked = areOfPolicy ? content.policy.map { InputFile(path: $0).name } ?? name : name
             terminal.write("\(checked): \(counted(error.mistakes.count, "mistake"))")
             throw ExitCode.refused
         }

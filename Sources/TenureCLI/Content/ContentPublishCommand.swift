@@ -12,7 +12,7 @@ struct ContentPublishCommand: AsyncParsableCommand {
             Each version of a pack becomes an archive (ustar, uncompressed) and a manifest, both named by their SHA-256. \
             Existing files stay as they are. The catalog is signed like a policy and replaced last: until then, apps \
             use the earlier catalog. Versions for other values of `minimumAppVersion` stay in the catalog. Packs that \
-            are no longer in \(Self.file) are removed from it.
+            are no longer in the file are removed from the catalog.
 
             Apps accept a catalog only if its counter is higher than that of the previous one. Without --counter, the \
             counter is the time in seconds since 1970.
@@ -25,8 +25,6 @@ struct ContentPublishCommand: AsyncParsableCommand {
                   --key policy-key.pem --to published
             """
     )
-
-    private static let file = "content.yaml"
 
     @OptionGroup var content: ContentFileOptions
 

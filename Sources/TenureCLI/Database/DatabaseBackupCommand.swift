@@ -36,11 +36,10 @@ struct DatabaseBackupCommand: AsyncParsableCommand {
                 """)
         }
         // The backup itself checks that the file isn't the database under another name.
-        let filesBeside = ["-wal", "-shm", "-journal"].map { database.text + $0 }
-        try FilePlan(reading: filesBeside + selection.files, writing: [file]).check(replacing: true)
-        let receipt = try SQLiteBackup(of: database.text, to: file).run(replacing: force)
+        try FilePlan(reading: database.files.dropFirst() + selection.files, writing: [file]).check(replacing: true)
+        let backup = try SQLiteBackup(of: database.text, to: file).run(replacing: force)
         Terminal.standardOutput.write(
-            "copied \(receipt.customers) customers and \(receipt.artifacts) artifacts to \(file) (\(receipt.size) bytes)"
+            "copied \(backup.customers) customers and \(backup.artifacts) artifacts to \(file) (\(backup.size) bytes)"
         )
     }
 }

@@ -32,12 +32,12 @@ struct DatabaseCheckCommand: AsyncParsableCommand {
                 Terminal.standardOutput.write(Terminal.clean(finding.description))
             }
             progress.end()
-            let looked = "\(outcome.customers) customers, \(outcome.artifacts) artifacts"
+            let checked = "\(outcome.customers) customers, \(outcome.artifacts) artifacts"
             guard outcome.findings == 0 else {
-                Terminal.standardError.write("error: \(looked): \(outcome.findings) findings")
+                Terminal.standardError.write("error: \(checked): \(outcome.findings) findings")
                 throw ExitCode.error
             }
-            Terminal.standardOutput.write("\(looked): nothing is wrong")
+            Terminal.standardOutput.write("\(checked): nothing is wrong")
         }
     }
 }

@@ -24,7 +24,7 @@ struct DatabaseDumpCommand: AsyncParsableCommand {
             let progress = Progress("customers")
             let output = Terminal.standardOutput
             _ = try await DatabaseDump(of: store).write(progress: progress.show) { lines throws(StoreError) in
-                guard output.writes(lines) else {
+                guard output.write(bytes: lines) else {
                     throw .failed("the dump can't be written; free some space, or read the pipe to its end")
                 }
             }

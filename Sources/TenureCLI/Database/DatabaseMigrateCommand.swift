@@ -45,7 +45,7 @@ struct DatabaseMigrateCommand: AsyncParsableCommand {
             database: to, config: toConfig, app: toConfig == nil ? nil : options.app, environment: [:])
         let to = target.database
         guard !to.isSame(as: selection.database) else {
-            throw CommandError("the target is the source; name another database with --to")
+            throw CommandError("the target is the source; name another database with --to or --to-config")
         }
         try await selection.open { source in
             let app = try await source.read { try DatabaseHeader.read(in: $0.session).bundleID } ?? target.bundleID

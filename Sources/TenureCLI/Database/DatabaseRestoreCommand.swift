@@ -34,11 +34,11 @@ struct DatabaseRestoreCommand: AsyncParsableCommand {
                 "use PostgreSQL's tools: `pg_restore` for a backup by `pg_dump`; or `tenure database migrate --to`")
         }
         try FilePlan(reading: selection.files, writing: [database.text]).check(replacing: true)
-        let receipt = try SQLiteRestore(of: file, to: database.text, for: selection.bundleID).run()
-        let replaced = receipt.replaced.map { "; the replaced database is `\($0)`" } ?? ""
+        let restored = try SQLiteRestore(of: file, to: database.text, for: selection.bundleID).run()
+        let replaced = restored.replaced.map { "; the replaced database is `\($0)`" } ?? ""
         Terminal.standardOutput.write(
             """
-            restored \(receipt.contents.customers) customers and \(receipt.contents.artifacts) artifacts to \(database.text)\(replaced)
+            restored \(restored.contents.customers) customers and \(restored.contents.artifacts) artifacts to \(database.text)\(replaced)
             """)
     }
 }

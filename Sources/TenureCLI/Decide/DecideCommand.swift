@@ -82,14 +82,14 @@ struct DecideCommand: AsyncParsableCommand {
         let decisions = decide(evidence, under: policy, at: instant)
             .filter { entitlement.isEmpty || entitlement.contains($0.entitlement) }
         if json {
-            write(decisions, of: customer)
+            writeJSON(decisions, of: customer)
         } else {
-            tell(decisions, of: customer)
+            writeText(decisions, of: customer)
         }
         throw ExitCode(of: decisions)
     }
 
-    private func write(_ decisions: [Decision], of customer: CustomerFiles) {
+    private func writeJSON(_ decisions: [Decision], of customer: CustomerFiles) {
         let fields = JSONWriter.object { writer in
             writer.field("environment", customer.environment.rawValue)
             writer.field("decisions", decisions) { $0.value($1, namesEntitlement: true, in: language) }
@@ -104,7 +104,7 @@ struct DecideCommand: AsyncParsableCommand {
         Terminal.standardOutput.write(json: fields)
     }
 
-    private func tell(_ decisions: [Decision], of customer: CustomerFiles) {
+    private func writeText(_ decisions: [Decision], of customer: CustomerFiles) {
         for file in customer.rejected {
             Terminal.standardError.write(
                 "warning: `\(file.name)` is ignored: \(file.code), \(Terminal.clean(file.detail))")

@@ -99,7 +99,7 @@ private func publish(_ policy: Policy, of folder: DemoFolder, by client: Service
 /// Syncs the customers, prints what each may use, and suggests what to try next.
 private func syncCustomers(port: Int, customers: [DemoCustomer], folder: DemoFolder) async {
     let terminal = Terminal.standardOutput
-    let client = RehearsedService(url: "http://127.0.0.1:\(port)", adminKey: nil)
+    let client = ServiceUnderTest(url: "http://127.0.0.1:\(port)", adminKey: nil)
     var example: (customer: String, pack: String, link: String)?
     for customer in customers {
         do {

@@ -6,7 +6,7 @@ import TenureServer
 
 /// The asset packs of the demonstration, which are published with each start.
 enum DemoContent {
-    /// Writes a description and the files that it names.
+    /// Writes `content.yaml`, which describes one pack, and the pack's sound files.
     static func write(to folder: DemoFolder) throws {
         let samples = folder.path + "/piano/samples"
         try FileManager.default.createDirectory(atPath: samples, withIntermediateDirectories: true)
@@ -33,18 +33,23 @@ enum DemoContent {
         return ContentSettings(folder: folder.published)
     }
 
-    /// A second of sound: a WAV file with one channel, 8 bits and 8,000 samples a second.
+    /// A second of a tone: a WAV file with one channel, 8 bits and 8,000 samples a second.
+    ///
+    /// - Parameter frequency: the frequency in hertz.
     private static func tone(_ frequency: Double) -> [UInt8] {
         let rate: UInt32 = 8000
-        func number(_ value: UInt32, _ size: Int) -> [UInt8] {
+        func littleEndian(_ value: UInt32, _ size: Int) -> [UInt8] {
             (0..<size).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
         }
         let samples = (0..<rate).map { index in
             UInt8(clamping: Int(128 + 100 * sin(2 * .pi * frequency * Double(index) / Double(rate))))
         }
-        let format = number(1, 2) + number(1, 2) + number(rate, 4) + number(rate, 4) + number(1, 2) + number(8, 2)
-        let data = Array("data".utf8) + number(rate, 4) + samples
-        let body = Array("WAVEfmt ".utf8) + number(UInt32(format.count), 4) + format + data
-        return Array("RIFF".utf8) + number(UInt32(body.count), 4) + body
+        // PCM, one channel, samples a second, bytes a second, bytes a sample, bits a sample.
+        let format =
+            littleEndian(1, 2) + littleEndian(1, 2) + littleEndian(rate, 4) + littleEndian(rate, 4)
+            + littleEndian(1, 2) + littleEndian(8, 2)
+        let data = Array("data".utf8) + littleEndian(rate, 4) + samples
+        let body = Array("WAVEfmt ".utf8) + littleEndian(UInt32(format.count), 4) + format + data
+        return Array("RIFF".utf8) + littleEndian(UInt32(body.count), 4) + body
     }
 }

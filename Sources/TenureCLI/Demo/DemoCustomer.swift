@@ -24,24 +24,24 @@ struct DemoCustomer: Sendable {
 
     /// The same customers in every run.
     static func all(of app: Policy.App, signedBy authority: TestAuthority, now: Date) throws -> [DemoCustomer] {
-        var cast = Cast(app: app, authority: authority, now: now)
+        var minter = DemoMinter(app: app, authority: authority, now: now)
         return try [
-            cast.customer(
+            minter.customer(
                 "Ada", "bought the app in May 2014, as build 37, on her iPhone", build: "37", "2014-05-01T10:00:00Z"),
-            cast.customer(
+            minter.customer(
                 "Boris", "bought version 1.9 on his Mac in March 2026", build: "1.9", "2026-03-05T10:00:00Z",
                 platform: "macOS"),
-            cast.customer(
+            minter.customer(
                 "Chen", "paid the old price two hours after the change, and got the new build", build: "120",
                 "2026-10-01T18:00:00Z"),
-            cast.customer("Dana", "got the free app last week", build: "121", "2026-11-14T10:00:00Z"),
-            cast.customer(
+            minter.customer("Dana", "got the free app last week", build: "121", "2026-11-14T10:00:00Z"),
+            minter.customer(
                 "Emre", "got the free app too, and subscribed", build: "121", "2026-11-14T11:00:00Z", subscribes: true),
-            cast.customer(
+            minter.customer(
                 "Fay", "bought the app in 2024 and got a refund", build: "88", "2024-02-01T10:00:00Z",
                 refunded: "2024-02-03T10:00:00Z"),
-            cast.ownerOfOldReceipt("Gus", "has only a receipt of 2012, which contains no version"),
-            cast.customer(
+            minter.ownerOfOldReceipt("Gus", "has only a receipt of 2012, which contains no version"),
+            minter.customer(
                 "Hana", "tests the app in TestFlight, where every version is \"1.0\"", build: "1.0",
                 "2013-08-01T07:00:00Z",
                 environment: .sandbox),
@@ -49,7 +49,8 @@ struct DemoCustomer: Sendable {
     }
 }
 
-private struct Cast {
+/// Mints the artifacts of the invented customers. Each customer gets the next account and device.
+private struct DemoMinter {
     let app: Policy.App
     let authority: TestAuthority
     let now: Date

@@ -9,7 +9,8 @@ struct LocalStoreDoCommand: AsyncParsableCommand {
         commandName: "do",
         abstract: "Perform an operation in a running local App Store.",
         discussion: """
-            Prints the notifications that it causes. Write parameters as name=value. An asterisk marks required ones.
+            Prints the notifications that the operation causes. Write parameters as name=value. Parameters with an \
+            asterisk are required.
 
             \(operations)
 

@@ -8,8 +8,8 @@ struct LocalStoreFaultCommand: AsyncParsableCommand {
         commandName: "fault",
         abstract: "Make the App Store Server API of a running local App Store fail.",
         discussion: """
-            Tests how a server handles errors. It may retry after 5000001, 4040002, 4040004 and 4040006. 4290000 has a \
-            `Retry-After` header.
+            Tests how a server handles errors. The codes 5000001, 4040002, 4040004 and 4040006 mean that the server may \
+            retry. The response with 4290000 has a `Retry-After` header.
 
             Example:
               tenure local-store fault 5000001 --requests 3
@@ -19,7 +19,7 @@ struct LocalStoreFaultCommand: AsyncParsableCommand {
     @Argument(help: "The error code of the response.")
     var code: Int
 
-    @Option(help: "The number of requests that fail; 0 ends it.")
+    @Option(help: "The number of requests that fail; 0 ends the fault.")
     var requests = 1
 
     @OptionGroup var place: LocalStoreOptions
@@ -28,6 +28,8 @@ struct LocalStoreFaultCommand: AsyncParsableCommand {
         let body: JSONObject = ["code": .number(String(code)), "requests": .number(String(requests))]
         let answer = try await place.send("POST", "/control/fault", JSONValue.object(body).bytes)
         guard case .string(let message)? = answer["message"] else { return }
-        Terminal.standardOutput.write("the next \(requests) requests fail with \(code) \(message)")
+        Terminal.standardOutput.write(
+            requests == 0
+                ? "the fault has ended" : "the next \(counted(requests, "request")) will fail with \(code) \(message)")
     }
 }

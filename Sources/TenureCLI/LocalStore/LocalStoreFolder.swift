@@ -39,7 +39,8 @@ final class LocalStoreFolder: Sendable {
         _ = Foundation.close(lock)
     }
 
-    /// Returns the store with the state in the folder. If the folder has no state, it begins with the scenario.
+    /// Returns the store with the state in the folder. If the folder has no state, the store begins with that of the
+    /// scenario.
     func open(scenario file: String?) async throws -> (store: LocalAppStore, key: ServerAPIKey) {
         if !FileManager.default.fileExists(atPath: journalPath) {
             guard let file else {

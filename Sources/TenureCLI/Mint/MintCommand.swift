@@ -256,15 +256,15 @@ struct MintReceiptCommand: AsyncParsableCommand {
         let minter = ReceiptMinter(authority: try options.signer(), app: options.app, signedAt: Date())
         let receipt =
             if let defect = options.defect { try DefectName.receipt(defect, by: minter) } else {
-                try sound(by: minter)
+                try validReceipt(by: minter)
             }
         let isText = form == .base64 || (options.out == nil && form == nil)
         try options.write(
             isText ? Array(Data(receipt).base64EncodedString().utf8) : receipt, newlineAtEnd: isText)
     }
 
-    /// Creates a valid receipt with the options.
-    private func sound(by minter: ReceiptMinter) throws -> [UInt8] {
+    /// Creates a receipt without a defect, with the fields of the options.
+    private func validReceipt(by minter: ReceiptMinter) throws -> [UInt8] {
         var draft = minter.draft
         if let payload = try options.payloadObject() {
             draft = ReceiptDraft()

@@ -87,7 +87,7 @@ private final class StreamedFile {
 
     func write(_ bytes: [UInt8]) throws {
         guard let handle else {
-            guard Terminal.standardOutput.writes(bytes) else {
+            guard Terminal.standardOutput.write(bytes: bytes) else {
                 throw CommandError("standard output is closed")
             }
             return

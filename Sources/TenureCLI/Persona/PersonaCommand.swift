@@ -19,8 +19,8 @@ struct PersonaCommand: AsyncParsableCommand {
 }
 
 /// The options that `create` and `ready-made` share.
-struct PersonaTerms: ParsableArguments {
-    @Option(help: "The platform on which they acquired the app: iOS, macOS, tvOS, watchOS or visionOS.")
+struct PersonaOptions: ParsableArguments {
+    @Option(help: "The platform on which the customer acquired the app: iOS, macOS, tvOS, watchOS or visionOS.")
     var platform: String?
 
     @Option(help: "When the personas expire (2026-12-31, 2026-12-31T18:00:00Z). Default: after 30 days.")
@@ -52,10 +52,10 @@ struct PersonaCreateCommand: AsyncParsableCommand {
 
     @Option(
         name: .customLong("set"),
-        help: ArgumentHelp("A field of their app transaction. Repeatable.", valueName: "name=value"))
+        help: ArgumentHelp("A field of the customer's app transaction. Repeatable.", valueName: "name=value"))
     var settings: [String] = []
 
-    @OptionGroup var terms: PersonaTerms
+    @OptionGroup var options: PersonaOptions
     @OptionGroup var service: ServiceOptions
 
     @Flag(help: "Write JSON: the persona, with `token`.")
@@ -74,7 +74,7 @@ struct PersonaCreateCommand: AsyncParsableCommand {
             guard result[name] == nil else { throw ValidationError("`\(name)` is set twice; keep one") }
             result[name] = String(setting[setting.index(after: sign)...])
         }
-        if let platform = terms.platform {
+        if let platform = options.platform {
             guard result["originalPlatform"] == nil else {
                 throw ValidationError("--platform and --set originalPlatform set the same field; keep one")
             }
@@ -87,7 +87,7 @@ struct PersonaCreateCommand: AsyncParsableCommand {
         let settings = try parsed()
         let answer: PersonasAnswer = try await service.client().post(
             "/v1/admin/personas",
-            PersonaRequest(name: name, set: settings, expires: terms.expires?.date, replace: terms.replace))
+            PersonaRequest(name: name, set: settings, expires: options.expires?.date, replace: options.replace))
         guard let persona = answer.personas.first, let token = persona.token else {
             throw CommandError("the service created no persona; check its log")
         }
@@ -113,7 +113,7 @@ struct PersonaReadyMadeCommand: AsyncParsableCommand {
             """
     )
 
-    @OptionGroup var terms: PersonaTerms
+    @OptionGroup var options: PersonaOptions
     @OptionGroup var service: ServiceOptions
 
     @Flag(help: "Write JSON: `personas` with `token`, and `omitted` with `name` and `why`.")
@@ -123,7 +123,7 @@ struct PersonaReadyMadeCommand: AsyncParsableCommand {
         let answer: PersonasAnswer = try await service.client().post(
             "/v1/admin/personas/ready-made",
             ReadyMadePersonasRequest(
-                platform: terms.platform, expires: terms.expires?.date, replace: terms.replace))
+                platform: options.platform, expires: options.expires?.date, replace: options.replace))
         if json { return Terminal.standardOutput.write(encoded: answer) }
         for persona in answer.personas {
             Terminal.standardOutput.write(persona.line)
@@ -183,7 +183,7 @@ struct PersonaRevokeCommand: AsyncParsableCommand {
 }
 
 extension PersonaAnswer {
-    /// One line of text: `early-buyer  good until 2026-12-21T12:00:00Z  everything granted  (originalAppVersion 37,
+    /// One line of text: `early-buyer  valid until 2026-12-21T12:00:00Z  everything granted  (originalAppVersion 37,
     /// …)`.
     fileprivate var line: String {
         let end =

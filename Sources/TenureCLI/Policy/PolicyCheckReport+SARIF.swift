@@ -39,8 +39,8 @@ extension PolicyCheckReport {
         writer.object {
             $0.field("id", rule.code)
             text("shortDescription", rule.title, &$0)
-            text("fullDescription", rule.story, &$0)
-            text("help", "\(rule.story) \(rule.fix)", &$0)
+            text("fullDescription", rule.rationale, &$0)
+            text("help", "\(rule.rationale) \(rule.fix)", &$0)
             $0.object("defaultConfiguration") {
                 $0.field("level", rule.severity.rawValue)
             }

@@ -61,7 +61,7 @@ struct PolicyCheckReport {
     private var summary: String {
         let counts = LintFinding.Severity.allCases.map { severity in (severity, count(of: severity)) }
             .filter { $0.1 > 0 }
-            .map { "\($0.1) \($0.0.rawValue)\($0.1 == 1 ? "" : "s")" }
+            .map { counted($0.1, $0.0.rawValue) }
         let hasErrors = count(of: .error) > 0
         let acknowledged = findings.count(where: \.isAcknowledged)
         return
@@ -88,12 +88,9 @@ struct PolicyCheckReport {
                     $0.field("severity", finding.severity.rawValue)
                     Self.write(finding.position, to: &$0)
                     $0.field("message", finding.message)
-                    $0.key("fix")
-                    if let fix = finding.fix { $0.value(fix) } else { $0.null() }
-                    $0.key("at")
-                    if finding.isMistake { $0.null() } else { $0.value(finding.place) }
-                    $0.key("acknowledged")
-                    if let reason = finding.acknowledgment { $0.value(reason) } else { $0.null() }
+                    $0.field("fix", orNull: finding.fix)
+                    $0.field("at", orNull: finding.isMistake ? nil : finding.place)
+                    $0.field("acknowledged", orNull: finding.acknowledgment)
                 }
             }
         }

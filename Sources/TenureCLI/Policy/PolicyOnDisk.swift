@@ -9,8 +9,8 @@ struct PolicyOnDisk {
         try InputFile(path: path).bytes(limit: PolicyFile.maximumSize)
     }
 
-    /// The paths of the policy and of the release list that it names. Empty for standard input, which can be read only
-    /// once.
+    /// The paths of the policy and of the release list that it names. Only the policy's own path if it can't be read, or
+    /// is standard input, which can be read only once.
     var files: [String] {
         guard path != "-", let bytes = try? bytes() else { return [path] }
         var files = [path]

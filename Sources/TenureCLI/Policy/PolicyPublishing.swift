@@ -40,7 +40,7 @@ struct PublishingOptions: ParsableArguments {
     func validate() throws {
         guard (takeFrom == nil && giveTo == nil) == (rehearsal == nil) else {
             throw ValidationError(
-                "--take-from and --give-to need --rehearsal, and it needs one of them; pass the numbers and the ID that a rehearsal printed"
+                "--take-from and --give-to need --rehearsal, and --rehearsal needs at least one of them; pass the numbers and the ID that a rehearsal printed"
             )
         }
         for number in [takeFrom, giveTo] {
@@ -53,11 +53,11 @@ struct PublishingOptions: ParsableArguments {
 
     /// Rehearses unless `--rehearsal` names a rehearsal, prints the result, and publishes unless `--rehearse` is set.
     func run(
-        _ client: ServiceClient, rehearsing asked: RehearseRequest, publishingAt path: String
+        _ client: ServiceClient, rehearsing proposal: RehearseRequest, publishingAt path: String
     ) async throws {
         var found: RehearsalAnswer?
         if rehearsal == nil {
-            let rehearsal: RehearsalAnswer = try await client.post("/v1/admin/policies/rehearsals", asked)
+            let rehearsal: RehearsalAnswer = try await client.post("/v1/admin/policies/rehearsals", proposal)
             if !json || rehearse { show(rehearsal) }
             found = rehearsal
         }
@@ -67,7 +67,7 @@ struct PublishingOptions: ParsableArguments {
         }
         guard !rehearse, let reason else { return }
         let request = PublishRequest(
-            policy: asked.policy, version: asked.version, reason: reason, author: author,
+            policy: proposal.policy, version: proposal.version, reason: reason, author: author,
             keepPromises: keepPromises ? true : nil, takeFrom: takeFrom, giveTo: giveTo, rehearsal: rehearsal)
         do {
             let publication: PublicationAnswer = try await client.post(path, request)
@@ -83,7 +83,7 @@ struct PublishingOptions: ParsableArguments {
             }
             Terminal.standardError.write("refused: nothing was changed")
             guard let found else { throw ExitCode.refused }
-            for line in advice(on: found, isRollback: asked.policy == nil) { Terminal.standardError.write(line) }
+            for line in advice(on: found, isRollback: proposal.policy == nil) { Terminal.standardError.write(line) }
             throw ExitCode.refused
         }
     }
@@ -96,12 +96,12 @@ struct PublishingOptions: ParsableArguments {
         // A rollback needs no --give-to: gains aren't limited, because its purpose is to give back what a publication
         // took.
         let given = found.gaining > 0 && !isRollback ? ["--give-to \(found.gaining)"] : []
-        let held = found.losing - found.losingWithPromises
+        let promised = found.losing - found.losingWithPromises
         var lines: [String] = []
-        if held > 0, !keepPromises {
+        if promised > 0, !keepPromises {
             let rest = found.losingWithPromises
             lines.append(
-                "  \(held) were promised it: `--keep-promises` lets them keep it"
+                "  \(promised) were promised what they lose: with `--keep-promises` they keep it"
                     + (rest > 0
                         ? ", and \(rest) others lose (--take-from \(rest) --rehearsal \(found.id))" : ""))
         }
@@ -109,7 +109,7 @@ struct PublishingOptions: ParsableArguments {
         var words = keepPromises ? ["--keep-promises"] : []
         if losing > 0 { words.append("--take-from \(losing)") }
         words += given + ["--rehearsal \(found.id)"]
-        lines.append("  to publish it anyway, repeat the command with `\(words.joined(separator: " "))`")
+        lines.append("  to publish anyway, repeat the command with `\(words.joined(separator: " "))`")
         return lines
     }
 
@@ -122,9 +122,9 @@ struct PublishingOptions: ParsableArguments {
             "rehearsal \(rehearsal.id): \(rehearsal.customers.grouped("customer")), against version \(rehearsal.against)"
         )
         terminal.write("  \(rehearsal.gaining) gain")
-        let held = rehearsal.losing - rehearsal.losingWithPromises
+        let promised = rehearsal.losing - rehearsal.losingWithPromises
         terminal.write(
-            "  \(rehearsal.losing) lose" + (held > 0 ? ", \(held) of whom were promised what they lose" : ""))
+            "  \(rehearsal.losing) lose" + (promised > 0 ? ", \(promised) of whom were promised what they lose" : ""))
         if rehearsal.contradicting > 0 {
             terminal.write(
                 "  \(rehearsal.contradicting) have contradicting proofs: version and date are of different eras")

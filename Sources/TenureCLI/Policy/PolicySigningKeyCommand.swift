@@ -28,7 +28,9 @@ struct PolicySigningKeyCommand: AsyncParsableCommand {
     }
 }
 
+/// Reads the private key with which you sign policies and catalogs.
 enum PolicySigningKey {
+    /// - Parameter makingIfMissing: whether to create the file with a new key if it doesn't exist.
     static func read(_ path: String, makingIfMissing: Bool) throws -> P256.Signing.PrivateKey {
         let file = SecretFile(path: path)
         let contents =

@@ -7,7 +7,7 @@ final class RehearsalProgress: Sendable {
     private let start: ContinuousClock.Instant
     private let state: Locked<State>
     private let unit: String
-    private let isSeen = isatty(STDERR_FILENO) == 1
+    private let isOnTerminal = isatty(STDERR_FILENO) == 1
 
     private struct State {
         var lastShown: ContinuousClock.Instant
@@ -15,8 +15,8 @@ final class RehearsalProgress: Sendable {
         var isShown = false
     }
 
-    init(stepUnit: String) {
-        unit = stepUnit
+    init(unit: String) {
+        self.unit = unit
         start = .now
         state = Locked(State(lastShown: start))
     }
@@ -25,10 +25,10 @@ final class RehearsalProgress: Sendable {
         state.withLock { state in
             let now = ContinuousClock.now
             if progress.isDeciding, state.decidingSince == nil { state.decidingSince = now }
-            guard now - state.lastShown >= (isSeen ? .milliseconds(200) : .seconds(10)) else { return }
+            guard now - state.lastShown >= (isOnTerminal ? .milliseconds(200) : .seconds(10)) else { return }
             state.lastShown = now
             let text = text(progress, since: state.decidingSince ?? start, at: now)
-            if isSeen {
+            if isOnTerminal {
                 state.isShown = true
                 Terminal.standardError.write(bytes: Array("\r\(text)\u{1B}[K".utf8))
             } else {
@@ -53,7 +53,7 @@ final class RehearsalProgress: Sendable {
         if !progress.isDeciding, seconds > 0 { text += ", \(Int(Double(progress.lines) / seconds).grouped)/s" }
         guard let share = progress.share else { return text }
         let bounded = min(max(share, 0), 1)
-        if isSeen {
+        if isOnTerminal {
             let filled = Int(bounded * 24)
             text =
                 "[" + String(repeating: "#", count: filled) + String(repeating: ".", count: 24 - filled) + "] " + text

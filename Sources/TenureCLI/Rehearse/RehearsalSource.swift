@@ -18,7 +18,7 @@ struct RehearsalSource {
 
     func population(interruption: Interruption, progress: RehearsalProgress) async throws -> Population {
         if let database = try command.database {
-            return try await recorded(in: database, interruption: interruption, progress: progress)
+            return try await population(of: database, interruption: interruption, progress: progress)
         }
         let name = command.evidence ?? "-"
         let source = try EvidenceSource(path: name)
@@ -54,13 +54,13 @@ struct RehearsalSource {
         return trust
     }
 
-    private func recorded(
-        in database: DatabaseArgument, interruption: Interruption, progress: RehearsalProgress
+    private func population(
+        of database: DatabaseArgument, interruption: Interruption, progress: RehearsalProgress
     ) async throws -> Population {
         let trust = trust
         return try await withDatabase(database) { store in
             let outcome = try await DatabaseRehearsal(
-                comparison, environments: trust.environments, withTests: !trust.trust.isEmpty
+                comparison, environments: trust.environments, includesTestAuthorities: !trust.trust.isEmpty
             ).run(over: store, isStopped: { interruption.isRequested }, progress: progress.show)
             return Population(
                 input: .database(name: database.name, skipped: outcome.skipped), tally: outcome.tally,

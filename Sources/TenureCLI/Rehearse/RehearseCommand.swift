@@ -119,7 +119,7 @@ struct RehearseCommand: AsyncParsableCommand {
         let comparison = Comparison(of: new, against: old, at: at?.date ?? Date())
         let conditions = try failIf.map { text in try FailCondition(text, of: comparison) }
         let interruption = Interruption()
-        let progress = RehearsalProgress(stepUnit: evidence == nil ? "customers" : "lines")
+        let progress = RehearsalProgress(unit: evidence == nil ? "customers" : "lines")
         defer { progress.end() }
 
         let source = RehearsalSource(command: self, comparison: comparison, files: files)
@@ -151,9 +151,9 @@ struct RehearseCommand: AsyncParsableCommand {
     }
 
     private func findings(against old: Policy?) throws -> [LintFinding] {
-        let file = PolicyOnDisk(path: policy)
-        // The policy came from standard input, which can't be read again.
+        // Standard input can't be read again.
         guard policy != "-" else { return [] }
+        let file = PolicyOnDisk(path: policy)
         let draft = PolicyFile.draft(try file.bytes(), named: policy, releaseList: file.releaseList)
         return Linter.findings(in: draft, against: old, at: at?.date ?? Date())
     }

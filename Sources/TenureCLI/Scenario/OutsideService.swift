@@ -6,16 +6,16 @@ import TenureServer
 /// A service that runs outside this process and uses the scenario's local App Store. It uses real time, or the time in
 /// the file of its setting `clock`.
 struct OutsideService: EntitlementService {
-    let client: RehearsedService
+    let client: ServiceUnderTest
     /// The key with which the service signs its tokens for the App Store Server API.
     let key: ServerAPIKey
     let localStorePort: Int
     /// The path of the clock file. Nil if the service uses real time.
     let clock: String?
 
-    func accompany(
+    func withLocalStore(
         _ header: JournalHeader, signer: AppStoreSigner,
-        _ story: @escaping @Sendable (LocalAppStore) async throws -> [ScenarioRun.Outcome]
+        _ body: @escaping @Sendable (LocalAppStore) async throws -> [ScenarioRun.Outcome]
     ) async throws -> [ScenarioRun.Outcome] {
         var header = header
         for index in header.apps.indices { header.apps[index].notificationURL = client.notificationURL }
@@ -24,7 +24,7 @@ struct OutsideService: EntitlementService {
             clock: { [clock] now in if let clock { try? RehearsalClock.set(clock, to: now) } },
             sender: HTTPNotificationSender().send)
         return try await AppStoreServer(store: store, key: key, port: localStorePort).serve { _ in
-            try await story(store)
+            try await body(store)
         }
     }
 

@@ -95,7 +95,8 @@ struct ScenarioRunCommand: AsyncParsableCommand {
             let disk = ScenarioOnDisk(path: file)
             let scenario = try disk.read()
             let outcomes = try await play(scenario, of: disk, authority: authority)
-            if tell(scenario, outcomes) { hasDifferences = true }
+            report(outcomes, of: scenario)
+            if outcomes.contains(where: { $0.difference != nil }) { hasDifferences = true }
         }
         if hasDifferences { throw ExitCode.refused }
     }
@@ -106,13 +107,13 @@ struct ScenarioRunCommand: AsyncParsableCommand {
         let signer = AppStoreSigner(authority: authority)
         if let service {
             let folder = try folder.map {
-                try RehearsalFolder(at: $0, seed: Self.seed, now: scenario.header.now, authority: authority)
+                try ScenarioFolder(at: $0, seed: Self.seed, now: scenario.header.now, authority: authority)
             }
             let adminKey = try folder.map { folder in
                 String(decoding: try InputFile(path: folder.adminKeyFile).bytes(limit: 1 << 16), as: UTF8.self)
             }
             let outside = OutsideService(
-                client: RehearsedService(url: service, adminKey: adminKey),
+                client: ServiceUnderTest(url: service, adminKey: adminKey),
                 key: try folder?.key ?? ServerAPIKey(seed: Self.seed), localStorePort: localStorePort ?? 0,
                 clock: folder?.clock)
             return try await ScenarioRun(scenario, signer: signer, service: outside).play()
@@ -122,7 +123,7 @@ struct ScenarioRunCommand: AsyncParsableCommand {
         }
         // Reports mistakes in the policy before anything runs.
         _ = try PolicyOnDisk(path: path).read()
-        let service = OwnService(policy: path, authority: authority, logger: logger) { $0.appStoreIdle = 0.02 }
+        let service = InProcessService(policy: path, authority: authority, logger: logger) { $0.appStoreIdle = 0.02 }
         return try await ScenarioRun(scenario, signer: signer, service: service).play()
     }
 
@@ -135,8 +136,8 @@ struct ScenarioRunCommand: AsyncParsableCommand {
         return logger
     }
 
-    /// Prints the outcomes. Returns whether any differs.
-    private func tell(_ scenario: Scenario, _ outcomes: [ScenarioRun.Outcome]) -> Bool {
+    /// Prints the outcomes that differ; with `--verbose`, all.
+    private func report(_ outcomes: [ScenarioRun.Outcome], of scenario: Scenario) {
         let terminal = Terminal.standardOutput
         let differences = outcomes.filter { $0.difference != nil }
         let verdict =
@@ -145,10 +146,10 @@ struct ScenarioRunCommand: AsyncParsableCommand {
         terminal.write(
             "\(terminal.styled(Terminal.clean(scenario.name), .bold)): \(outcomes.count) checked, \(verdict)")
         for outcome in outcomes where verbose || outcome.difference != nil {
-            let it = outcome.expectation
-            let words = outcome.difference ?? "\(it.customer), \(it.entitlement): \(it.outcome.rawValue)"
-            terminal.write("  \(it.place): \(outcome.date.rfc3339), \(Terminal.clean(words))")
+            let expected = outcome.expectation
+            let words =
+                outcome.difference ?? "\(expected.customer), \(expected.entitlement): \(expected.outcome.rawValue)"
+            terminal.write("  \(expected.place): \(outcome.date.rfc3339), \(Terminal.clean(words))")
         }
-        return !differences.isEmpty
     }
 }

@@ -5,10 +5,10 @@ import LocalAppStore
 struct ScenarioSettingsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "settings",
-        abstract: "Write the settings and files with which a service uses a scenario's App Store.",
+        abstract: "Write the settings and files with which a service uses the local App Store of scenarios.",
         discussion: """
-            The folder gets a test authority, the key with which the service asks the App Store, an admin key, and the \
-            clock. Existing files are kept. The command prints options for the command line of `tenure serve`.
+            The folder gets a test authority, the key with which the service signs its requests to the local App Store, \
+            an admin key, and the clock. Existing files are kept. The command prints options for the command line of `tenure serve`.
 
             Exit codes: 0 written, 1 error, 64 wrong usage.
 
@@ -33,7 +33,7 @@ struct ScenarioSettingsCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let folder = try RehearsalFolder(at: folder, seed: ScenarioRunCommand.seed, now: Date())
+        let folder = try ScenarioFolder(at: folder, seed: ScenarioRunCommand.seed, now: Date())
         for (option, value) in folder.settings(localStorePort: localStorePort) {
             Terminal.standardOutput.write("\(option) \(value)")
         }

@@ -26,7 +26,7 @@ func refusingMistakes<Result>(_ work: () throws -> Result) throws -> Result {
 /// Throws if the value of `--counter` isn't in its range.
 func checkCounter(_ counter: Int64?, upTo maximum: Int64 = SignedPolicy.maximumCounter) throws {
     guard let counter, !(1...maximum).contains(counter) else { return }
-    throw ValidationError("`--counter` must be a whole number between 1 and \(maximum)")
+    throw ValidationError("`--counter` must be a whole number between 1 and \(maximum); found \(counter)")
 }
 
 func describe(_ error: any Error) -> String {

@@ -27,8 +27,8 @@ struct DatabaseArgument: ExpressibleByArgument, Sendable, Hashable {
     /// Whether it's a URL, but not one of PostgreSQL.
     private var isUnknownURL: Bool { !isPostgres && text.contains("://") }
 
-    /// The database, unless it's a URL of an unknown kind or a list of options. The error doesn't repeat the text, which
-    /// may contain a password.
+    /// Returns the database. Throws if the text is a URL of an unknown kind, or a list of options such as `host=…
+    /// dbname=…`. The error doesn't repeat the text, which may contain a password.
     func checked() throws -> DatabaseArgument {
         guard !ConnectionString.matches(text) else { throw CommandError(ConnectionString.objection) }
         guard isUnknownURL else { return self }

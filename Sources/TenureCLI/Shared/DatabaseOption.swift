@@ -41,8 +41,9 @@ struct DatabaseSelection {
     /// The bundle ID that the database must have. Nil if no policy is configured. In that case, any app's database is
     /// accepted.
     let bundleID: String?
-    /// The configuration file, and the files that it, the environment and its policies name, without the selected
-    /// database. With the certificates that the configuration trusts.
+    /// The service's other files, which a command must not overwrite: the configuration file, the files that it and the
+    /// environment name, the policies' release lists, the trusted certificates, and the keys. Without the selected
+    /// database.
     let files: [String]
     private let options: ServeOptions
 
@@ -87,8 +88,7 @@ struct DatabaseSelection {
         let primary = all.compactMap { $0.text(.keys) }.map { "\($0)/\(PrimaryFile.name)" }
         // The default database isn't in use unless it is selected.
         let others = all.filter { $0.isSet(.database) }.compactMap { $0.text(.database) }
-            .filter { !DatabaseArgument(argument: $0).isSame(as: database) }
-            .flatMap { path in ["", "-wal", "-shm", "-journal"].map { path + $0 } }
+            .map { DatabaseArgument(argument: $0) }.filter { !$0.isSame(as: database) }.flatMap(\.files)
         let folder = (database.text as NSString).deletingLastPathComponent
         let keys = database.isPostgres ? [] : SettingValues.keys(in: folder)
         return all.flatMap(\.files) + policies + primary + others + keys
@@ -102,7 +102,7 @@ struct DatabaseSelection {
 
     /// Opens the database for a command, and closes it afterward, even after an error.
     func open<Result>(_ body: (Store) async throws -> Result) async throws -> Result {
-        let keys = options.configuration.keysFolder.map { PrimaryFile(in: $0) }
-        return try await withDatabase(database, .existing(of: bundleID), primary: keys, body)
+        let primary = options.configuration.keysFolder.map { PrimaryFile(in: $0) }
+        return try await withDatabase(database, .existing(of: bundleID), primary: primary, body)
     }
 }

@@ -7,7 +7,7 @@ struct InputFile {
 
     var name: String { path == "-" ? "standard input" : path }
 
-    /// Throws if it can't be read or is larger than `limit` bytes. Never reads more than that.
+    /// Reads the whole file. Throws if the file can't be read, or is larger than `limit` bytes.
     func bytes(limit: Int = AppStoreArtifact.maximumSize) throws -> [UInt8] {
         let handle: FileHandle
         if path == "-" {
@@ -28,9 +28,9 @@ struct InputFile {
         while let chunk = try handle.read(upToCount: 1 << 20), !chunk.isEmpty {
             bytes += chunk
             guard bytes.count <= limit else {
+                let maximum = limit < 1 << 20 ? "\(limit >> 10) KB" : "\(limit >> 20) MB"
                 throw CommandError(
-                    "`\(name)` is larger than \(limit / 1_048_576) MB, which no valid file of this kind is; check the path"
-                )
+                    "`\(name)` is larger than \(maximum), which no valid file of this kind is; check the path")
             }
         }
         return bytes

@@ -5,14 +5,14 @@ import TenureCore
 final class Progress: Sendable {
     private let lastShown = Locked<ContinuousClock.Instant?>(nil)
     private let unit: String
-    private let isSeen = isatty(STDERR_FILENO) == 1
+    private let isOnTerminal = isatty(STDERR_FILENO) == 1
 
     init(_ unit: String) {
         self.unit = unit
     }
 
     func show(_ done: Int64, of total: Int64) {
-        guard isSeen else { return }
+        guard isOnTerminal else { return }
         lastShown.withLock { lastShown in
             let now = ContinuousClock.now
             if let lastShown, done < total, now - lastShown < .milliseconds(200) { return }
@@ -24,7 +24,7 @@ final class Progress: Sendable {
     /// Removes the line of the progress.
     func end() {
         lastShown.withLock { lastShown in
-            guard isSeen, lastShown != nil else { return }
+            guard isOnTerminal, lastShown != nil else { return }
             Terminal.standardError.write(bytes: Array("\r\u{1B}[K".utf8))
         }
     }

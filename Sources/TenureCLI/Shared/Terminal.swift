@@ -60,13 +60,9 @@ struct Terminal {
     /// The escape sequences that `styled` writes.
     private static let sequences = (Style.allCases.map(\.rawValue) + ["0"]).map { "\u{1B}[\($0)m" }
 
-    /// Writes bytes. Stops if the reader has closed the pipe.
-    func write(bytes: [UInt8]) {
-        _ = writes(bytes)
-    }
-
-    /// Writes the bytes, and returns whether all of them were written.
-    func writes(_ bytes: [UInt8]) -> Bool {
+    /// Writes bytes. Returns false if not all of them could be written, such as after the reader has closed the pipe.
+    @discardableResult
+    func write(bytes: [UInt8]) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
             let written = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }

@@ -37,14 +37,15 @@ struct TrustOptions: ParsableArguments {
     }
 
     /// The files and folders with certificates.
-    var paths: [String] { trust.map { Named($0).path } }
+    var paths: [String] { trust.map { TrustedPath($0).path } }
 
     var environments: [AppStoreEnvironment] {
         environment.isEmpty ? [.production, .sandbox] : environment.map(\.environment)
     }
 
-    /// One `--trust`: a path, and the environment if it is for one only.
-    private struct Named {
+    /// The value of one `--trust`.
+    private struct TrustedPath {
+        /// The only environment for which the path is trusted. Nil for all environments.
         let environment: AppStoreEnvironment?
         let path: String
 
@@ -68,7 +69,7 @@ struct TrustOptions: ParsableArguments {
 
     func validate() throws {
         guard environments.contains(.xcode) else { return }
-        let named = trust.map(Named.init)
+        let named = trust.map(TrustedPath.init)
         guard named.contains(where: { $0.environment == nil || $0.environment == .xcode }) else {
             throw ValidationError(
                 "`--environment xcode` needs your Xcode's certificate: export it in Xcode (Editor, Save Public Certificate) and pass `--trust xcode=FILE`"
@@ -88,7 +89,7 @@ struct TrustOptions: ParsableArguments {
         var byEnvironment: [AppStoreEnvironment: TrustAnchors] = [:]
         for environment in environments {
             var anchors = environment == .xcode ? nil : TrustAnchors.apple
-            for named in trust.map(Named.init) where (named.environment ?? environment) == environment {
+            for named in trust.map(TrustedPath.init) where (named.environment ?? environment) == environment {
                 let more = try Self.anchors(named, for: environment)
                 anchors = anchors?.union(more) ?? more
             }
@@ -97,7 +98,7 @@ struct TrustOptions: ParsableArguments {
         return try TrustConfiguration(anchors: byEnvironment)
     }
 
-    private static func anchors(_ named: Named, for environment: AppStoreEnvironment) throws -> TrustAnchors {
+    private static func anchors(_ named: TrustedPath, for environment: AppStoreEnvironment) throws -> TrustAnchors {
         let file = named.isFolder ? named.path + (environment == .xcode ? "/xcode.pem" : "/roots.pem") : named.path
         let bytes = try InputFile(path: file).bytes(limit: 1 << 20)
         do {

@@ -19,7 +19,7 @@ struct WebhookCommand: AsyncParsableCommand {
             discussion: "Exit codes: 0 delivered, 2 not delivered, 1 a file can't be read, 64 wrong usage."
         )
 
-        @Argument(help: "The URL to send it to: https://…")
+        @Argument(help: "The URL of the endpoint: https://…")
         var url: String
 
         @Option(help: ArgumentHelp("The file with the endpoint's secret, mode 600.", valueName: "file"))
@@ -40,7 +40,7 @@ struct WebhookCommand: AsyncParsableCommand {
     struct Log: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "List messages, the latest first, with every delivery attempt.",
-            discussion: "Without `--event` and `--since`, lists those of the last 24 hours.")
+            discussion: "Without `--event` and `--since`, lists the messages of the last 24 hours.")
 
         @OptionGroup var databaseOption: DatabaseOption
         @OptionGroup var selection: SelectionOptions

@@ -101,10 +101,10 @@ extension TestAuthority {
         }
         let hasNewRoot = defect == .namesakeRoot || defect == .rootExpiredAtSigning || signatureAlgorithm != nil
         let root = hasNewRoot ? try rootRecipe.issue(for: rootKey, by: nil) : valid.root
-        let ofIntermediate: [ChainDefect?] = [
+        let intermediateDefects: [ChainDefect?] = [
             .missingIntermediateMarker, .swappedMarkers, .intermediateExpiredAtSigning, .intermediateNotAuthority,
         ]
-        if hasNewRoot || ofIntermediate.contains(defect) {
+        if hasNewRoot || intermediateDefects.contains(defect) {
             intermediate = try intermediateRecipe.issue(for: valid.intermediate.key, by: root)
         }
         let leaf = try leafRecipe.issue(for: leafKey, by: intermediate)

@@ -92,9 +92,9 @@ struct CorpusCustomer {
         var object: JSONObject = [
             "receiptType": .string("Production"), "appAppleId": .integer(828_838_134),
             "bundleId": .string("com.example.calculator"), "applicationVersion": .string("140"),
-            "versionExternalIdentifier": .integer(861_000_140), "receiptCreationDate": Self.milliseconds(instant),
+            "versionExternalIdentifier": .integer(861_000_140), "receiptCreationDate": .instant(instant),
         ]
-        if kind != .noProof { object["originalPurchaseDate"] = Self.milliseconds(date) }
+        if kind != .noProof { object["originalPurchaseDate"] = .instant(date) }
         if kind != .noVersion, kind != .noProof { object["originalApplicationVersion"] = .string(build) }
         if kind != .serverVariant {
             object["deviceVerification"] = .string(verification(number))
@@ -108,7 +108,7 @@ struct CorpusCustomer {
         case .macBuyer, .macLateBuyer, .macNewcomer: object["originalPlatform"] = .string("macOS")
         default: object["originalPlatform"] = .string("iOS")
         }
-        if kind == .preorder { object["preorderDate"] = Self.milliseconds(Self.date("2015-05-01")) }
+        if kind == .preorder { object["preorderDate"] = .instant(Self.date("2015-05-01")) }
         return object
     }
 
@@ -119,8 +119,8 @@ struct CorpusCustomer {
         let object: JSONObject = [
             "transactionId": .string(transactionID), "originalTransactionId": .string(transactionID),
             "bundleId": .string("com.example.calculator"), "productId": .string("com.example.calculator.\(product)"),
-            "purchaseDate": Self.milliseconds(purchased), "originalPurchaseDate": Self.milliseconds(purchased),
-            "quantity": .integer(1), "type": .string(type.rawValue), "signedDate": Self.milliseconds(instant),
+            "purchaseDate": .instant(purchased), "originalPurchaseDate": .instant(purchased),
+            "quantity": .integer(1), "type": .string(type.rawValue), "signedDate": .instant(instant),
             "environment": .string("Production"), "appTransactionId": .string(appTransactionID),
             "storefront": .string("USA"), "storefrontId": .string("143441"), "price": .integer(9990),
             "currency": .string("USD"), "inAppOwnershipType": .string("PURCHASED"),
@@ -134,15 +134,10 @@ struct CorpusCustomer {
             "originalTransactionId": .string(transactionID),
             "autoRenewProductId": .string("com.example.calculator.yearly"),
             "productId": .string("com.example.calculator.yearly"), "autoRenewStatus": .integer(1),
-            "signedDate": Self.milliseconds(instant), "environment": .string("Production"),
+            "signedDate": .instant(instant), "environment": .string("Production"),
             "appTransactionId": .string(appTransactionID),
         ]
         return object.setting(more)
-    }
-
-    /// Returns a date as the App Store writes it: milliseconds since 1970.
-    static func milliseconds(_ date: Date) -> JSONValue {
-        .integer(Int64((date.timeIntervalSince1970 * 1000).rounded()))
     }
 
     /// Returns a device verification of 48 bytes, like Apple's. Its value is random, because rehearsals don't check it.

@@ -127,7 +127,7 @@ struct CorpusLines: Sendable {
     // MARK: Parts
 
     /// Returns a date as the App Store writes it.
-    private func at(_ text: String) -> JSONValue { CorpusCustomer.milliseconds(CorpusCustomer.date(text)) }
+    private func at(_ text: String) -> JSONValue { .instant(CorpusCustomer.date(text)) }
 
     /// Returns the payload of a purchase of the product `everything`.
     private func everything(

@@ -6,8 +6,8 @@ import TenureJSON
 import X509
 
 extension JWSMinter {
-    /// Returns a time after the signing date, in seconds since 1970, as in the registered claims of RFC 7519.
-    fileprivate func second(_ offset: TimeInterval) -> JSONValue {
+    /// Returns a time `offset` seconds after the signing date, as a NumericDate (RFC 7519, section 2): in seconds since 1970.
+    fileprivate func numericDate(_ offset: TimeInterval) -> JSONValue {
         .integer(Int64(instant.timeIntervalSince1970 + offset))
     }
 }
@@ -105,9 +105,9 @@ extension JWSDefect {
         case .futureSigning:
             try set(Self.dateName(of: kind), .instant(minter.instant.addingTimeInterval(86400)), in: &draft)
         case .audience: try set("aud", .string("com.example.calculator"), in: &draft)
-        case .endedClaim: try set("exp", minter.second(-60), in: &draft)
-        case .futureIssue: try set("iat", minter.second(3600), in: &draft)
-        case .futureBeginning: try set("nbf", minter.second(3600), in: &draft)
+        case .endedClaim: try set("exp", minter.numericDate(-60), in: &draft)
+        case .futureIssue: try set("iat", minter.numericDate(3600), in: &draft)
+        case .futureBeginning: try set("nbf", minter.numericDate(3600), in: &draft)
         case .wrongBundle: try set("bundleId", .string("com.example.other"), in: &draft)
         case .wrongBundleCase: try set("bundleId", .string(minter.app.bundleID.uppercased()), in: &draft)
         // The test's verifier expects `com.example.café` with a single character `é`.

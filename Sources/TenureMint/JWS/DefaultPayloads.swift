@@ -145,7 +145,9 @@ extension JWSMinter {
 extension JSONObject {
     /// The app transaction in the server variant, which isn't bound to a device.
     package var serverVariant: JSONObject {
-        let left = ["applicationVersion", "versionExternalIdentifier", "deviceVerification", "deviceVerificationNonce"]
-        return JSONObject(members: members.filter { !left.contains($0.name) })
+        let deviceFields = [
+            "applicationVersion", "versionExternalIdentifier", "deviceVerification", "deviceVerificationNonce",
+        ]
+        return JSONObject(members: members.filter { !deviceFields.contains($0.name) })
     }
 }

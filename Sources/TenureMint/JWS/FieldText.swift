@@ -33,7 +33,7 @@ extension JSONObject {
         var result = self
         if path.count > 1 {
             guard case .object(let inner) = field.shape else {
-                throw MintingError("`\(name)` has no inner fields")
+                throw MintingError("`\(name)` has no inner fields; set `\(name)` itself")
             }
             let present = if case .object(let object)? = self[field.name] { object } else { JSONObject() }
             result[field.name] = .object(try present.setting(path.dropFirst(), to: text, among: inner))

@@ -15,7 +15,7 @@ struct CaseReader {
     mutating func cases(of document: DocumentNode) throws(PolicyFileError) -> [PolicyCase] {
         let file = document.position.file
         guard let fields = fields(Part(root: document), .file) else { throw reading.error(mainFile: file) }
-        var policies = PolicyOverlays(base: overlay(fields["policy"], on: basePolicy))
+        var policies = PolicyOverlays(base: PolicyOverlays.document(fields["policy"], over: basePolicy))
         let now = fields["now"].flatMap { $0.dayOrInstant(&reading) }
         let elements = fields["cases"]?.elements(&reading, example: "cases: [{ name: …, app: {…}, expect: {…} }]") ?? []
         if fields["cases"] != nil, elements.isEmpty {
@@ -303,16 +303,9 @@ struct CaseReader {
     }
 
     /// Reads a list of words, each of which must be a case of the enumeration.
-    private mutating func words<Word: RawRepresentable & CaseIterable>(_ part: Part?) -> [Word]
+    private mutating func words<Word: RawRepresentable & CaseIterable>(_ part: Part) -> [Word]
     where Word.RawValue == String {
-        guard let part else { return [] }
-        return (part.elements(&reading, example: "[purchases]") ?? []).compactMap { $0.word(&reading, of: Word.self) }
-    }
-
-    /// Returns the base policy with the changes in `part`.
-    private func overlay(_ part: Part?, on base: DocumentNode?) -> DocumentNode? {
-        guard let part else { return base }
-        return base?.overlaid(with: part.node) ?? part.node
+        (part.elements(&reading, example: "[purchases]") ?? []).compactMap { $0.word(&reading, of: Word.self) }
     }
 }
 

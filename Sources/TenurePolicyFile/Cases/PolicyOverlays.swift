@@ -7,13 +7,19 @@ struct PolicyOverlays {
     /// The base policy after it was read, because most cases use it.
     private(set) var unchanged: Policy?
 
+    /// Returns the document of a policy with the changes in `overlay`; nil without a base policy and changes.
+    static func document(_ overlay: Part?, over base: DocumentNode?) -> DocumentNode? {
+        guard let overlay else { return base }
+        return base?.overlaid(with: overlay.node) ?? overlay.node
+    }
+
     /// Returns the base policy with the changes in `overlay`. Reports all mistakes of the result, and returns nil then.
     mutating func policy(
         with overlay: Part?, at position: SourcePosition, _ reading: inout Reading,
         _ releaseList: (String) throws -> [UInt8]
     ) -> Policy? {
         if overlay == nil, let unchanged { return unchanged }
-        guard let document = overlay.map({ base?.overlaid(with: $0.node) ?? $0.node }) ?? base else {
+        guard let document = Self.document(overlay, over: base) else {
             reading.report(
                 "there is no policy to test; write `policy` at the top, or name a policy file",
                 at: position)

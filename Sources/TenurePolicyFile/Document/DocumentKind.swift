@@ -23,7 +23,7 @@ package struct DocumentKind: Sendable {
     }
 
     /// Whether a line of a text that can't be parsed begins with one of the keys, as YAML or JSON has them.
-    func isNamed(in bytes: some Collection<UInt8>) -> Bool {
+    func hasKey(in bytes: some Collection<UInt8>) -> Bool {
         bytes.split(separator: UInt8(ascii: "\n")).contains { line in
             let yaml = line.starts(with: "\u{FEFF}".utf8) ? line.dropFirst(3) : line
             let json = yaml.drop { " \t{".utf8.contains($0) }

@@ -37,6 +37,7 @@ package enum Duration {
             guard (1...9).contains(digits.count), let number = Int(Substring(digits)) else { return nil }
             rest = rest.dropFirst(digits.count)
             guard let unit = rest.popFirst(), let unitIndex = unitsLeft.firstIndex(of: unit),
+                // The bit 0x20 makes a letter lower case.
                 let length = length(ofUnit: unit | 0x20, isTime: isTime)
             else { return nil }
             unitsLeft = unitsLeft[(unitIndex + 1)...]

@@ -76,7 +76,7 @@ package enum ReleaseListFile {
         do throws(PolicyFileError) {
             rows = try Self.rows(of: SourceText(bytes, named: fileName), &mistakes)
         } catch {
-            // Its first row may name columns of a list. Otherwise it may be another file, and secret.
+            // Show excerpts only if the first row names columns of a release list. Any other file may be secret.
             let header = String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
             let names = header.split { ",;\t\"\r".contains($0) }.map(String.init)
             throw names.contains { mapping[$0] != nil || Column(header: $0) != nil } ? error : error.withoutExcerpts
@@ -97,7 +97,7 @@ package enum ReleaseListFile {
                     "there is no column `\(name.shortened)` for `\(column.rawValue)`; name one of the first row",
                     at: start))
         }
-        // It may be another file, and secret. Don't quote it.
+        // A file without such columns may be secret, so the message doesn't quote it.
         guard header.contains(where: { mapping[$0.text] != nil || Column(header: $0.text) != nil }) else {
             let columns = mapping.isEmpty ? "`platform,version,build,releasedAt,model`" : "the columns of the mapping"
             throw PolicyFileError(mistakes: [

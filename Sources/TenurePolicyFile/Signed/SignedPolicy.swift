@@ -50,7 +50,7 @@ package struct SignedPolicy: Sendable, Hashable {
             if let bundleID, found != bundleID { throw SignedPolicyError.wrongApp(found: found, wanted: bundleID) }
             return policy
         } catch let error as PolicyFileError {
-            throw .unsound(error)
+            throw .invalidPolicy(error)
         } catch let error as SignedPolicyError {
             throw error
         } catch {
@@ -89,7 +89,7 @@ package struct SignedPolicy: Sendable, Hashable {
 
     /// Signs a policy. The counter must be at least 1.
     ///
-    /// Throws `unsound` or `tooLarge` if an app couldn't read the signed policy.
+    /// Throws `invalidPolicy` or `tooLarge` if an app couldn't read the signed policy.
     package init(
         _ policy: Policy, counter: Int64, issuedAt: Date, by key: P256.Signing.PrivateKey
     ) throws(SignedPolicyError) {

@@ -7,7 +7,7 @@ package enum SignedPolicyError: Error, Sendable, Hashable {
     /// None of the app's keys made the signature.
     case wrongSignature
     /// The signature is valid, but the contents aren't a valid policy.
-    case unsound(PolicyFileError)
+    case invalidPolicy(PolicyFileError)
     /// The policy has the bundle ID of another app.
     case wrongApp(found: String, wanted: String)
     /// The policy is older than the known one.
@@ -24,7 +24,7 @@ extension SignedPolicyError: CustomStringConvertible {
         case .notSigned(let detail): "this isn't a signed policy: \(detail); write one with `tenure policy sign`"
         case .wrongSignature:
             "none of the pinned keys signed this policy; sign it with the key that the app pins"
-        case .unsound(let error): "the signed policy can't be read: \(error)"
+        case .invalidPolicy(let error): "the signed policy can't be read: \(error)"
         case .wrongApp(let found, let wanted):
             "the signed policy is for the app `\(found)`, but this app is `\(wanted)`; publish each app's policy at its own URL"
         case .older(let counter, let known):

@@ -9,7 +9,7 @@ extension LintRule {
 
     static let allowTooShort = LintRule(
         "allow-too-short", .warning, "`whileUndetermined` that allows for less than a day",
-        story:
+        rationale:
             "A flight, a night or an outage of the App Store is longer than an hour. Owners who are offline for that long are locked out.",
         fix: "Allow it long enough for the App Store to respond: `{ allow: 72h }`."
     ) { subject, report in

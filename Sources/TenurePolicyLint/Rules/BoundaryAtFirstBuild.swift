@@ -6,7 +6,7 @@ import TenurePolicyFile
 extension LintRule {
     static let boundaryAtFirstBuild = LintRule(
         "boundary-at-first-build", .error, "a boundary at or below 1, where nothing can lie below it",
-        story:
+        rationale:
             "Apps that leave the build at 1 in every release, and what test environments invent (1 and 1.0), have nothing below it.",
         fix:
             "Write the number of the era's first release; where every release had the same, leave it out and write `at`."

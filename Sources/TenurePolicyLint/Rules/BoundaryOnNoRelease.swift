@@ -7,7 +7,7 @@ import TenurePolicyFile
 extension LintRule {
     static let boundaryOnNoRelease = LintRule(
         "boundary-on-no-release", .error, "a boundary with a build or version that no release has",
-        story:
+        rationale:
             "The build that was meant to be the first free one is rejected in review, and the one that ships has another number.",
         fix: "Write the number of the era's first release, or add that release to the list.",
         needs: .releases
@@ -39,9 +39,9 @@ extension LintRule {
                 at: change.path + [.key(key)], severity: lacksDate ? .error : isPlanned ? .note : .warning,
                 what
                     + (lacksDate
-                        ? ": without an instant nothing separates it from `\(change.before.name.shortened)`"
+                        ? ": without an instant nothing separates this era from `\(change.before.name.shortened)`"
                         : above == "none"
-                            ? ": if it ships with a lower \(key), anyone who installs that counts as `\(change.before.name.shortened)`\(change.lost.isEmpty ? "" : " and gets \(inWords(change.lost)) for nothing")"
+                            ? ": if its first release has a lower \(key), anyone who installs that release counts as `\(change.before.name.shortened)`\(change.lost.isEmpty ? "" : " and gets \(inWords(change.lost)) for nothing")"
                             : ""),
                 fix: above == "none"
                     ? nil

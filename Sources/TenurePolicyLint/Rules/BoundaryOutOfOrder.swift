@@ -8,7 +8,7 @@ import TenurePolicyFile
 extension LintRule {
     static let boundaryOutOfOrder = LintRule(
         "boundary-out-of-order", .error, "an instant that the place of the undated release in the list excludes",
-        story:
+        rationale:
             "One mistyped year, and a release that was free to get counts as sold. Only the order of the list shows it.",
         fix: "Correct the instant, or move the release in the list."
     ) { subject, report in

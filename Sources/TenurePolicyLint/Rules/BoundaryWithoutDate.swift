@@ -8,7 +8,7 @@ import TenurePolicyFile
 extension LintRule {
     static let boundaryWithoutDate = LintRule(
         "boundary-without-date", .warning, "a boundary without an instant",
-        story:
+        rationale:
             "Where the version alone decides and is wrong, nothing contradicts it; receipts signed before June 20, 2013 have no version at all.",
         fix: "Write when the era began: `at: 2015-06-10T18:00:00Z`."
     ) { subject, report in

@@ -6,7 +6,7 @@ import TenurePolicyFile
 extension LintRule {
     static let boundaryWithoutVersion = LintRule(
         "boundary-without-version", .note, "a boundary without a build or version",
-        story:
+        rationale:
             "The purchase date of an app bundle isn't that of the app: if the number counts too, an early one proves the owner.",
         fix: "Add the number of the era's first release, or set `buildNumbers: restarted` if numbers prove nothing."
     ) { subject, report in

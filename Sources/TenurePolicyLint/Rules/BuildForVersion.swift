@@ -6,7 +6,7 @@ import TenurePolicyFile
 extension LintRule {
     static let buildForVersion = LintRule(
         "build-for-version", .error, "a build where macOS reports the marketing version",
-        story:
+        rationale:
             "macOS reports CFBundleShortVersionString. Compared with a build, every version of the Mac app is older, and everybody counts as an owner.",
         fix: "Write the marketing version (CFBundleShortVersionString) of the era's first release."
     ) { subject, report in

@@ -8,7 +8,7 @@ import TenurePolicyFile
 extension LintRule {
     static let buildNotAbovePaid = LintRule(
         "build-not-above-paid", .error, "a release of a later era with a number below one of an earlier era",
-        story:
+        rationale:
             "Shipping one build below the last paid one gives the app away to everyone who installs it: their original build never changes.",
         fix:
             "Ship no such build; if it was shipped, make the release list the policy's, or set `buildNumbers: restarted`.",

@@ -6,7 +6,7 @@ import TenurePolicyFile
 extension LintRule {
     static let buildNotListed = LintRule(
         "build-not-listed", .error, "a release of an honored era that the policy's own list lacks",
-        story:
+        rationale:
             "A build that the list lacks proves nothing, so its owners depend on their purchase date. Without one they are undetermined.",
         fix: "Add the release to the policy's list.",
         needs: .otherReleases

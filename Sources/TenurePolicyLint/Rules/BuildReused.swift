@@ -6,7 +6,7 @@ import TenurePolicyFile
 extension LintRule {
     static let buildReused = LintRule(
         "build-reused", .error, "one build, or one version on macOS, in two eras",
-        story:
+        rationale:
             "An app gave each release the build 1. The original build then belongs to releases of both eras, and proves neither.",
         fix: "Let the date decide: a beginning with `at` and a release list, or `buildNumbers: restarted`.",
         needs: .releases
@@ -29,14 +29,14 @@ extension LintRule {
                 if given.isEmpty {
                     report.add(
                         at: listed, severity: .warning, on: platform,
-                        "\(eras): it proves neither, so the purchase date alone decides, and without a date `inDoubt`",
+                        "\(eras): \(build) proves neither era, so the purchase date alone decides, and without a date `inDoubt`",
                         fix:
                             "give each release its own \(platform.key.rawValue) from now on; keep both rows in the policy's list"
                     )
                 } else {
                     report.add(
                         at: listed, on: platform,
-                        "\(eras), and the policy takes the second release for the first: anyone who first got the app with it in \(subject.name(era)) gets \(inWords(given)) for nothing",
+                        "\(eras), and the policy takes the second release for the first: anyone who first got the app with that release in \(subject.name(era)) gets \(inWords(given)) for nothing",
                         fix: platform.key == .bundleVersion
                             ? "let the date decide: make this list the policy's `releases`, or set `buildNumbers: restarted`"
                             : "make this list the policy's `releases`, so that the date decides")

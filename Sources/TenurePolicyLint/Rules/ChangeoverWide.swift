@@ -11,7 +11,7 @@ extension LintRule {
 
     static let changeoverWide = LintRule(
         "changeover-wide", .warning, "a changeover window of more than two weeks",
-        story:
+        rationale:
             "Within the window everyone may be an owner. Two days cover storefronts and caches; a month covers an advertising campaign.",
         fix: "Make it as long as price and binary can have disagreed: a day before, two after."
     ) { subject, report in
@@ -27,14 +27,14 @@ extension LintRule {
             let lost = subject.entitlements.map(\.name).filter { name in changes.contains { $0.lost.contains(name) } }
             let consequence =
                 lost.isEmpty || changeover.until <= 0 || subject.policy?.inDoubt == .undetermined
-                ? "customers who acquired the app in it may belong to either era"
+                ? "customers who acquired the app in this window may belong to either era"
                 : "anyone who installed the app until \(until) gets \(inWords(lost)) for nothing"
             let path: [PolicyMistake.Step] = ["eras", .index(index), "changeover"]
             report.add(
                 at: path,
                 "the window of `\(era.name.shortened)` is \(Duration.inDays(changeover.until - changeover.from)) wide, more than 14 days: \(consequence)",
                 fix: .suggestion("write `{ from: -24h, until: +48h }`", .write(.defaultChangeover, at: path)),
-                "make it as long as price and build can have disagreed")
+                "make the window as long as price and build can have disagreed")
         }
     }
 }

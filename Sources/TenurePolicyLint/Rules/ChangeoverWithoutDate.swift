@@ -5,7 +5,7 @@ import TenurePolicyFile
 extension LintRule {
     static let changeoverWithoutDate = LintRule(
         "changeover-without-date", .warning, "a changeover window without an instant",
-        story: "A window counts from the instant of the change; without one it has no effect.",
+        rationale: "A window counts from the instant of the change; without one it has no effect.",
         fix: "Add `at` to the beginning on each platform."
     ) { subject, report in
         for (index, era) in subject.eras.enumerated() where era.changeover?.window != nil {

@@ -5,7 +5,7 @@ import TenurePolicyFile
 extension LintRule {
     static let entitlementWithoutSource = LintRule(
         "entitlement-without-source", .error, "an entitlement that nothing can grant",
-        story:
+        rationale:
             "A library silently ignored the second registration of an entitlement, and its buyers got nothing.",
         fix: "Add `products`, `honors`, or both; or remove it."
     ) { subject, report in

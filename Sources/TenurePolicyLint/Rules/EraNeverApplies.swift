@@ -8,7 +8,7 @@ import TenurePolicyFile
 extension LintRule {
     static let eraNeverApplies = LintRule(
         "era-never-applies", .warning, "an era that can have no customers, or can't be separated from the next one",
-        story: "An era that begins and ends with one number and one instant has no customers, whatever it honors.",
+        rationale: "An era that begins and ends with one number and one instant has no customers, whatever it honors.",
         fix: "Correct its beginning or that of the next one, or remove it."
     ) { subject, report in
         for platform in subject.platforms {

@@ -6,7 +6,7 @@ import TenurePolicyFile
 extension LintRule {
     static let eraWithoutRelease = LintRule(
         "era-without-release", .warning, "an era that has begun without a release in the policy's list",
-        story:
+        rationale:
             "A build that isn't in the list proves nothing. If a list ends before the change, only the date decides about every new customer.",
         fix: "Append every release to the list, before it ships.",
         needs: .releases
@@ -22,7 +22,7 @@ extension LintRule {
             let last = platform.releases.last?.release
             report.add(
                 at: change.path,
-                "the list's last release on \(platform.platform.rawValue) is \(last.map { "\(platform.key.rawValue) \($0.numberInWords) (\($0.releasedAt.text))" } ?? "none"), before `\(change.after.name.shortened)` begins: the \(platform.key.rawValue) of every later customer isn't in it and proves nothing",
+                "the list's last release on \(platform.platform.rawValue) is \(last.map { "\(platform.key.rawValue) \($0.numberInWords) (\($0.releasedAt.text))" } ?? "none"), before `\(change.after.name.shortened)` begins: the \(platform.key.rawValue) of every later customer isn't in the list and proves nothing",
                 fix: "append the releases of `\(change.after.name.shortened)` to the list")
         }
     }

@@ -8,7 +8,7 @@ import TenurePolicyFile
 extension LintRule {
     static let erasOverlap = LintRule(
         "eras-overlap", .warning, "a changeover window that reaches into the one after, or past a whole era",
-        story:
+        rationale:
             "Windows around both ends of a short era cover all of it: customers of that time get the best of three eras.",
         fix: "Make the windows narrower, so that each era has at least a day outside of them."
     ) { subject, report in

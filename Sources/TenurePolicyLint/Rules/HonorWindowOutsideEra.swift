@@ -8,7 +8,7 @@ extension LintRule {
     static let honorWindowOutsideEra = LintRule(
         "honor-window-outside-era", .error,
         "an honor with dates that no customer of its era can meet, or that ends before its era does",
-        story: "A window for recent buyers had the wrong year, so no customer got what was announced.",
+        rationale: "A window for recent buyers had the wrong year, so no customer got what was announced.",
         fix: "Correct `boughtSince`, `boughtBefore` or `until`, or name the era in which they lie."
     ) { subject, report in
         for entitlement in subject.entitlements {

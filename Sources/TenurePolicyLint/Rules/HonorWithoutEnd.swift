@@ -5,7 +5,7 @@ import TenurePolicyFile
 extension LintRule {
     static let honorWithoutEnd = LintRule(
         "honor-without-end", .error, "an honor of limited length in an era without a dated end",
-        story:
+        rationale:
             "A year counts from the end of the era. Without that date, it's unknown whether the year is over.",
         fix: "Add `at` to the next era on every platform, or write `until` instead of `for`."
     ) { subject, report in
@@ -32,7 +32,7 @@ extension LintRule {
                     at: path,
                     "\(length.iso8601) counts from the beginning of \(subject.name(index + 1)), which has no instant\(places.isEmpty ? "" : " on \(places)"): there \(give) is undetermined for everybody who came in `\(honor.era)`",
                     fix:
-                        "add `at` to \(subject.name(index + 1))\(places.isEmpty ? "" : " on \(places)"), or limit it by `until` instead"
+                        "add `at` to \(subject.name(index + 1))\(places.isEmpty ? "" : " on \(places)"), or limit the honor by `until` instead"
                 )
             }
         }

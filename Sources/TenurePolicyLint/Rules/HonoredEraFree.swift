@@ -6,7 +6,7 @@ import TenurePolicyFile
 extension LintRule {
     static let honoredEraFree = LintRule(
         "honored-era-free", .warning, "an honor for an era in which the app was free",
-        story:
+        rationale:
             "A swapped comparison gave everything to all new customers. Customers who came while the app was free have paid for nothing yet.",
         fix: "Name the paid eras under `honors`; keep the free one only if you promised it to everyone who came then."
     ) { subject, report in

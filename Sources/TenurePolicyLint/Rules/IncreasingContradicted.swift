@@ -7,7 +7,7 @@ extension LintRule {
     static let increasingContradicted = LintRule(
         "increasing-contradicted", .error,
         "`buildNumbers: increasing`, or a macOS app, where the list has a number that fell",
-        story: "Developers don't remember after five years whether build numbers restarted. The list shows it.",
+        rationale: "Developers don't remember after five years whether build numbers restarted. The list shows it.",
         fix: "Write `buildNumbers: restarted`, and keep the release list in the policy.",
         needs: .releases
     ) { subject, report in

@@ -5,7 +5,7 @@ import TenurePolicyFile
 extension LintRule {
     static let inheritsFromIOS = LintRule(
         "inherits-from-ios", .note, "tvOS, watchOS or visionOS judged by iOS's boundaries",
-        story:
+        rationale:
             "Builds of the Apple TV app were near two thousand, those of the phone near one thousand, and one boundary judged both.",
         fix: "Write the platform's own beginnings, or `new` where it began in that era."
     ) { subject, report in

@@ -5,13 +5,13 @@ import TenurePolicyFile
 extension LintRule {
     static let mistake = LintRule(
         "mistake", .error, "something that keeps the file from being a policy",
-        story: "If a part of the file were guessed, customers would be decided by that guess.",
+        rationale: "If a part of the file were guessed, customers would be decided by that guess.",
         fix: "Do what the message says; Docs/policy-file.md has every key.")
 
     /// Reports an acknowledgment without its finding, because it would hide a later finding at the same place.
     static let acknowledgmentWithoutFinding = LintRule(
         "acknowledgment-without-finding", .error, "an acknowledgment of a finding that doesn't exist",
-        story:
+        rationale:
             "A list of exceptions that is never cleaned up grows until it hides the finding that matters.",
         fix: "Remove it, or correct its `at`; mistakes can't be acknowledged.")
 
@@ -19,7 +19,7 @@ extension LintRule {
     /// `"2"` with `"13"` as texts, and locked out early buyers.
     static let malformedVersion = LintRule(
         "malformed-version", .error, "a build or version that only a comparison of texts could order, such as `2.0b`",
-        story:
+        rationale:
             "Versions compared as texts put 13 before 2: an app that did so locked its owners out on the day of the change.",
         fix: "Write numbers separated by periods, as the App Store reports them.")
 
@@ -27,7 +27,7 @@ extension LintRule {
     /// that is the first on its platform by rule A8: such a policy is valid, but nothing uses that beginning.
     static let erasBackwards = LintRule(
         "eras-backwards", .error, "an era that begins before the one that it follows",
-        story:
+        rationale:
             "An app that was free, then sold, then free again has three eras; one date, or a wrong order, misjudges one.",
         fix: "Write the eras oldest first, and check instants and builds."
     ) { subject, report in
@@ -52,7 +52,7 @@ extension LintRule {
     /// So Tenure can't guess whether builds can be compared.
     static let buildNumbersUnsaid = LintRule(
         "build-numbers-unsaid", .error, "an iOS-like platform without a release list and without `buildNumbers`",
-        story:
+        rationale:
             "Build numbers may begin again with each version. Where they did, a boundary by build gives the app away or takes it.",
         fix: "Write `buildNumbers: increasing` or `restarted`, or add a release list.")
 }

@@ -6,7 +6,7 @@ import TenurePolicyFile
 extension LintRule {
     static let modelContradicted = LintRule(
         "model-contradicted", .error, "a release with another price model than its era",
-        story: "Free, then paid, then free again: one date isn't enough, because it leaves out the middle.",
+        rationale: "Free, then paid, then free again: one date isn't enough, because it leaves out the middle.",
         fix: "Correct the era's beginning or model, or the row.",
         needs: .releases
     ) { subject, report in

@@ -5,7 +5,7 @@ import TenurePolicyFile
 extension LintRule {
     static let noAppleID = LintRule(
         "no-apple-id", .note, "an app without its Apple ID",
-        story:
+        rationale:
             "Production artifacts name the app by its Apple ID; without it they are matched by bundle ID alone, and the service doesn't start for production.",
         fix: "Add `appleID`; App Store Connect shows it under App Information."
     ) { subject, report in

@@ -8,7 +8,7 @@ import TenurePolicyFile
 extension LintRule {
     static let noChangeover = LintRule(
         "no-changeover", .error, "a dated change that matters and doesn't state its changeover",
-        story:
+        rationale:
             "Price, storefronts and binary never change together: someone who paid in the hours between is a new customer by one and an owner by the other.",
         fix:
             "Write `changeover: { from: -24h, until: +48h }`, or `changeover: none` if price and version changed at one instant."

@@ -6,7 +6,8 @@ import TenurePolicyFile
 extension LintRule {
     static let paidBuildBeyondBoundary = LintRule(
         "paid-build-beyond-boundary", .warning, "a release of an earlier era at or above the boundary of the next",
-        story: "Owners of the last paid update were locked out at the switch, because the boundary was set below it.",
+        rationale:
+            "Owners of the last paid update were locked out at the switch, because the boundary was set below it.",
         fix: "Begin the era with its own first release.",
         needs: .releases
     ) { subject, report in
@@ -28,7 +29,7 @@ extension LintRule {
                     at: listed, on: platform,
                     "\(platform.name(of: listed.release)) on \(platform.platform.rawValue) came out in \(subject.name(era)) (\(listed.release.releasedAt.text)), and \(subject.name(change.index)) begins with \(boundary): customers who bought it lose \(inWords(lost)) wherever the purchase date isn't known",
                     fix:
-                        "begin \(subject.name(change.index)) above \(number), with its own first release; if \(number) belongs to it, correct `at` or the release's date"
+                        "begin \(subject.name(change.index)) above \(number), with its own first release; if \(number) belongs to \(subject.name(change.index)), correct `at` or the release's date"
                 )
             }
         }

@@ -9,7 +9,7 @@ extension LintRule {
     static let paidBuildUnhonored = LintRule(
         "paid-build-unhonored", .error,
         "paid releases with buyers who count as customers of an era that gives them nothing",
-        story:
+        rationale:
             "A boundary was set below the last paid builds, and everyone who had bought them was locked out on the day of the change.",
         fix: "Begin the next era with its own first release, or honor the era in which these were sold.",
         needs: .releases
@@ -26,7 +26,7 @@ extension LintRule {
                 let details = isInherited && platform.platform.inheritsFromIOS ? [place, builds] : [builds]
                 let lost = inWords(group.lost.sorted())
                 report.add(
-                    at: subject.place(of: subject.misplacedEra(group), on: platform), as: details,
+                    at: subject.path(ofBeginning: subject.misplacedEra(group), on: platform), as: details,
                     "customers who bought \(builds) on \(place) lose \(lost)\(group.datesHelp ? " wherever the purchase date isn't known" : ""): the release list says that the app was sold then, but by \(group.isByDate ? "date" : key) \(numbers.count == 1 ? "it counts" : "they count") as \(era), which \(lost) \(group.lost.count == 1 ? "doesn't" : "don't") honor",
                     fix: subject.movedBoundary(group, on: platform), subject.advice(on: group, on: platform)
                 )

@@ -28,7 +28,8 @@ extension LintSubject {
                 at: ["eras", .index(era)], as: missed, severity: isFree && haveBuyers ? .error : .warning,
                 "\(buyers) \(missed.joined(separator: ", or ")) don't keep \(names)\(haveBuyers ? "" : " if the app was out then"): no honor\(current.count < honors.count ? " that still applies" : "") includes their purchase date",
                 fix: self.honoring(era, by: first),
-                "extend the dates of an honor of \(name(era)); if you intend them, add this finding to `acknowledge`")
+                "extend the dates of an honor of \(name(era)); if you intend these dates, add this finding to `acknowledge`"
+            )
         }
         guard isAllThatIsSold, honors.allSatisfy({ $0.length != nil || $0.until != nil }) else { return }
         var limits: [String] = []

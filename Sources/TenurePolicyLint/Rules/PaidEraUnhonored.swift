@@ -6,7 +6,7 @@ import TenurePolicyFile
 extension LintRule {
     static let paidEraUnhonored = LintRule(
         "paid-era-unhonored", .error, "a paid era with buyers who must buy again what they paid for",
-        story: "Owners were locked out on the day of the change.",
+        rationale: "Owners were locked out on the day of the change.",
         fix: "Add the era to the `honors` of what its buyers paid for."
     ) { subject, report in
         // Skip the last era: while the app is still sold, no customer loses anything.
@@ -34,7 +34,7 @@ extension LintRule {
                 let again = sold.isEmpty ? "" : ", and must buy \(inWords(sold.map(\.name))) again"
                 report.add(
                     at: path, severity: isFree ? .error : .warning,
-                    "customers who paid for the app in \(name)\(builds) keep nothing\(again): no entitlement honors it",
+                    "customers who paid for the app in \(name)\(builds) keep nothing\(again): no entitlement honors the era",
                     fix: subject.entitlements.first.map { subject.honoring(index, by: sold.first ?? $0) },
                     "honor \(name) in \(inWords(subject.entitlements.map(\.name), "or"))")
                 continue
@@ -55,7 +55,7 @@ extension LintRule {
                 report.add(
                     at: path, as: [entitlement.name], severity: .warning,
                     isKept
-                        ? "customers who paid for the app in \(name)\(builds) have \(others), and must buy `\(entitlement.name.shortened)`: that is right only if it is new"
+                        ? "customers who paid for the app in \(name)\(builds) have \(others), and must buy `\(entitlement.name.shortened)`: that is right only if `\(entitlement.name.shortened)` is new"
                         : "customers who paid for the app in \(name)\(builds) must buy \(names): the era gives them \(others), but no sold entitlement permanently",
                     fix: isKept ? nil : subject.honoring(index, by: entitlement),
                     "honor \(name) in `\(entitlement.name.shortened)` too if it was part of the paid app\(isKept ? "; if it is new, add this finding to `acknowledge`" : "")"

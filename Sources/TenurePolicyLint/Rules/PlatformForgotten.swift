@@ -5,7 +5,7 @@ import TenurePolicyFile
 extension LintRule {
     static let platformForgotten = LintRule(
         "platform-forgotten", .error, "a platform that an era doesn't mention",
-        story:
+        rationale:
             "A universal app went free on the phone and was forgotten on the Mac: there everyone continued to count as an owner.",
         fix: "Give the era a beginning on that platform, or `new` if the platform began with it."
     ) { subject, report in
@@ -24,15 +24,15 @@ extension LintRule {
                 let first = platform.releases.first?.release
                 let isNew = first.flatMap { platform.startsAfter(index, first: $0, in: subject) } ?? false
                 let proof =
-                    first.map { "the release list has it since \($0.releasedAt.text)" }
-                    ?? "another era mentions it"
+                    first.map { "the release list has releases for \(name) since \($0.releasedAt.text)" }
+                    ?? "another era mentions \(name)"
                 // Don't report a middle era, such as a promotion on one platform: it usually isn't on all platforms.
                 let isLast = index == subject.eras.count - 1
                 let given = before.isEmpty ? "" : " and gets \(inWords(before.map(\.name))) for nothing"
                 let consequence =
                     isNamed
                     ? "\(subject.name(index)) didn't happen there, and everyone who gets the app there counts as \(subject.name(index - 1))\(given)"
-                    : "nothing shows which customers there came before it, so \(inWords(different)) can't be decided by how the app was acquired"
+                    : "nothing shows which customers on \(name) came before \(subject.name(index)), so \(inWords(different)) can't be decided by how the app was acquired"
                 let path: [PolicyMistake.Step] = ["eras", .index(index)]
                 report.add(
                     at: path, as: [name], severity: isNamed && !isLast ? .note : .error,

@@ -5,7 +5,7 @@ import TenurePolicyFile
 extension LintRule {
     static let productGivesNothing = LintRule(
         "product-gives-nothing", .warning, "a product with only entitlements that all customers have anyway",
-        story:
+        rationale:
             "A customer who was charged for something that they had always owned asked for a refund in public.",
         fix: "Remove the last era from the `honors`, or stop selling the product."
     ) { subject, report in

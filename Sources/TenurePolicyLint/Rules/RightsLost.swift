@@ -9,7 +9,7 @@ import TenurePolicyFile
 extension LintRule {
     static let rightLost = LintRule(
         "right-lost", .error, "compared with the previous policy: a right that existing customers would lose",
-        story:
+        rationale:
             "Owners were locked out by the next version of the rules: a renamed entitlement, a boundary moved by one build.",
         fix: "Restore what gives it: the era under `honors`, the boundary, the product or the entitlement's name.",
         needs: .oldPolicy
@@ -19,7 +19,7 @@ extension LintRule {
 
     static let rightShortened = LintRule(
         "right-shortened", .error, "compared with the previous policy: a right that would end earlier",
-        story:
+        rationale:
             "A year was announced and became half a year, and no reviewer noticed it.",
         fix: "Keep the end that was announced, or a later one.",
         needs: .oldPolicy
@@ -33,7 +33,7 @@ extension LintRule {
 
     static let rightUncertain = LintRule(
         "right-uncertain", .warning, "compared with the previous policy: a right that would become undetermined",
-        story:
+        rationale:
             "A boundary lost its instant. No right was lost on paper, but half of the owners had to write to support.",
         fix: "Give the boundary back what separated these customers, or write `inDoubt: favorCustomer`.",
         needs: .oldPolicy
@@ -47,7 +47,7 @@ extension LintRule {
     static let settingsEdited = LintRule(
         "settings-edited", .note,
         "compared with the previous policy: another `inDoubt`, `whileUndetermined` or `testEnvironments`",
-        story: "One word at the end of the file changes the answer for every customer in doubt.",
+        rationale: "One word at the end of the file changes the answer for every customer in doubt.",
         fix: "Make sure that you intend it.",
         needs: .oldPolicy
     ) { subject, report in
@@ -82,7 +82,7 @@ extension LintRule {
     /// pay again.
     static let appChanged = LintRule(
         "app-changed", .error, "compared with the previous policy: another app",
-        story:
+        rationale:
             "A new app record in App Store Connect charged its customers twice, because their purchases belonged to the old one.",
         fix: "Compare with the policy of the same app. To move customers to a new record, grant them what they owned.",
         needs: .oldPolicy
@@ -172,8 +172,8 @@ extension LintSubject {
 
     private func advice(on entitlement: String, under old: Policy) -> LintFix {
         isNamed(entitlement)
-            ? "keep what gave it: where eras begin, the changeover windows, honors, products and `inDoubt`"
-            : "give the old name what it gave; a new name can be added beside it"
+            ? "keep what gave `\(entitlement.shortened)`: where eras begin, the changeover windows, honors, products and `inDoubt`"
+            : "restore the entitlement under its old name; a new name can be added beside it"
     }
 }
 

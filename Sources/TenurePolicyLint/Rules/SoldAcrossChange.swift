@@ -8,7 +8,7 @@ import TenurePolicyFile
 extension LintRule {
     static let soldAcrossChange = LintRule(
         "sold-across-change", .error, "a release that stayed on sale beyond the beginning of the next era",
-        story:
+        rationale:
             "Price and binary never change together: someone who downloads yesterday's paid build for free looks like an owner.",
         fix: "Make the release list the policy's, or let the changeover window reach to the next release.",
         needs: .releases

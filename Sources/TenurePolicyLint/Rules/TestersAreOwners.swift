@@ -5,7 +5,7 @@ import TenurePolicyFile
 extension LintRule {
     static let testersAreOwners = LintRule(
         "testers-are-owners", .note, "`testEnvironments: owner`",
-        story:
+        rationale:
             "Everything passed in TestFlight, where every tester looked like an owner. Not even App Review had seen what a new customer sees.",
         fix: "Write `newCustomer`, and rehearse owners with cases or personas."
     ) { subject, report in

@@ -5,7 +5,7 @@ import TenurePolicyFile
 extension LintRule {
     static let trialForEverybody = LintRule(
         "trial-for-everybody", .warning, "a trial of an entitlement that everyone has",
-        story:
+        rationale:
             "An owner was shown the rest of a trial, and asked what they had bought.",
         fix: "Remove the `trial`, or the era in which it isn't included from `honors`."
     ) { subject, report in

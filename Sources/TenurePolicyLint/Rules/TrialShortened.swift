@@ -6,7 +6,7 @@ extension LintRule {
     static let trialShortened = LintRule(
         "trial-shortened", .warning,
         "compared with the previous policy: a trial that is shorter, counted differently or removed",
-        story: "Customers who were promised ten sessions found the app locked after the fifth, and wrote about it.",
+        rationale: "Customers who were promised ten sessions found the app locked after the fifth, and wrote about it.",
         fix: "Keep the trial as it was, or lengthen it.",
         needs: .oldPolicy
     ) { subject, report in

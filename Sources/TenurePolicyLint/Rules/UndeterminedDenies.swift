@@ -5,7 +5,7 @@ import TenurePolicyFile
 extension LintRule {
     static let undeterminedDenies = LintRule(
         "undetermined-denies", .note, "`whileUndetermined: deny`",
-        story:
+        rationale:
             "At the first launch after the update, offline or before the App Store answers, nothing is known; an owner who is locked out then complains at once.",
         fix: "Allow it long enough for the App Store to respond: `{ allow: 72h }`."
     ) { subject, report in

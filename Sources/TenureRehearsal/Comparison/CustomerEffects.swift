@@ -60,11 +60,7 @@ extension Comparison {
     /// Returns the value of `CustomerEffects.productsWithoutEntitlement`.
     private func productsWithoutEntitlement(in evidence: Evidence) -> [String] {
         guard !evidence.purchases.isEmpty else { return [] }
-        var products: Set<String> = []
-        for purchase in evidence.purchases where purchase.type != .consumable && !products.contains(purchase.productID)
-        {
-            if !listedProducts.contains(purchase.productID) { products.insert(purchase.productID) }
-        }
-        return products.sorted()
+        let purchases = evidence.purchases.filter { $0.type != .consumable && !listedProducts.contains($0.productID) }
+        return Set(purchases.map(\.productID)).sorted()
     }
 }

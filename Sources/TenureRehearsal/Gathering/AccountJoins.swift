@@ -45,7 +45,7 @@ struct AccountJoins: Sendable {
     }
 
     /// Whether the account belongs to a customer with several accounts.
-    func joins(_ account: CustomerName) -> Bool { parents[account] != nil }
+    func isJoined(_ account: CustomerName) -> Bool { parents[account] != nil }
 
     /// Returns the account that represents the customer: the account itself if it isn't joined.
     func root(of account: CustomerName) -> CustomerName {
@@ -68,6 +68,6 @@ extension CustomerName {
     /// Sorts names: the strongest kind first, then by environment and text.
     func precedes(_ other: CustomerName) -> Bool {
         if kind != other.kind { return kind > other.kind }
-        return (realm, text) < (other.realm, other.text)
+        return (environmentIndex, text) < (other.environmentIndex, other.text)
     }
 }

@@ -39,16 +39,17 @@ struct Bucket {
                 outcome.moved.append((SpillFolder.bucket(of: target, at: stage), record))
             }
             if let target = targets[name].flatMap(joins.target) {
-                if joins.joins(name) { outcome.joined.append((name, target)) }
+                if joins.isJoined(name) { outcome.joined.append((name, target)) }
                 move(to: target, at: GatheringStage(of: target.kind))
-            } else if joins.joins(name), stage < .accounts {
-                // The account that represents them is known only after all accounts are known.
+            } else if joins.isJoined(name), stage < .accounts {
+                // The account that represents the joined accounts is known only after all accounts are known.
                 move(to: name, at: .accounts)
-            } else if joins.joins(name), stage == .accounts {
+            } else if joins.isJoined(name), stage == .accounts {
                 move(to: joins.root(of: name), at: .joined)
             } else {
                 // No stronger name is known, so this is a complete customer.
-                let environment = AppStoreEnvironment.allCases[Int(name.realm) % AppStoreEnvironment.allCases.count]
+                let environment = AppStoreEnvironment.allCases[
+                    Int(name.environmentIndex) % AppStoreEnvironment.allCases.count]
                 let evidence = group.facts.evidence(in: environment)
                 comparison.count(evidence, id: name.label, exportedID: group.exportedID, in: &outcome.tally)
             }

@@ -79,7 +79,7 @@ struct SpillRecord {
 
     private static func append(_ name: CustomerName, to bytes: inout [UInt8]) {
         bytes.append(name.kind.rawValue)
-        bytes.append(name.realm)
+        bytes.append(name.environmentIndex)
         append(name.text, to: &bytes)
     }
 
@@ -91,10 +91,11 @@ struct SpillRecord {
     }
 
     private static func name(_ rest: inout ArraySlice<UInt8>) -> CustomerName? {
-        guard let code = rest.popFirst(), let kind = CustomerNameKind(rawValue: code), let realm = rest.popFirst(),
+        guard let code = rest.popFirst(), let kind = CustomerNameKind(rawValue: code),
+            let environmentIndex = rest.popFirst(),
             let text = text(&rest)
         else { return nil }
-        return CustomerName(kind: kind, realm: realm, text: text)
+        return CustomerName(kind: kind, environmentIndex: environmentIndex, text: text)
     }
 
     private static func text(_ rest: inout ArraySlice<UInt8>) -> String? {

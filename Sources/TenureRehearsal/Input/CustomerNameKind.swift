@@ -32,14 +32,13 @@ enum CustomerNameKind: UInt8, Sendable, Comparable, CaseIterable {
 /// One name of a customer in one environment.
 struct CustomerName: Sendable, Hashable {
     let kind: CustomerNameKind
-    /// The environment that signed the artifacts, as its index in `AppStoreEnvironment.allCases`. Environments never
-    /// mix.
-    let realm: UInt8
+    /// The index in `AppStoreEnvironment.allCases` of the environment that signed the artifacts. Environments never mix.
+    let environmentIndex: UInt8
     let text: String
 
     /// A hash that is the same in every run, which determines the bucket.
     var stableHash: UInt64 {
-        var hash = StableHash(seed: UInt64(kind.rawValue) << 8 | UInt64(realm))
+        var hash = StableHash(seed: UInt64(kind.rawValue) << 8 | UInt64(environmentIndex))
         hash.add(text)
         return hash.value
     }

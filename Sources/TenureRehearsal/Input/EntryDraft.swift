@@ -38,7 +38,7 @@ struct EntryDraft {
     init(exportedID: String?, purchasesAreComplete: Bool) {
         self.exportedID = exportedID
         self.purchasesAreComplete = purchasesAreComplete
-        name(.exported, exportedID)
+        addName(.exported, exportedID)
     }
 
     /// Adds an artifact. If it can't be combined with the line's earlier artifacts, returns the reason instead.
@@ -55,25 +55,25 @@ struct EntryDraft {
             case .appTransaction(let verified):
                 proofs.append(verified.proof)
                 let id = verified.payload.appTransactionID
-                name(.appTransaction, id)
-                if id?.isEmpty != false { name(byContent: verified.signedContentDigest) }
+                addName(.appTransaction, id)
+                if id?.isEmpty != false { addName(byContent: verified.signedContentDigest) }
             case .transaction(let verified):
                 let purchase = try verified.purchase
                 purchases.append(purchase)
-                name(.appTransaction, verified.payload.appTransactionID)
-                name(.purchase, purchase.originalTransactionID)
+                addName(.appTransaction, verified.payload.appTransactionID)
+                addName(.purchase, purchase.originalTransactionID)
             case .renewalInfo(let verified):
                 let renewal = try verified.renewal
                 renewals.append(renewal)
-                name(.appTransaction, verified.payload.appTransactionID)
-                name(.purchase, renewal.originalTransactionID)
+                addName(.appTransaction, verified.payload.appTransactionID)
+                addName(.purchase, renewal.originalTransactionID)
             case .receipt(let verified):
                 let (proof, more) = (verified.proof, verified.purchases)
                 proofs.append(proof)
                 purchases += more
-                if case .download(let id)? = proof.id { name(.download, id) }
-                for purchase in more { name(.purchase, purchase.originalTransactionID) }
-                if proof.id == nil, more.isEmpty { name(byContent: verified.signedContentDigest) }
+                if case .download(let id)? = proof.id { addName(.download, id) }
+                for purchase in more { addName(.purchase, purchase.originalTransactionID) }
+                if proof.id == nil, more.isEmpty { addName(byContent: verified.signedContentDigest) }
             case .notification:
                 return Rejection(.wrongKind, "it is a notification; write the signed transaction in it instead")
             }
@@ -85,7 +85,7 @@ struct EntryDraft {
     }
 
     /// Adds a name of the customer. A missing or empty one is ignored.
-    private mutating func name(_ kind: CustomerNameKind, _ text: String?) {
+    private mutating func addName(_ kind: CustomerNameKind, _ text: String?) {
         guard let text, !text.isEmpty else { return }
         names.append(Name(kind: kind, text: text))
     }
@@ -93,12 +93,12 @@ struct EntryDraft {
     /// Uses the digest as the name of an artifact without an ID, so that a repeated artifact is counted only once.
     private mutating func name(byContent digest: [UInt8]) {
         // 128 bits suffice to distinguish all artifacts.
-        name(.content, digest.prefix(16).hexadecimal)
+        addName(.content, digest.prefix(16).hexadecimal)
     }
 
     /// Returns the line's entry; nil if no artifact is valid. Throws if the artifacts belong to several accounts.
     func entry() throws(LineFault) -> Entry? {
-        guard let environment, let realm = AppStoreEnvironment.allCases.firstIndex(of: environment) else { return nil }
+        guard let environment, let index = AppStoreEnvironment.allCases.firstIndex(of: environment) else { return nil }
         let names = names.count > 1 ? Self.distinct(names) : names
         // Each account has one `appTransactionId`, which is the strongest kind of name.
         guard names.count < 2 || names[1].kind != .appTransaction else {
@@ -112,7 +112,7 @@ struct EntryDraft {
         facts.add(renewals)
         facts.purchasesAreComplete = purchasesAreComplete
         return Entry(
-            names: names.map { CustomerName(kind: $0.kind, realm: UInt8(realm), text: $0.text) },
+            names: names.map { CustomerName(kind: $0.kind, environmentIndex: UInt8(index), text: $0.text) },
             exportedID: exportedID, facts: facts)
     }
 

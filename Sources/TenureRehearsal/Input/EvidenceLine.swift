@@ -95,7 +95,7 @@ struct EvidenceLine {
         }
         guard text.utf8.count <= maximumIDLength else {
             throw LineFault(
-                .wrongShape, "`id` must have at most \(maximumIDLength) bytes; this one has \(text.utf8.count)")
+                .wrongShape, "`id` must have at most \(maximumIDLength) bytes; found \(text.utf8.count)")
         }
         return text.isEmpty ? nil : text
     }

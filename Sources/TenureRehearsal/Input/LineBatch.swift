@@ -8,7 +8,7 @@ struct LineBatch: Sendable {
     var head: [UInt8] = []
     /// Whole lines with line breaks; the last one may have none. A slice of the input, not a copy.
     let bytes: ArraySlice<UInt8>
-    /// The number of a line before these that was skipped because it is too long; nil if no line was skipped.
+    /// The number of a line before the first one that was skipped, because the line is too long; nil if none was.
     var skippedLine: Int?
 
     /// The number of bytes in the batch.

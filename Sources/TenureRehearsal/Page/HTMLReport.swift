@@ -76,7 +76,9 @@ package struct HTMLReport {
         if isCompared {
             card(tally.losing, "lose something", style: tally.losing > 0 ? "loses" : "")
             if tally.losing > tally.losingWithPromises {
-                card(tally.losing - tally.losingWithPromises, "of them keep it if promises are kept")
+                card(
+                    tally.losing - tally.losingWithPromises, "of the losing customers lose nothing if promises are kept"
+                )
             }
             card(tally.gaining, "gain something", style: tally.gaining > 0 ? "gains" : "")
             card(report.unchanged, "see no change at all")

@@ -119,15 +119,15 @@ struct PlatformPanel {
                 "<text class=\"tick\" text-anchor=\"end\" x=\"\((Self.left - 5).svg)\" y=\"\((y + 4).svg)\">\(tick.brief)</text>"
         }
         let gap = min(1.5, scale.step * 0.15)
-        for (bar, count) in bars.sorted(by: { $0.key < $1.key }) {
+        for (bar, barCounts) in bars.sorted(by: { $0.key < $1.key }) {
             var y = bottom
-            let words = count.words(isCompared: isCompared)
+            let words = barCounts.words(isCompared: isCompared)
             svg += "<g><title>\(scale.title(ofBar: bar)): \(words.htmlEscaped)</title>"
-            for part in Part.allCases where count.count(part) > 0 {
-                let tall = max(1, height(count.count(part)))
-                y -= tall
+            for part in Part.allCases where barCounts.count(part) > 0 {
+                let partHeight = max(1, height(barCounts.count(part)))
+                y -= partHeight
                 svg +=
-                    "<rect class=\"\(part.rawValue)\" x=\"\((scale.x(ofBar: bar) + gap / 2).svg)\" y=\"\(y.svg)\" width=\"\((scale.step - gap).svg)\" height=\"\(tall.svg)\"/>"
+                    "<rect class=\"\(part.rawValue)\" x=\"\((scale.x(ofBar: bar) + gap / 2).svg)\" y=\"\(y.svg)\" width=\"\((scale.step - gap).svg)\" height=\"\(partHeight.svg)\"/>"
             }
             svg += "</g>"
         }

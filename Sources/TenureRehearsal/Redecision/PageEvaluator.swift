@@ -6,7 +6,7 @@ import TenureStore
 /// only once for each kind.
 struct PageEvaluator: Sendable {
     let comparison: Comparison
-    /// The codes of the environments to include.
+    /// The codes of the realms to include.
     let realms: Set<UInt8>
     /// The policies of promises, by version.
     let policies: [Int64: Policy]
@@ -16,7 +16,7 @@ struct PageEvaluator: Sendable {
     struct Outcome: Sendable {
         /// The counts of customers who were decided one by one, and the examples of all customers.
         var tally: Tally
-        /// Customers of other environments or authorities.
+        /// The number of customers of other realms.
         var skipped = 0
         /// The new kinds that this page found.
         var newKinds = CustomerKinds()

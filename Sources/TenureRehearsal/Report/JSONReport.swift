@@ -65,7 +65,7 @@ extension RehearsalReport {
                 writer.object {
                     $0.field("condition", measurement.condition)
                     $0.field("value", measurement.value)
-                    if let entitlement = measurement.entitlement { $0.field("entitlement", entitlement) }
+                    $0.field("entitlement", ifPresent: measurement.entitlement)
                     $0.field("fails", measurement.fails)
                 }
             }
@@ -77,7 +77,7 @@ extension RehearsalReport {
                     $0.field("line", finding.position.line)
                     $0.field("column", finding.position.column)
                     $0.field("message", finding.message)
-                    if let fix = finding.fix { $0.field("fix", fix) }
+                    $0.field("fix", ifPresent: finding.fix)
                 }
             }
         }
@@ -96,7 +96,7 @@ extension RehearsalReport {
                 writer.field("linesWithRejections", counts.linesWithRejections)
                 writer.field("rejectedLinesByReason", counts.rejectedLines)
                 writer.field("rejectedArtifactsByReason", counts.rejectedArtifacts)
-                if let badLines { writer.field("rejectedFile", badLines) }
+                writer.field("rejectedFile", ifPresent: badLines)
                 writer.field("anonymousIDs", anonymousIDs) { writer, anonymous in
                     writer.object {
                         if identifies { $0.field("id", anonymous.id) }
@@ -176,8 +176,8 @@ extension RehearsalReport {
     private func write(_ example: Example, _ names: ExampleNames, to writer: inout JSONWriter) {
         writer.object { writer in
             writer.field("customer", names[example])
-            if let platform = example.platform { writer.field("platform", platform.rawValue) }
-            if let version = example.originalAppVersion { writer.field("originalAppVersion", version) }
+            writer.field("platform", ifPresent: example.platform?.rawValue)
+            writer.field("originalAppVersion", ifPresent: example.originalAppVersion)
             if let date = example.originalPurchaseDate {
                 // Unless the report identifies customers, write only the day: the exact time could identify one.
                 writer.field("originalPurchaseDate", identifies ? date.rfc3339 : CivilDay(of: date).description)
@@ -187,7 +187,7 @@ extension RehearsalReport {
                 writer.object(name) {
                     $0.field("outcome", answer.outcome.rawValue)
                     $0.field("reason", answer.reasonName)
-                    if let until = answer.until { $0.field("until", until.rfc3339) }
+                    $0.field("until", ifPresent: answer.until?.rfc3339)
                 }
             }
         }

@@ -149,9 +149,9 @@ package struct TextReport: Sendable {
                     "  \(tally.losing.grouped) lose something, \(tally.gaining.grouped) gain something, \(tally.changed.grouped) have another outcome in all, \(tally.changingReason.grouped) only another reason, \(report.unchanged.grouped) don't change"
                 ))
             if tally.losing > tally.losingWithPromises {
-                let held = tally.losing - tally.losingWithPromises
+                let promised = tally.losing - tally.losingWithPromises
                 lines.append(
-                    .plain("  \(held.grouped) of those who lose have a promise, and keep it if promises are kept"))
+                    .plain("  \(promised.grouped) of the losing customers lose nothing if promises are kept"))
             }
         }
         if tally.heldByPromise > 0 {
@@ -181,8 +181,8 @@ package struct TextReport: Sendable {
 
     /// Adds a condition that doesn't hold.
     private mutating func add(_ measurement: FailCondition.Measurement) {
-        let place = measurement.entitlement.map { " of `\($0)`" } ?? ""
-        lines.append(.good("passes: not `\(measurement.condition)`, because it is \(measurement.written)\(place)"))
+        lines.append(
+            .good("passes: `\(measurement.condition)` doesn't hold, at \(measurement.writtenWithEntitlement)"))
     }
 
     private func share(_ count: Int) -> String { count.share(of: report.tally.customers) }

@@ -10,7 +10,7 @@ extension AppStoreState {
         of customer: String, under policy: Policy, app bundleID: String? = nil
     ) throws(AppStoreStateError) -> Set<String> {
         let products = try entitledProducts(of: customer)
-        let acquisition = self.acquisition(of: try accountPlace(customer), app: try appPlace(bundleID))
+        let acquisition = self.acquisition(of: try accountIndex(customer), app: try appIndex(bundleID))
         let bought = acquisition.flatMap { era(of: $0, under: policy) }
         return Set(
             policy.entitlements.filter { entitlement in

@@ -43,7 +43,7 @@ extension Population {
     }
 
     private func words(for customer: Int, in state: AppStoreState) -> [(Word, weight: Int)] {
-        guard let account = try? state.accountPlace(name(customer)) else { return [] }
+        guard let account = try? state.accountIndex(name(customer)) else { return [] }
         guard let acquisition = state.acquisition(of: account, app: 0) else { return [(.getApp, 1)] }
         guard acquisition.refundedAt == nil else {
             // The App Store forgets a refund of the app at the next purchase. A service that didn't see it by then

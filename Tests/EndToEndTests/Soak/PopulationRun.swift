@@ -72,7 +72,7 @@ struct PopulationRun {
         let policyFile = try folder.write(Population.policy, to: "policy.yaml")
         var logger = Logger(label: "tenure") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = .critical
-        let service = OwnService(policy: policyFile, authority: authority, logger: logger, rateLimitShare: 1000) {
+        let service = InProcessService(policy: policyFile, authority: authority, logger: logger, rateLimitShare: 1000) {
             $0.appStoreIdle = 0.02
             $0.appStoreRateShare = 100
             // One address and one key send all requests.
@@ -93,7 +93,7 @@ struct PopulationRun {
 
     // MARK: The days
 
-    private mutating func live(in store: LocalAppStore, with service: OwnService) async throws {
+    private mutating func live(in store: LocalAppStore, with service: InProcessService) async throws {
         var isUp = true
         for day in 0..<Population.days {
             switch Self.faults[day] {
@@ -102,7 +102,7 @@ struct PopulationRun {
             case .networkDown: try await store.perform(AppStoreOperation(.network, [.state: Network.down.rawValue]))
             case .networkUp: try await store.perform(AppStoreOperation(.network, [.state: Network.up.rawValue]))
             case .serviceDown:
-                await service.end()
+                await service.stop()
                 isUp = false
             case .serviceUp:
                 try await injectFaults(at: await service.localStorePort)
@@ -134,8 +134,8 @@ struct PopulationRun {
         return result
     }
 
-    private func begin(_ service: OwnService, in store: LocalAppStore) async throws {
-        try await service.begin()
+    private func begin(_ service: InProcessService, in store: LocalAppStore) async throws {
+        try await service.start()
         let state = await store.state
         try await service.running.caughtUp(to: state.now, in: state.environment)
         try await service.running.settle()
@@ -150,7 +150,8 @@ struct PopulationRun {
         }
     }
 
-    private mutating func open(_ customers: [Int], in store: LocalAppStore, with service: OwnService) async throws {
+    private mutating func open(_ customers: [Int], in store: LocalAppStore, with service: InProcessService) async throws
+    {
         let (client, population) = (await service.running, population)
         _ = try await concurrently(customers) { customer in
             _ = try await client.open(try await store.artifacts(of: population.name(customer)))
@@ -160,10 +161,10 @@ struct PopulationRun {
 
     // MARK: The end
 
-    private mutating func end(in store: LocalAppStore, with service: OwnService) async throws {
+    private mutating func end(in store: LocalAppStore, with service: InProcessService) async throws {
         try await store.perform(AppStoreOperation(.network, [.state: Network.up.rawValue]))
         // A new start fetches missed notifications.
-        await service.end()
+        await service.stop()
         try await begin(service, in: store)
         let all = Array(0..<population.size)
         try await compare(all.filter { !population.unseen.contains($0) }, as: "knows", in: store, service)
@@ -174,12 +175,12 @@ struct PopulationRun {
     }
 
     private mutating func compare(
-        _ customers: [Int], as word: String, in store: LocalAppStore, _ service: OwnService, opening: Bool = false
+        _ customers: [Int], as word: String, in store: LocalAppStore, _ service: InProcessService, opening: Bool = false
     ) async throws {
         let (client, state, policy, population) = (await service.running, await store.state, policy, population)
         let found = try await concurrently(customers) { customer -> (count: Int, differences: [String]) in
             let name = population.name(customer)
-            guard let acquisition = state.acquisition(of: try state.accountPlace(name), app: 0) else { return (0, []) }
+            guard let acquisition = state.acquisition(of: try state.accountIndex(name), app: 0) else { return (0, []) }
             let truth = try state.truth(of: name, under: policy)
             let answer =
                 opening

@@ -100,6 +100,14 @@ import Testing
         #expect(try await Command.run("content", "list", testBed.published, "--key", testBed.key).status == 2)
     }
 
+    @Test func `tenure content list states the maximum size of a key's file`() async throws {
+        let testBed = try await ContentTestBed()
+        #expect(try await testBed.publish().status == 0)
+        let large = try testBed.folder.write(String(repeating: "A", count: 65_537), to: "large.pem")
+        let result = try await Command.run("content", "list", testBed.published, "--key", large)
+        #expect(result.status == 1 && result.errors.contains("is larger than 64 KB"), "\(result.errors)")
+    }
+
     /// A public key in Base64 for URLs may begin like an option.
     @Test func `tenure content publish accepts a public key that begins with a hyphen`() async throws {
         let testBed = try await ContentTestBed()

@@ -89,17 +89,21 @@ struct DatabaseRehearsalTests {
             }
             comparison.count(customer.evidence, id: customer.publicID, promises: promises, in: &expected)
         }
-        let outcome = try await DatabaseRehearsal(comparison, environments: [.production], withTests: false)
-            .run(over: store)
+        let outcome = try await DatabaseRehearsal(
+            comparison, environments: [.production], includesTestAuthorities: false
+        )
+        .run(over: store)
         #expect(outcome.tally == expected)
         #expect(expected.heldByPromise > 0 && expected.losing > 0 && expected.gaining > 0)
         #expect(!expected.promisedOnly.isEmpty)
         #expect(outcome.skipped == 4000 - expected.customers)
         #expect(!outcome.isPartial)
 
-        let withTests = try await DatabaseRehearsal(comparison, environments: [.production], withTests: true)
-            .run(over: store)
-        #expect(withTests.tally.customers > expected.customers)
+        let includesTestAuthorities = try await DatabaseRehearsal(
+            comparison, environments: [.production], includesTestAuthorities: true
+        )
+        .run(over: store)
+        #expect(includesTestAuthorities.tally.customers > expected.customers)
         try await store.close()
     }
 
@@ -147,8 +151,10 @@ struct DatabaseRehearsalTests {
         for customer in try await store.save(updates) {
             comparison.count(customer.evidence, id: customer.publicID, in: &expected)
         }
-        let outcome = try await DatabaseRehearsal(comparison, environments: [.production], withTests: false)
-            .run(over: store)
+        let outcome = try await DatabaseRehearsal(
+            comparison, environments: [.production], includesTestAuthorities: false
+        )
+        .run(over: store)
         #expect(outcome.tally == expected)
         for entitlement in expected.byEntitlement {
             #expect(entitlement.counts.granted > 0 && entitlement.counts.granted < number)
@@ -163,8 +169,10 @@ struct DatabaseRehearsalTests {
             try $0.record(policy: Array("{}".utf8), sha256: Array(repeating: 7, count: 32))
         }
         await #expect(throws: RehearsalError.brokenPolicy(1)) {
-            try await DatabaseRehearsal(try Corpora.comparison(), environments: [.production], withTests: false)
-                .run(over: store)
+            try await DatabaseRehearsal(
+                try Corpora.comparison(), environments: [.production], includesTestAuthorities: false
+            )
+            .run(over: store)
         }
         try await store.close()
     }

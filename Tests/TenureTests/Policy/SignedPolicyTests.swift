@@ -127,7 +127,7 @@ struct PolicySigner {
             #"{"counter":1,"iat":1,"policy":\#(policy),"exp":1}"#, #"[1]"#, "app: {}",
             #"{"counter":99999999999999999999,"iat":1,"policy":\#(policy)}"#,
         ] {
-            guard case .unsound? = try refusal(wrong) else {
+            guard case .invalidPolicy? = try refusal(wrong) else {
                 Issue.record("\(wrong)")
                 continue
             }

@@ -8,23 +8,24 @@ import TenureServer
 
 /// A service in this process, like that of `tenure serve`, on a port of this machine. Only its settings make it use the
 /// local App Store. Its database is deleted when the scenario ends.
-actor OwnService: EntitlementService {
+actor InProcessService: EntitlementService {
     private let policy: String
     private let authority: TestAuthority
     private let logger: Logger
     /// The share of Apple's hourly request limits that the service may use.
     private let rateLimitShare: Double
     private let change: @Sendable (inout ServiceConfiguration) -> Void
-    private let (lives, births) = AsyncStream.makeStream(of: Life.self)
-    private var life: Life?
+    /// The runs of the service. `serveRuns` serves each one that `start` adds.
+    private let (runs, addedRuns) = AsyncStream.makeStream(of: Run.self)
+    private var currentRun: Run?
     private(set) var localStorePort = 0
-    private var client = RehearsedService(url: "", adminKey: nil)
+    private var client = ServiceUnderTest(url: "", adminKey: nil)
 
     /// One run of the service, from its start to its end.
-    private struct Life {
-        let started = Gate()
-        let end = Gate()
-        let ended = Gate()
+    private struct Run {
+        let hasStarted = Gate()
+        let shouldStop = Gate()
+        let hasStopped = Gate()
     }
 
     /// - Parameter policy: the path of the policy file.
@@ -39,17 +40,17 @@ actor OwnService: EntitlementService {
         self.change = change
     }
 
-    nonisolated func accompany(
+    nonisolated func withLocalStore(
         _ header: JournalHeader, signer: AppStoreSigner,
-        _ story: @escaping @Sendable (LocalAppStore) async throws -> [ScenarioRun.Outcome]
-    ) async throws -> [ScenarioRun.Outcome] { try await run(header.state, signer: signer, story) }
+        _ body: @escaping @Sendable (LocalAppStore) async throws -> [ScenarioRun.Outcome]
+    ) async throws -> [ScenarioRun.Outcome] { try await run(header.state, signer: signer, body) }
 
     /// Runs the local App Store and the service until `body` returns.
     nonisolated func run<Result: Sendable>(
         _ state: AppStoreState, signer: AppStoreSigner,
         _ body: @escaping @Sendable (LocalAppStore) async throws -> Result
     ) async throws -> Result {
-        let folder = try RehearsalFolder.temporary(state, authority: authority)
+        let folder = try ScenarioFolder.temporary(state, authority: authority)
         defer { folder.remove() }
         let clock = folder.clock
         let store = LocalAppStore(
@@ -58,21 +59,21 @@ actor OwnService: EntitlementService {
         let server = AppStoreServer(store: store, key: folder.key, port: 0, rateLimitShare: rateLimitShare)
         return try await server.serve { port in
             let configuration = try await self.configuration(folder, localStorePort: port)
-            await self.keep(localStorePort: port)
+            await self.setLocalStorePort(port)
             return try await withThrowingTaskGroup(of: Result?.self) { tasks in
                 tasks.addTask {
-                    try await self.live(configuration)
+                    try await self.serveRuns(configuration)
                     return nil
                 }
                 tasks.addTask {
-                    try await self.begin()
+                    try await self.start()
                     let url = await self.client.notificationURL
                     for app in state.apps {
                         try await store.perform(AppStoreOperation(.notifyAt, [.app: app.bundleID, .url: url]))
                     }
                     let result = try await body(store)
-                    await self.end()
-                    await self.finish()
+                    await self.stop()
+                    await self.endRuns()
                     return result
                 }
                 var result: Result?
@@ -85,7 +86,7 @@ actor OwnService: EntitlementService {
         }
     }
 
-    private func configuration(_ folder: RehearsalFolder, localStorePort: Int) throws -> ServiceConfiguration {
+    private func configuration(_ folder: ScenarioFolder, localStorePort: Int) throws -> ServiceConfiguration {
         let settings = try ServiceSettings(
             arguments: ["--policy", policy, "--port", "0", "--database", folder.path + "/tenure.sqlite"]
                 + folder.settings(localStorePort: localStorePort).flatMap { [$0.option, $0.value] },
@@ -100,43 +101,45 @@ actor OwnService: EntitlementService {
     // MARK: Runs of the service
 
     /// Runs the service again after each restart, on the same port and with the same database.
-    private func live(_ configuration: ServiceConfiguration) async throws {
+    private func serveRuns(_ configuration: ServiceConfiguration) async throws {
         var configuration = configuration
         let adminKey = configuration.adminKey
-        for await life in lives {
-            defer { life.ended.open() }
+        for await run in runs {
+            defer { run.hasStopped.open() }
             configuration.port = try await withService(configuration: configuration, logger: logger) { port in
-                await self.start(life, on: port, adminKey)
-                await life.end.wait()
+                await self.didStart(run, on: port, adminKey)
+                await run.shouldStop.wait()
                 return port
             }
         }
     }
 
-    private func start(_ life: Life, on port: Int, _ adminKey: String?) {
-        client = RehearsedService(url: "http://127.0.0.1:\(port)", adminKey: adminKey)
-        life.started.open()
+    private func didStart(_ run: Run, on port: Int, _ adminKey: String?) {
+        client = ServiceUnderTest(url: "http://127.0.0.1:\(port)", adminKey: adminKey)
+        run.hasStarted.open()
     }
 
-    func begin() async throws {
-        let life = Life()
-        self.life = life
-        births.yield(life)
-        await life.started.wait()
+    /// Starts the service. Returns when it accepts connections.
+    func start() async throws {
+        let run = Run()
+        currentRun = run
+        addedRuns.yield(run)
+        await run.hasStarted.wait()
         try Task.checkCancellation()
     }
 
-    func end() async {
-        life?.end.open()
-        await life?.ended.wait()
-        life = nil
+    /// Stops the service. Returns when it has stopped.
+    func stop() async {
+        currentRun?.shouldStop.open()
+        await currentRun?.hasStopped.wait()
+        currentRun = nil
     }
 
-    private func finish() { births.finish() }
+    private func endRuns() { addedRuns.finish() }
 
-    private func keep(localStorePort: Int) { self.localStorePort = localStorePort }
+    private func setLocalStorePort(_ port: Int) { localStorePort = port }
 
-    var running: RehearsedService { client }
+    var running: ServiceUnderTest { client }
 
     // MARK: Requests of scenarios
 
@@ -154,8 +157,8 @@ actor OwnService: EntitlementService {
     /// Restarts the service, which then fetches the notifications that it missed.
     func catchUp(from store: LocalAppStore) async throws {
         let state = await store.state
-        await end()
-        try await begin()
+        await stop()
+        try await start()
         try await client.caughtUp(to: state.now, in: state.environment)
     }
 }

@@ -3,9 +3,9 @@ import LocalAppStore
 import TenureMint
 import TenureServer
 
-/// The files that a service needs to use a local App Store: the test authority, the API key, the local clock, and the
+/// The files that a service needs to use a scenario's local App Store: the test authority, the API key, the local clock, and the
 /// admin key of the service.
-struct RehearsalFolder {
+struct ScenarioFolder {
     let path: String
     /// The key with which the service signs its tokens for the local App Store.
     let key: ServerAPIKey
@@ -32,10 +32,10 @@ struct RehearsalFolder {
     }
 
     /// Creates a temporary folder, which the caller removes after the scenario.
-    static func temporary(_ state: AppStoreState, authority: TestAuthority) throws -> RehearsalFolder {
+    static func temporary(_ state: AppStoreState, authority: TestAuthority) throws -> ScenarioFolder {
         let path = NSTemporaryDirectory() + "tenure-rehearsal-\(UUID().uuidString)"
         do {
-            return try RehearsalFolder(at: path, seed: state.seed, now: state.now, authority: authority)
+            return try ScenarioFolder(at: path, seed: state.seed, now: state.now, authority: authority)
         } catch {
             try? FileManager.default.removeItem(atPath: path)
             throw error

@@ -8,8 +8,8 @@ import TenureAppStore
 import TenureCore
 import TenureServer
 
-/// A service that is used over HTTP, with the requests of apps and of the operator.
-struct RehearsedService: Sendable {
+/// A service that a scenario or the demo uses over HTTP, with the requests of apps and of the operator.
+struct ServiceUnderTest: Sendable {
     let url: String
     /// The admin key. Nil if only the requests of apps are needed.
     private let secretAdminKey: Secret<String>?
@@ -22,7 +22,7 @@ struct RehearsedService: Sendable {
 
     var notificationURL: String { url + "/v1/notifications/apple" }
 
-    /// Sends the sync of an app that is opened. Nil if the device has no artifacts.
+    /// Sends the sync of an app that a customer opens. Returns nil if the device has no artifacts.
     func sync(_ device: DeviceArtifacts) async throws -> CustomerResponse? {
         let sync = SyncRequest(
             appTransaction: device.appTransaction, transactions: device.transactions,
@@ -80,20 +80,21 @@ struct RehearsedService: Sendable {
 
     /// Waits until the service has fetched all transaction histories.
     func settle() async throws {
-        try await wait(for: "it hasn't fetched all transaction histories") { metrics in
+        try await wait(orFailWith: "it hasn't fetched all transaction histories") { metrics in
             metrics["tenure_app_store_histories_waiting"].map { $0 == 0 } ?? true
         }
     }
 
     /// Waits until the service has all notifications up to this date.
     func caughtUp(to instant: Date, in environment: AppStoreEnvironment) async throws {
-        try await wait(for: "it hasn't caught up with the App Store's notifications") { metrics in
+        try await wait(orFailWith: "it hasn't caught up with the App Store's notifications") { metrics in
             metrics["tenure_app_store_notifications_reached_seconds{environment=\"\(environment.rawValue)\"}"]
                 .map { $0 >= instant.timeIntervalSince1970 - 0.001 } ?? false
         }
     }
 
-    private func wait(for complaint: String, until isOver: ([String: Double]) -> Bool) async throws {
+    /// Polls the metrics until `isOver`. Throws an error with the problem if no metric changes for two minutes.
+    private func wait(orFailWith problem: String, until isOver: ([String: Double]) -> Bool) async throws {
         let clock = ContinuousClock()
         // The timeout begins again with each change, because a long queue takes time.
         var (last, since) = ([String: Double](), clock.now)
@@ -103,7 +104,7 @@ struct RehearsedService: Sendable {
             let progress = metrics.filter { $0.key.hasPrefix("tenure_app_store_") }
             if progress != last { (last, since) = (progress, clock.now) }
             guard clock.now - since < .seconds(120) else {
-                throw CommandError("the service at `\(url)` doesn't finish: \(complaint); see its log")
+                throw CommandError("the service at `\(url)` doesn't finish: \(problem); see its log")
             }
             try await Task.sleep(for: .milliseconds(10))
         }
