@@ -10,8 +10,12 @@ package enum RehearsalError: Error, Sendable, Hashable {
     case noGzip(String)
     /// `gzip` reported that the compressed evidence is damaged or incomplete.
     case damagedArchive
+    /// A signal ended `gzip` before the end of the evidence.
+    case gzipKilled(signal: Int32)
     /// The temporary folder at this path isn't writable.
     case noRoom(String)
+    /// A file in the temporary folder can't be read back.
+    case unreadableTemporaryFile(String)
     /// The database of the service can't be read.
     case database(StoreError)
     /// A version of the policy that promises refer to can't be read from the database.
@@ -29,6 +33,10 @@ extension RehearsalError: CustomStringConvertible {
             "`\(path)` is compressed, and `gzip` isn't installed; install it, or decompress the file first"
         case .damagedArchive:
             "the compressed file is damaged or incomplete, so only the lines before the damage were counted; export it again"
+        case .gzipKilled(let signal):
+            "signal \(signal) ended `gzip`, so only the lines before that were counted; check the free memory, and rehearse again"
+        case .unreadableTemporaryFile(let path):
+            "the temporary file `\(path)` can't be read back; check the disk, or set TMPDIR to another folder"
         case .noRoom(let folder):
             "the temporary folder `\(folder)` can't be written; free space (about 250 bytes for each line), or set TMPDIR to another folder"
         case .database(let error): "\(error)"

@@ -28,6 +28,26 @@ import Testing
         return input["rejectedLinesByReason"] as? [String: Int] ?? [:]
     }
 
+    @Test func `a rehearsal whose gzip was killed says that it counted only a part of the lines`() async throws {
+        let folder = try Folder()
+        let evidence = try folder.write(String(repeating: "x\n", count: 30_000), to: "evidence.ndjson")
+        try #require(try Tool.run("/usr/bin/env", ["gzip", evidence]).status == 0)
+        // In place of `gzip`: the first 1,000 bytes, then the signal that the system sends if memory runs out.
+        let script = "#!/bin/sh\nPATH=/usr/bin:/bin gzip -dc | head -c 1000\nkill -KILL $$\n"
+        let gzip = try folder.write(script, to: "gzip")
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: gzip)
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+        let result = try await Command.run(
+            [
+                "rehearse", "--policy", try folder.write(Self.policy, to: "policy.yaml"),
+                "--evidence", evidence + ".gz", "--rejected", folder.url("rejected.ndjson").path, "--json",
+            ], environment: ["PATH": URL(fileURLWithPath: gzip).deletingLastPathComponent().path + ":" + path])
+        let report = try result.json()
+        #expect(report["partial"] as? Bool == true)
+        #expect((report["problem"] as? String)?.contains("signal 9 ended `gzip`") == true, "\(result.output)")
+        #expect(result.status == 1)
+    }
+
     @Test func `a rehearsal counts rejected lines beyond ten thousand, and doesn't write them`() async throws {
         let lines = String(repeating: "x\n", count: 30_000) + String(repeating: "{\"a\":1}\n", count: 15_000)
         let (report, file, entries) = try await rehearse(lines)

@@ -70,6 +70,24 @@ import Testing
     #expect(revoked.transaction?.payload.appTransactionID == state.id(of: state.acquisitions[1]))
 }
 
+@Test func `family members get a subscription again when the purchaser subscribes again after a refund`() throws {
+    var state = Shop.state(at: "2026-01-10T12:00:00Z")
+    for name in ["Ada", "Byron"] {
+        try state.addCustomer(name, family: "Lovelace")
+        try state.acquire(name)
+    }
+    try state.buy(Shop.monthly, "Ada")
+    try state.share("Ada", Shop.monthly)
+    try state.refund("Ada", Shop.monthly)
+    let sent = state.notificationNames().count
+    try state.buy(Shop.monthly, "Ada")
+    #expect(state.notificationNames(since: sent) == ["SUBSCRIBED/RESUBSCRIBE", "SUBSCRIBED/RESUBSCRIBE"])
+    let shared = try #require(try state.lastNotification().transaction).payload
+    #expect(shared.appTransactionID == state.id(of: state.acquisitions[1]))
+    #expect(shared.inAppOwnershipType?.known == .familyShared)
+    #expect(shared.revocationDate == nil)
+}
+
 @Test func `the family gets a shared non-consumable, and loses it when sharing ends`() throws {
     var state = Shop.state()
     for name in ["Ada", "Byron"] {

@@ -101,6 +101,8 @@ extension AppStoreState {
         for member in account.map({ [$0] }) ?? family(of: shared.account)
         where acquisition(of: member, app: shared.app) != nil {
             if let known = shared.sharedWith.first(where: { subscriptions[$0].account == member }) {
+                // A refund revoked the share, and the purchaser subscribes again.
+                subscriptions[known].state = shared.state
                 follow(known) { $0.notify(.subscribed, .resubscribe, about: known) }
                 continue
             }

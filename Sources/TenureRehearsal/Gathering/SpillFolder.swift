@@ -98,18 +98,28 @@ struct BucketContents: Sendable {
     func forEach(_ body: (SpillRecord) -> Void) throws(RehearsalError) {
         var bytes: [UInt8] = []
         if let file {
-            guard let handle = FileHandle(forReadingAtPath: file) else { throw .noRoom(file) }
+            guard let handle = FileHandle(forReadingAtPath: file) else { throw .unreadableTemporaryFile(file) }
             defer {
                 try? handle.close()
                 if isTaken { try? FileManager.default.removeItem(atPath: file) }
             }
-            while let chunk = try? handle.read(upToCount: Self.chunkSize), !chunk.isEmpty {
+            while let chunk = try Self.chunk(of: handle, at: file) {
                 bytes.append(contentsOf: chunk)
                 Self.passRecords(&bytes, body)
             }
         }
         bytes += tail
         Self.passRecords(&bytes, body)
+    }
+
+    /// Returns the next bytes; nil at the end of the file.
+    private static func chunk(of handle: FileHandle, at path: String) throws(RehearsalError) -> Data? {
+        do {
+            guard let chunk = try handle.read(upToCount: chunkSize), !chunk.isEmpty else { return nil }
+            return chunk
+        } catch {
+            throw .unreadableTemporaryFile(path)
+        }
     }
 
     /// Passes the complete records to `body`, and keeps the incomplete rest.

@@ -90,14 +90,19 @@ package final class EvidenceSource {
     /// Waits for the child process to end, after stopping it if bytes are unread. Returns its error, if there was one.
     func close() -> RehearsalError? {
         guard let child else { return nil }
-        if child.isRunning, isUnread { child.terminate() }
+        let isStopped = child.isRunning && isUnread
+        if isStopped { child.terminate() }
         child.waitUntilExit()
-        switch child.terminationStatus {
+        let status = child.terminationStatus
+        guard child.terminationReason == .exit else {
+            // A terminal sends SIGINT to `gzip` too when it stops the rehearsal.
+            return isStopped || status == SIGINT ? nil : .gzipKilled(signal: status)
+        }
+        switch status {
         case 127: return .noGzip("the evidence")
-        case 0: return nil
         // Exit code 2 is a warning, such as about bytes after the end of the archive.
-        case 2 where child.terminationReason == .exit: return nil
-        default: return child.terminationReason == .exit ? .damagedArchive : nil
+        case 0, 2: return nil
+        default: return .damagedArchive
         }
     }
 

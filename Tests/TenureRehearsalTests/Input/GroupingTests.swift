@@ -11,6 +11,16 @@ import Testing
 struct GroupingTests {
     private static let instant = Date(written: "2015-08-25") ?? .distantPast
 
+    @Test func `a temporary file that can't be read back is an error, so no customer is left out silently`() throws {
+        // Opening a folder succeeds, and reading it fails.
+        let folder = try ScratchFolder()
+        for path in [folder.path, folder.path + "/missing"] {
+            #expect(throws: RehearsalError.unreadableTemporaryFile(path)) {
+                try BucketContents(file: path, tail: [], isTaken: false).forEach { _ in }
+            }
+        }
+    }
+
     private func appTransaction(_ id: String?, also fields: [String: JSONValue] = [:]) throws -> String {
         let minter = JWSMinter(authority: try Corpora.authority.get(), signedAt: Self.instant)
         let all = fields.merging(["appTransactionId": id.map { .string($0) } ?? .null]) { $1 }
