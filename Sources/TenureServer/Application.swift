@@ -178,7 +178,6 @@ extension TenureService {
             output of `tenure policy show \(inEffect.version)`
             """, metadata: ["version": "\(inEffect.version)"])
     }
-
 }
 
 extension ServiceConfiguration {

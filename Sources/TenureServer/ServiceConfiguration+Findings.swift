@@ -2,8 +2,8 @@ import Foundation
 import TenureCore
 package import TenureStore
 
-// What can be wrong with a configuration and the files that it names. `tenure serve` prints it; with several apps, only for
-// `--check`, because a mistake in one app doesn't keep the others from starting.
+// What can be wrong with a configuration and the files that it names. `tenure serve` prints these mistakes. With several
+// apps, only `tenure serve --check` does, because a mistake in one app doesn't keep the others from starting.
 extension ServiceConfiguration {
     /// All mistakes, including those in the files that the configuration names. Finding them creates and changes nothing.
     package var findings: [ServiceError] { findingsBesideKeys + findingsOfKeys }
