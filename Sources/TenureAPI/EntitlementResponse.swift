@@ -71,18 +71,18 @@ package struct ReasonResponse: Sendable, Hashable, Decodable {
 }
 
 extension JSONWriter {
-    /// Writes a decision with its reasons.
+    /// Writes a decision with the entitlement's name and the reasons.
     ///
-    /// - Parameters:
-    ///   - namesEntitlement: Whether to write the entitlement's name as a field. In an object with a decision for each
-    ///     entitlement, the key is the name.
-    ///   - languages: The reader's languages, for the titles in the sentence.
-    package mutating func value(_ decision: Decision, namesEntitlement: Bool, in languages: [String] = []) {
+    /// - Parameter languages: The reader's languages, for the titles in the sentence.
+    package mutating func value(_ decision: Decision, in languages: [String] = []) {
         var written = WrittenReasons()
-        value(decision, namesEntitlement: namesEntitlement, in: languages, written: &written)
+        value(decision, namesEntitlement: true, in: languages, written: &written)
     }
 
     /// Writes a decision. Copies the bytes of reasons that are already `written`.
+    ///
+    /// - Parameter namesEntitlement: Whether to write the entitlement's name as a field. In an object with a decision for
+    ///   each entitlement, the key is the name.
     mutating func value(
         _ decision: Decision, namesEntitlement: Bool, in languages: [String], written: inout WrittenReasons
     ) {

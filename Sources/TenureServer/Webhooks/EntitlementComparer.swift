@@ -95,7 +95,7 @@ extension Message {
     /// A message with the decision about an entitlement.
     fileprivate init(_ kind: Kind, _ decision: Decision) {
         var json = JSONWriter()
-        json.value(decision, namesEntitlement: true)
+        json.value(decision)
         self.init(kind, data: json.bytes)
     }
 
