@@ -18,9 +18,7 @@ extension ServiceConfiguration {
             }
         }
         // A database server is contacted only when the service starts.
-        if databaseFile == nil {
-            findings += findingOfDatabase.map { [$0] } ?? []
-        } else {
+        if databaseFile != nil {
             let folder = (databasePath as NSString).deletingLastPathComponent
             findings += Self.folderFinding(folder, for: databasePath)
             if FileManager.default.fileExists(atPath: databasePath),
