@@ -20,8 +20,7 @@ package struct KeySecret: Sendable {
 
     /// Creates a new random key.
     package init() {
-        var random = SystemRandomNumberGenerator()
-        let bytes = (0..<Self.randomSize).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+        let bytes = (0..<Self.randomSize).map { _ in UInt8.random(in: .min ... .max) }
         secret = Secret(Self.prefix + Base64.urlSafe.text(bytes + Self.checksum(of: bytes)))
     }
 
