@@ -68,13 +68,11 @@ struct SigningKeyFile: Hashable, Sendable {
     /// The file's bytes. They contain the private keys, so they may only be written to the file.
     var bytes: [UInt8] {
         get throws {
-            let stored = Stored(
-                privateKey: privateKey.revealed, keys: keys, chain: chain,
-                next: next.map { Stored.Next(privateKey: $0.privateKey.revealed, createdAt: $0.createdAt) }, root: root,
-                rootStatement: rootStatement, revocations: revocations, tokenLife: tokenLife)
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-            return Array(try encoder.encode(stored)) + [UInt8(ascii: "\n")]
+            try JSONEncoder.keyFile(
+                of: Stored(
+                    privateKey: privateKey.revealed, keys: keys, chain: chain,
+                    next: next.map { Stored.Next(privateKey: $0.privateKey.revealed, createdAt: $0.createdAt) },
+                    root: root, rootStatement: rootStatement, revocations: revocations, tokenLife: tokenLife))
         }
     }
 
