@@ -127,7 +127,8 @@ private struct State {
             guard let slowest = slowest(of: others.filter { $0 !== body }, beside: body, at: now) else {
                 return (false, victims)
             }
-            remove(slowest)
+            release(slowest)
+            dropped += 1
             victims.append(slowest)
         }
         queue(body, with: count)
@@ -176,13 +177,7 @@ private struct State {
         if let client = body.client { ofClient[client, default: BodyQueue()].append(body) }
     }
 
-    /// Counts a body as dropped, and releases its memory.
-    private mutating func remove(_ body: BodyBudget.Body) {
-        dropped += 1
-        release(body)
-    }
-
-    /// Releases the memory of a body that ended. Does nothing if it was released before.
+    /// Releases the memory of a body that ended or is dropped. Does nothing if it was released before.
     mutating func release(_ body: BodyBudget.Body) {
         guard body.isOpen else { return }
         body.isOpen = false
