@@ -50,9 +50,9 @@ struct NotificationPage: Sendable {
     let hasMore: Bool
 }
 
-/// A notification that the App Store sent, and the attempts to send it. It isn't verified yet.
+/// A notification that the App Store sent, and its attempts to send it.
 struct SentNotification: Sendable {
-    /// The JWS that was posted. Its receiver verifies it.
+    /// The JWS that the App Store posted. It isn't verified yet.
     let signedPayload: [UInt8]
     let attempts: [Attempt]
 

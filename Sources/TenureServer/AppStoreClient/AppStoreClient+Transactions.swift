@@ -19,7 +19,7 @@ extension AppStoreClient {
         }
     }
 
-    /// Returns a customer's refunded and revoked transactions, with the same parameters.
+    /// Returns a customer's refunded and revoked transactions. The parameters are those of `transactionHistory`.
     func refundHistory(
         of id: AppStoreCustomerID, after revision: String? = nil, in environment: AppStoreEnvironment,
         before end: TimeInterval = .infinity
@@ -66,7 +66,7 @@ extension AppStoreClient {
         }
     }
 
-    /// Returns what `verify` returns. If it rejects an artifact, throws that as the failure `untrusted`.
+    /// Returns the result of `verify`. Throws its rejection as the failure `untrusted`.
     func verifying<Result>(_ verify: () throws(Rejection) -> Result) throws(AppStoreFailure) -> Result {
         do {
             return try verify()

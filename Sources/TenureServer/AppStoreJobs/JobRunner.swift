@@ -4,7 +4,7 @@ import ServiceLifecycle
 
 /// Performs the jobs of a queue, several at a time.
 ///
-/// It ends with the service. Jobs that run then are canceled and stay in the queue.
+/// When the service ends, running jobs are canceled and stay in the queue.
 struct JobRunner<Job: Sendable>: Service {
     /// Claims a due job, and returns it with the number of earlier tries; nil if no job is due.
     var next: @Sendable () async throws -> (job: Job, tries: Int)?
@@ -17,7 +17,7 @@ struct JobRunner<Job: Sendable>: Service {
 
     /// The number of jobs at the same time.
     var width = 4
-    /// The seconds between two reads of an empty queue, or of one that failed.
+    /// The seconds until the queue is read again, after it was empty or couldn't be read.
     var idle: TimeInterval = 5
     var schedule = JobSchedule()
     var time = AppStoreTime.system
@@ -84,7 +84,7 @@ struct JobSchedule: Sendable, Hashable {
     /// is wrong. There is no limit while the App Store rejects the key, because the operator has to correct that.
     var maximumDelayedTries = 12
 
-    /// Returns the date of the next try; nil if the job can't succeed. Errors of the database are retried.
+    /// Returns the date of the next try; nil if the job can't succeed. Errors of the database count as `Remedy.retry`.
     ///
     /// - Parameter tries: The number of tries, this one included.
     func nextTry(after error: any Error, tries: Int, now: Date, random: Double) -> Date? {

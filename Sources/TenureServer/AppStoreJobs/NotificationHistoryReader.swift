@@ -14,7 +14,7 @@ struct NotificationHistoryReader: Sendable {
     /// The most pages of one second: a million notifications. A price increase notifies all subscribers at once.
     var maximumPagesOfASecond = 50_000
 
-    /// What was fetched.
+    /// The period that was fetched, and the number of its notifications.
     struct Summary: Sendable, Hashable {
         /// The start of the period. It is later than requested if the App Store no longer keeps older notifications.
         let from: Date
@@ -23,7 +23,8 @@ struct NotificationHistoryReader: Sendable {
         fileprivate(set) var delivered = 0
     }
 
-    /// Fetches the notifications from `start` up to now, oldest first. One at the edge of two windows may come twice.
+    /// Fetches the notifications from `start` up to now, oldest first. A notification at the edge of two windows may come
+    /// twice.
     ///
     /// Throws an `AppStoreFailure`, or the error of a closure.
     ///
@@ -62,7 +63,7 @@ struct NotificationHistoryReader: Sendable {
                     summary.delivered += 1
                 }
             } while !pages.areOver
-            // Too many pages: tries again with half of the window. Nothing of it was delivered.
+            // Too many pages, so tries again with half of the window. Nothing of the window was delivered yet.
             guard isWhole else {
                 length = max(end.timeIntervalSince(position) / 2, Self.minimumWindow)
                 continue

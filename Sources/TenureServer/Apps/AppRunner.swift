@@ -23,7 +23,7 @@ struct AppRunner: Service {
     func run() async throws {
         var reported: ServiceError?
         if let error { report(error, &reported) }
-        // An app that started with the process needs no pause. One that didn't is tried again after the pause.
+        // If the app started with the process, its services run at once. Otherwise it is tried again after a pause.
         var isFirst = error == nil
         while !Task.isShuttingDownGracefully, !Task.isCancelled {
             if !isFirst {
