@@ -31,7 +31,7 @@ struct DownloadRoute: Sendable {
         }
         let representation = ContentRepresentation(link.file, digest, size: file.size)
         switch representation.answer(to: request) {
-        case .without(let response): return response
+        case .withoutBytes(let response): return response
         case .bytes(let range, var response):
             // HEAD has no body, so it doesn't count as a download.
             guard request.method == .get else { return response }
