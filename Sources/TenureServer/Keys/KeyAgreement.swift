@@ -62,7 +62,7 @@ struct KeyAgreement: Sendable {
         return (signing, accessToken, agreement)
     }
 
-    /// How to fix it if this process has other keys than the database names.
+    /// The fix if this process has other keys than the database names, for a message.
     private static func remedy(_ known: SharedKeys, _ folder: String) -> String {
         """
         copy `\(SigningKeyStore.fileName)` and `\(AccessTokenKey.fileName)` from `\(known.place)` to `\(folder)`. If they \
@@ -70,8 +70,8 @@ struct KeyAgreement: Sendable {
         """
     }
 
-    /// Stores the fingerprints of these keys if the database has none, or if they may replace the stored ones, and
-    /// returns nil. Otherwise returns the stored ones, with which these are in conflict.
+    /// Stores the fingerprints of these keys if the database has none, or if these keys may replace the stored ones, and
+    /// returns nil. Otherwise returns the stored fingerprints, with which these keys are in conflict.
     private func conflict(storing keys: SigningKeySet) async throws(ServiceError) -> SharedKeys? {
         // First only reads, because most starts change nothing.
         let mine = SharedKeys(keys, secret: fingerprint, place: "\(Self.machine):\(Self.path(of: folder))")
@@ -95,12 +95,12 @@ struct KeyAgreement: Sendable {
         }
     }
 
-    /// Compares the signing key with the database, which `SigningKeyWatch` does every second. After a rotation by this
-    /// process, stores the new fingerprint. After one by another process, reads the key file again. Until the file has
-    /// the database's key, no entitlement tokens are issued.
+    /// Compares the signing key with the database. `SigningKeyWatch` calls this every second. After a rotation by this
+    /// process, stores the new fingerprint. After a rotation by another process, reads the key file again. Until the file
+    /// has the database's key, no entitlement tokens are issued.
     ///
     /// - Parameter agreed: The ID of this process's signing key when it last was the one in the database.
-    func renew(_ keys: SigningKeys, agreed: inout String) async throws(ServiceError) {
+    func reconcile(_ keys: SigningKeys, agreed: inout String) async throws(ServiceError) {
         let known = try await Self.reading(store) { try $0.sharedKeys() }
         // The database has another key, and this process's key hasn't changed: another process rotated.
         if let known, known.signingKey != keys.current.id, keys.current.id == agreed { keys.reread() }
