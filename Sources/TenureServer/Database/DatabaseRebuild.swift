@@ -13,7 +13,7 @@ package struct DatabaseRebuild: Sendable {
         self.trust = trust
     }
 
-    /// How many customers were rebuilt.
+    /// The numbers of customers that a rebuild handled.
     package struct Outcome: Sendable, Hashable {
         package var customers: Int64 = 0
         /// Customers with other facts than before.
@@ -45,7 +45,7 @@ package struct DatabaseRebuild: Sendable {
         let derivation = DatabaseDerivation(trust: trust, policies: try await store.read { try $0.policies() })
         let total = try await store.read { try $0.customerCount() }
         var outcome = Outcome()
-        var met: Int64 = 0
+        var handled: Int64 = 0
         var last = Int64.min
         while true {
             let after = last
@@ -63,8 +63,8 @@ package struct DatabaseRebuild: Sendable {
                 }
             }
             last = end.number
-            met += Int64(batch.count)
-            progress(met, total)
+            handled += Int64(batch.count)
+            progress(handled, total)
         }
     }
 

@@ -25,8 +25,8 @@ struct PathSpelling: RouterMiddleware {
         return try await next(request, context)
     }
 
-    /// Whether a path begins with a slash, has no empty or dot segment, escapes only what must be escaped, and escapes
-    /// it with uppercase digits (RFC 3986, section 2.1).
+    /// Whether a path begins with a slash, has no empty or dot segment, escapes only characters that must be escaped, and
+    /// escapes them with uppercase digits (RFC 3986, section 2.1).
     static func isCanonical(_ path: some Collection<UInt8>) -> Bool {
         guard path.first == UInt8(ascii: "/") else { return false }
         let segments = path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)

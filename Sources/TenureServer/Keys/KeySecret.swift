@@ -5,7 +5,7 @@ import TenureJSON
 
 /// The text of an admin key, which `tenure admin-key` makes: a prefix, 256 random bits and a checksum.
 ///
-/// The service can't tell whether a text of the operator's own is random enough, so it accepts only texts of this form as
+/// The service can't tell whether a text that an operator chose is random enough, so it accepts only texts of this form as
 /// admin keys. The database has only a hash.
 package struct KeySecret: Sendable {
     private let secret: Secret<String>
