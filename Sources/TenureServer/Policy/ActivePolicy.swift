@@ -27,7 +27,7 @@ struct ActivePolicy: Sendable {
 
     private let versions: PolicyVersions
     private let store: Store
-    /// How long this process may not notice that another one published a policy. Writes notice it immediately.
+    /// How long this process may miss that another process published a policy. Writes notice it immediately.
     private let staleness: Swift.Duration
 
     static let defaultStaleness = Swift.Duration.seconds(1)
@@ -107,7 +107,7 @@ struct ActivePolicy: Sendable {
     /// Runs `body` under the policy in effect. Runs it again if another process published a policy in the meantime, or
     /// if a promise refers to a version that this process hasn't read yet.
     ///
-    /// A second run of `body` must have no effect in addition to the first.
+    /// A second run of `body` must have no effect in addition to the first run's.
     func upToDate<Value>(_ body: () async throws -> Value) async throws -> Value {
         try await refresh()
         for _ in 0..<3 {

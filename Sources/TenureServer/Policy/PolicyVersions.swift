@@ -28,8 +28,8 @@ final class PolicyVersions: Sendable {
 
     subscript(version: Int64) -> Policy? { state.withLock { $0.policies[version] } }
 
-    /// Stores which policy was in effect when the database was asked at that instant; nil if it was the known one. An older
-    /// publication than the known one changes nothing.
+    /// Stores which policy was in effect when the database was asked at the instant `asked`; nil if it was the known one.
+    /// An older publication than the known one changes nothing.
     func adopt(_ inEffect: ActivePolicy.InEffect?, asked: ContinuousClock.Instant) {
         state.withLock { state in
             if let inEffect, inEffect.publication > state.latest.publication {
