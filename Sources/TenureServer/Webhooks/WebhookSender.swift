@@ -8,8 +8,8 @@ import NIOSSL
 /// Makes one attempt to deliver a webhook.
 ///
 /// It resolves the host, checks every address, and connects only to a checked address, even if DNS returns another one a
-/// moment later. So a host name can't lead the service into a private network, unless the webhook has `allowPrivate`. Of
-/// a response, it reads only the status and `Retry-After`.
+/// moment later. So a host name can't lead the service into a private network, unless the webhook has `allowPrivate`. It
+/// reads only the status and `Retry-After` of a response.
 struct WebhookSender: Sendable {
     let resolver: HostResolver
     private let tls: TLSConfiguration
