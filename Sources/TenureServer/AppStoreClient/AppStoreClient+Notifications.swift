@@ -6,15 +6,11 @@ import TenureCore
 extension AppStoreClient {
     /// Returns one page of the notifications that the App Store sent between two dates. The App Store keeps those of
     /// the last 180 days in production, and of 30 days in the sandbox.
-    ///
-    /// - Parameter onlyFailures: Whether to return only notifications that the service didn't receive.
     func notificationHistory(
-        from start: Date, to end: Date, onlyFailures: Bool = false, after paginationToken: String? = nil,
-        in environment: AppStoreEnvironment
+        from start: Date, to end: Date, after paginationToken: String? = nil, in environment: AppStoreEnvironment
     ) async throws(AppStoreFailure) -> NotificationPage {
         let reply = try await answer(
-            to: .notificationHistory(from: start, to: end, onlyFailures: onlyFailures, after: paginationToken),
-            in: environment)
+            to: .notificationHistory(from: start, to: end, after: paginationToken), in: environment)
         let notifications = try reply.objects("notificationHistory").map { sent throws(AppStoreFailure) in
             try SentNotification(sent)
         }

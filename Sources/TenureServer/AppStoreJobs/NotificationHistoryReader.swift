@@ -30,13 +30,11 @@ struct NotificationHistoryReader: Sendable {
     ///
     /// - Parameters:
     ///   - start: The earliest date of a notification.
-    ///   - onlyFailures: Whether to fetch only notifications that the service didn't receive.
     ///   - deliver: Receives each `signedPayload`, unverified. It throws only to stop, for example if the database
     ///     fails.
     ///   - reached: Receives a date after all notifications before it were delivered. A later run can start there.
     func run(
-        since start: Date, onlyFailures: Bool = false,
-        deliver: (_ jws: [UInt8]) async throws -> Void,
+        since start: Date, deliver: (_ jws: [UInt8]) async throws -> Void,
         reached: (Date) async throws -> Void = { _ in }
     ) async throws -> Summary {
         let now = client.time.now()
@@ -50,7 +48,7 @@ struct NotificationHistoryReader: Sendable {
             // difference of two dates is rounded.
             let isShortest = length <= Self.minimumWindow || end.timeIntervalSince(position) <= Self.minimumWindow
             var pages = Pages(
-                start: position, end: end, onlyFailures: onlyFailures,
+                start: position, end: end,
                 trail: PageTrail(most: isShortest ? maximumPagesOfASecond : maximumPages))
             var isWhole = true
             repeat {
@@ -88,7 +86,6 @@ struct NotificationHistoryReader: Sendable {
     private struct Pages {
         let start: Date
         let end: Date
-        let onlyFailures: Bool
         var token: String?
         var trail: PageTrail
         var areOver = false
@@ -101,7 +98,7 @@ struct NotificationHistoryReader: Sendable {
         var count = 0
         while true {
             let page = try await client.notificationHistory(
-                from: pages.start, to: pages.end, onlyFailures: pages.onlyFailures, after: pages.token, in: environment)
+                from: pages.start, to: pages.end, after: pages.token, in: environment)
             payloads += page.notifications.map(\.signedPayload)
             count += 1
             pages.token = page.paginationToken
