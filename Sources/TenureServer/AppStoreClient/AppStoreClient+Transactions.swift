@@ -19,12 +19,13 @@ extension AppStoreClient {
         }
     }
 
-    /// Returns a customer's refunded and revoked transactions. The parameters are those of `transactionHistory`.
+    /// Returns all refunded and revoked transactions of a customer.
+    ///
+    /// - Parameter end: The uptime at which to stop.
     func refundHistory(
-        of id: AppStoreCustomerID, after revision: String? = nil, in environment: AppStoreEnvironment,
-        before end: TimeInterval = .infinity
+        of id: AppStoreCustomerID, in environment: AppStoreEnvironment, before end: TimeInterval = .infinity
     ) async throws(AppStoreFailure) -> TransactionList {
-        try await transactions(after: revision, in: environment, before: end) { revision throws(AppStoreFailure) in
+        try await transactions(after: nil, in: environment, before: end) { revision throws(AppStoreFailure) in
             try .refundHistory(of: id, after: revision)
         }
     }
