@@ -30,7 +30,7 @@ struct HistoryBackfill: Sendable {
             },
             perform: { try await complete($0) },
             done: { job in try await store.write { try $0.finish(job) } },
-            failed: { job, _, until in
+            failed: { job, until in
                 try await store.write {
                     if let until { try $0.postpone(job, until: until) } else { try $0.finish(job) }
                 }

@@ -13,7 +13,7 @@ struct JobRunner<Job: Sendable>: Service {
     /// Removes a finished job from the queue.
     var done: @Sendable (Job) async throws -> Void
     /// Postpones a failed job until a date; removes it if the date is nil.
-    var failed: @Sendable (Job, _ failure: any Error, _ until: Date?) async throws -> Void
+    var failed: @Sendable (Job, _ until: Date?) async throws -> Void
 
     /// The number of jobs at the same time.
     var width = 4
@@ -71,7 +71,7 @@ struct JobRunner<Job: Sendable>: Service {
             metadata: [
                 "detail": "\(error)", "tries": "\(tries)", "again": "\(until?.formatted(.iso8601) ?? "never")",
             ])
-        try await failed(job, error, until)
+        try await failed(job, until)
     }
 }
 
