@@ -13,7 +13,7 @@ import TenureStore
 struct DownloadRoute: Sendable {
     /// The content to deliver; nil if the service delivers none.
     let delivery: ContentDelivery?
-    let verifiedRealms: AcceptedRealms
+    let acceptedRealms: AcceptedRealms
     let rights: ContentAccess
     let personas: ActivePersonas
     let now: @Sendable () -> Date
@@ -58,7 +58,7 @@ struct DownloadRoute: Sendable {
         let now = now()
         let tokens = request.uri.queryParameters.getAll("token")
         guard let token = tokens.first, tokens.count == 1, let link = delivery.linkKey.link(in: token.utf8),
-            link.digest == digest, now < link.expiresAt, verifiedRealms.contains(link.realm),
+            link.digest == digest, now < link.expiresAt, acceptedRealms.contains(link.realm),
             let customer = try await rights.store.lookUp(link.customer), customer.realm == link.realm
         else { throw invalid }
         let persona: Persona?
