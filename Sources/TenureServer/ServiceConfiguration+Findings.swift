@@ -69,7 +69,7 @@ extension ServiceConfiguration {
     }
 
     /// Returns whether opening a database on a server may create it, and whether it must be new.
-    package func openingOfServer(isOneOfSeveral: Bool) -> DatabaseOpening {
+    package func openingOfDatabaseServer(isOneOfSeveral: Bool) -> DatabaseOpening {
         DatabaseOpening(
             bundleID: policy.app.bundleID, creates: createsDatabase || !hasSigningKey,
             // If there are several apps, some may be new and others not.
