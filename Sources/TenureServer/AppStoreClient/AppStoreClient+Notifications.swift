@@ -4,8 +4,8 @@ import TenureCore
 
 /// The calls for the history of sent notifications, and for test notifications.
 extension AppStoreClient {
-    /// Returns one page of the notifications that the App Store sent between two dates. The App Store keeps those of
-    /// the last 180 days in production, and of 30 days in the sandbox.
+    /// Returns one page of the notifications that the App Store sent between two dates. The App Store keeps notifications
+    /// for 180 days in production, and for 30 days in the sandbox.
     func notificationHistory(
         from start: Date, to end: Date, after paginationToken: String? = nil, in environment: AppStoreEnvironment
     ) async throws(AppStoreFailure) -> NotificationPage {

@@ -119,7 +119,7 @@ extension AppStoreVerifier {
 
 extension Verified {
     /// Rejects data that was signed in another environment than the one that was asked. This may happen with a local App
-    /// Store, which has one server for both.
+    /// Store, which has one server for both environments.
     func checkSigned(in wanted: AppStoreEnvironment) throws(Rejection) {
         guard environment == wanted else {
             throw Rejection(

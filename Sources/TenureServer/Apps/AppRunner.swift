@@ -57,8 +57,8 @@ struct AppRunner: Service {
     }
 }
 
-/// Runs the services that depend on an app's configuration. When the configuration is replaced, it ends them and runs
-/// those of the new one. The database stays open.
+/// Runs the services that depend on an app's configuration. When the configuration is replaced, ends these services and
+/// runs the services of the new configuration. The database stays open.
 private struct AppServices: Service {
     let name: String
     let apps: RunningApps

@@ -29,7 +29,7 @@ struct KeyAgreement: Sendable {
     static func keys(
         in folder: String, _ store: Store, tokenLife: TimeInterval, staleness: Swift.Duration, at now: Date
     ) async throws(ServiceError) -> (signing: SigningKeys, accessToken: AccessTokenKey, agreement: KeyAgreement) {
-        // `known` are the keys that another process, or this one earlier, stored in the database.
+        // `known` are the keys that this process or another one stored in the database earlier.
         let (known, hasCustomers) = try await reading(store) { (try $0.sharedKeys(), try $0.newestCustomer() > 0) }
         // The files that would have to be created.
         let signingKey = SigningKeyStore(folder: folder)
@@ -152,9 +152,10 @@ extension SharedKeys {
 extension SigningKeySet {
     /// Whether the key in use is the database's signing key, or may replace it.
     ///
-    /// It may if its file contains the database's key, because a file keeps the keys that were rotated or revoked; an
-    /// older copy of the file lacks the database's key. It also may if the same offline root signed it and it isn't
-    /// older.
+    /// It may replace that key in two cases:
+    /// - Its file contains the database's key, because a file keeps the keys that were rotated or revoked. An older copy of
+    ///   the file lacks the database's key.
+    /// - The same offline root signed it, and it isn't older.
     fileprivate func mayReplace(_ known: SharedKeys) -> Bool {
         if file.keys.contains(where: { $0.key.id == known.signingKey }) { return true }
         guard let root = file.root, file.rootStatement != nil, let last = file.keys.last else { return false }

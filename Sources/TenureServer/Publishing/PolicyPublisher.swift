@@ -36,7 +36,7 @@ struct PolicyPublisher: Sendable {
         let policy: Policy
         /// The policy's bytes, as they were sent or as the database has them.
         let source: [UInt8]
-        /// Whether it is published as a new policy or as a rollback.
+        /// Whether the policy is published as a new policy or as a rollback.
         let action: StoredPublication.Action
         /// The publication to which a rollback returns; nil for a new policy.
         let restoringAfter: Int64?

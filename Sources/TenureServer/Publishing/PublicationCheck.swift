@@ -72,7 +72,7 @@ struct PublicationCheck: Sendable {
                 """,
                 reason: Refusal.otherRehearsal.rawValue)
         }
-        // The numbers must not be smaller than those in the rehearsal.
+        // The numbers must not be smaller than the numbers in the rehearsal.
         let losing = keepsPromises ? rehearsal.losingWithPromises : rehearsal.losing
         let limits = [
             ("takeFrom", request.takeFrom, losing, "lose"), ("giveTo", request.giveTo, rehearsal.gaining, "gain"),

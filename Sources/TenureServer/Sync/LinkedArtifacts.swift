@@ -246,12 +246,14 @@ private struct ArtifactLinks {
 
     /// Whether a transaction is linked. If so, its IDs link further artifacts.
     ///
-    /// If both sides have an `appTransactionId`, only that decides. Otherwise a transaction is linked if it and another
-    /// linked artifact were signed for this device, or if a linked artifact has the same purchase or subscription.
+    /// If the transaction and a linked artifact have an `appTransactionId`, the transaction is linked only if the IDs are
+    /// equal. Otherwise it is linked if it and another linked artifact were signed for this device, or if a linked artifact
+    /// has the same purchase or subscription.
     mutating func accepts(_ transaction: SyncArtifact<TransactionPayload>, _ purchase: Purchase) -> Bool {
         if let theirs = transaction.payload.appTransactionID, let ours = appTransactionID {
             guard theirs == ours else { return false }
-            // Both belong to one account, so it is enough that one of them was signed for this device.
+            // The linked artifacts and the transaction belong to one account, so it is enough that one of them was signed for
+            // this device.
             isOnDevice = isOnDevice || transaction.isOnDevice
         } else if !(isOnDevice && transaction.isOnDevice), !holds(purchase) {
             return false
