@@ -57,7 +57,7 @@ final class BodyBudget: Sendable {
         state = Locked(State(total: bytes))
     }
 
-    /// Enlarges the budget, if necessary, to four bodies of the given size, because one client gets at most a quarter of it.
+    /// Enlarges the budget, if necessary, to four bodies of the given size, because a client gets at most a quarter of it.
     func allow(bodies size: Int) {
         state.withLock { $0.total = max($0.total, 4 * size) }
     }

@@ -45,7 +45,7 @@ struct PublicationCheck: Sendable {
     /// Checks the rehearsal that the request names, before customers are evaluated again. Throws a problem in these cases:
     /// - The rehearsal doesn't exist, was of another policy, or compared it with a policy that isn't in effect.
     /// - The rehearsal counted more customers than `takeFrom` and `giveTo` allow.
-    /// - The request names only the rehearsal, or only the numbers.
+    /// - The request names only the rehearsal, or only the numbers, or a number is negative.
     func checkRehearsal(of sha256: [UInt8], against inEffect: ActivePolicy.InEffect) async throws {
         // A request has both the numbers and the rehearsal, or neither.
         let numbers = [request.takeFrom, request.giveTo].compactMap(\.self)
@@ -54,8 +54,8 @@ struct PublicationCheck: Sendable {
             throw Problem(
                 .malformedRequest,
                 """
-                `takeFrom` and `giveTo` need `rehearsal`, the ID of the rehearsal that counted these customers, and \
-                `rehearsal` needs one of them
+                `takeFrom` and `giveTo` must not be negative, and need `rehearsal`, the ID of the rehearsal that counted \
+                these customers; `rehearsal` needs one of the two
                 """)
         }
         guard let rehearsal = try await store.read({ try $0.rehearsal(id) }) else {

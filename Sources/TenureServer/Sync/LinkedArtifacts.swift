@@ -252,8 +252,8 @@ private struct ArtifactLinks {
     mutating func accepts(_ transaction: SyncArtifact<TransactionPayload>, _ purchase: Purchase) -> Bool {
         if let theirs = transaction.payload.appTransactionID, let ours = appTransactionID {
             guard theirs == ours else { return false }
-            // The linked artifacts and the transaction belong to one account, so it is enough that one of them was signed for
-            // this device.
+            // The linked artifacts and the transaction belong to one account, so it is enough that one of them was signed
+            // for this device.
             isOnDevice = isOnDevice || transaction.isOnDevice
         } else if !(isOnDevice && transaction.isOnDevice), !holds(purchase) {
             return false
