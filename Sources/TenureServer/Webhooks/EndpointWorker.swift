@@ -127,9 +127,10 @@ struct EndpointWorker: Sendable {
         switch answer {
         case .status(let status, _) where (200..<300).contains(status): return .delivered(status: status)
         case .status(let status, _) where (300..<400).contains(status):
-            return .failed(status: status, detail: "it redirects, and redirects aren't followed", retryAt: retry())
+            return .failed(
+                status: status, detail: "the endpoint redirects, and redirects aren't followed", retryAt: retry())
         case .status(let status, let retryAfter):
-            return .failed(status: status, detail: "it answered \(status)", retryAt: retry(retryAfter))
+            return .failed(status: status, detail: "the endpoint answered \(status)", retryAt: retry(retryAfter))
         case .none(let detail): return .failed(status: nil, detail: detail, retryAt: retry())
         }
     }
