@@ -48,7 +48,8 @@ package struct AdminKeyCheck: Sendable {
             try wrongKeys.check(address, now: now)
             let count = wrongKeys.add(address, now: now)
             context.logger.warning(
-                "wrong key", metadata: ["address": "\(address)", "count": "\(count)", "right": "\(right.rawValue)"])
+                "a request had a wrong admin key",
+                metadata: ["address": "\(address)", "count": "\(count)", "right": "\(right.rawValue)"])
             throw Problem(.notAuthenticated, "the key is wrong or revoked; send another one")
         }
         guard holder.scope.rights.contains(right) else {

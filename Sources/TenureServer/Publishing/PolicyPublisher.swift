@@ -59,7 +59,10 @@ struct PolicyPublisher: Sendable {
         guard policy.app.bundleID == bundleID else {
             throw Problem(
                 .malformedRequest,
-                "the policy is for the app `\(policy.app.bundleID)`, but this service is for `\(bundleID)`")
+                """
+                the policy is for the app `\(policy.app.bundleID)`, but this service is for `\(bundleID)`; send a policy \
+                for this app
+                """)
         }
         return Candidate(policy: policy, source: Array(text.utf8), action: .publish, restoringAfter: nil)
     }
