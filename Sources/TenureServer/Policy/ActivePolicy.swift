@@ -19,8 +19,8 @@ struct ActivePolicy: Sendable {
         let sha256: [UInt8]
         let policy: Policy
 
-        /// Returns the same publication with an equal policy value, so that promises and decisions share one value.
-        func deciding(by policy: Policy) -> InEffect {
+        /// Returns the same publication with an equal policy, so that promises and decisions share one value.
+        func with(_ policy: Policy) -> InEffect {
             InEffect(publication: publication, version: version, sha256: sha256, policy: policy)
         }
     }

@@ -34,7 +34,7 @@ final class PolicyVersions: Sendable {
         state.withLock { state in
             if let inEffect, inEffect.publication > state.latest.publication {
                 // Reuses the policy read first, so that promises and decisions share one value.
-                state.latest = inEffect.deciding(by: state.policies[inEffect.version] ?? inEffect.policy)
+                state.latest = inEffect.with(state.policies[inEffect.version] ?? inEffect.policy)
             }
             state.asked = max(state.asked, asked)
         }
