@@ -62,9 +62,8 @@ struct PersonaHandlers: Sendable {
         let readyMade = ReadyMadePersonas(
             policy, on: platform ?? ReadyMadePersonas.platform(of: policy), signed: now())
         let made = try await create(
-            readyMade.made.map { ($0.name, $0.proof, $0.what) }, expiring: body.expires,
-            replacing: body.replace ?? false,
-            by: holder)
+            readyMade.personas.map { ($0.name, $0.proof, $0.what) }, expiring: body.expires,
+            replacing: body.replace ?? false, by: holder)
         return try .encoded(
             PersonasAnswer(
                 personas: made, omitted: readyMade.omitted.map { PersonasAnswer.Omitted(name: $0.name, why: $0.why) }))
