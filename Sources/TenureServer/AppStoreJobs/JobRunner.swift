@@ -15,19 +15,20 @@ struct JobRunner<Job: Sendable>: Service {
     /// Postpones a failed job until a date; removes it if the date is nil.
     var failed: @Sendable (Job, _ until: Date?) async throws -> Void
 
-    /// The number of jobs at the same time.
-    var width = 4
     /// The seconds until the queue is read again, after it was empty or couldn't be read.
     var idle: TimeInterval = 5
     var schedule = JobSchedule()
     var time = AppStoreTime.system
     let logger: Logger
 
+    /// The maximum number of concurrent jobs.
+    private static var concurrency: Int { 4 }
+
     func run() async throws {
         // Cancellation is the normal end.
         try? await cancelWhenGracefulShutdown {
             try await withThrowingTaskGroup(of: Void.self) { group in
-                for _ in 0..<max(1, width) { group.addTask { try await performJobs() } }
+                for _ in 0..<Self.concurrency { group.addTask { try await performJobs() } }
                 try await group.waitForAll()
             }
         }
