@@ -56,8 +56,8 @@ package struct AppsConfiguration: Sendable {
                     .app(
                         name: app.name,
                         """
-                        its policy is for `\(other)`, and its database belongs to `\(bundleID)`; set `policy` to a policy for \
-                        the database's app
+                        its policy is for `\(other)`, and its database belongs to `\(bundleID)`; set `policy` to a policy \
+                        for the database's app
                         """))
             }
         }

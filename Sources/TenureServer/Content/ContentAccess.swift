@@ -52,10 +52,10 @@ struct ContentAccess: Sendable {
         // The policy may say how long a non-renewing purchase runs.
         let product = policy.entitlements.lazy.flatMap(\.products).first { $0.id == id } ?? .init(id: id)
         let entitlement = Entitlement(name: "product:\(id)", products: [product])
-        let alone = try? Policy(
+        let policyOfProduct = try? Policy(
             app: policy.app, eras: policy.eras, buildNumbers: policy.buildNumbers, releases: policy.releases,
             entitlements: [entitlement], inDoubt: policy.inDoubt, testEnvironments: policy.testEnvironments)
-        return alone.flatMap { decide(evidence, under: $0, at: now).first?.outcome }
+        return policyOfProduct.flatMap { decide(evidence, under: $0, at: now).first?.outcome }
     }
 }
 
