@@ -16,7 +16,7 @@ package struct ProductsResponse: Sendable, Hashable, Decodable {
     package struct Grant: Sendable, Hashable, Decodable {
         /// The name of the entitlement in the policy.
         package let entitlement: String
-        /// The length of a non-renewing purchase in ISO 8601, such as `P3M`; nil for products of other types.
+        /// The length of a non-renewing purchase in ISO 8601, such as `P3M`; nil if the policy sets none.
         package let length: String?
 
         enum CodingKeys: String, CodingKey {
