@@ -124,7 +124,7 @@ struct CustomerBenchmark: Sendable {
         if let select {
             let access = CustomerAccess(
                 accessTokenKey: service.accessTokenKey,
-                verifiedRealms: AcceptedRealms(service.configuration.anchors))
+                acceptedRealms: AcceptedRealms(service.configuration.anchors))
             router.get("benchmark/select") { [now] request, _ in
                 try await select(try access.token(of: request, now: now).customer)
                 return Response.json(bytes)

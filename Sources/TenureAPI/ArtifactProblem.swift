@@ -20,9 +20,10 @@ package struct ArtifactProblem: Sendable, Hashable, Decodable {
         case artifact, code, detail
     }
 
-    /// The reason why a verified artifact doesn't count together with the others. The verifier has further codes.
+    /// The codes for an artifact that doesn't count together with the others, and for personas. The verifier has the
+    /// codes for an artifact that can't be verified by itself.
     package enum Relation: String, Sendable, Hashable, CaseIterable {
-        /// It is from another environment or authority than the leading artifact of the sync.
+        /// It is from another environment than the leading artifact of the sync, or another authority signed it.
         case wrongEnvironment
         /// No signed field shows that it belongs to the same customer.
         case unrelated

@@ -15,7 +15,8 @@ package struct EntitlementResponse: Sendable, Hashable, Decodable {
     /// What would resolve an undetermined decision. Names that this version doesn't know are left out.
     package let nextSteps: [NextStep]
 
-    /// `entitlement` is present only if no JSON key names the entitlement, as in the output of `tenure decide`.
+    /// `entitlement` is written only where no JSON key names the entitlement: in webhook messages and in the output of
+    /// `tenure decide`.
     enum CodingKeys: String, CodingKey {
         case entitlement, outcome, until, reasons, sentence, nextSteps
     }
@@ -63,24 +64,25 @@ package struct ReasonResponse: Sendable, Hashable, Decodable {
             } else if let names = try? fields.decode([String].self, forKey: name) {
                 facts[name.stringValue] = .names(names)
             }
-            // This release doesn't know facts of other types.
+            // A later service may have facts of other types. They are left out.
         }
         self.facts = facts
     }
 }
 
 extension JSONWriter {
-    /// Writes a decision with its reasons.
+    /// Writes a decision with the entitlement's name and the reasons.
     ///
-    /// - Parameters:
-    ///   - namesEntitlement: Whether to write the entitlement's name. Elsewhere, it is the key of the decision.
-    ///   - languages: The reader's languages, for the titles in the sentence.
-    package mutating func value(_ decision: Decision, namesEntitlement: Bool, in languages: [String] = []) {
+    /// - Parameter languages: The reader's languages, for the titles in the sentence.
+    package mutating func value(_ decision: Decision, in languages: [String] = []) {
         var written = WrittenReasons()
-        value(decision, namesEntitlement: namesEntitlement, in: languages, written: &written)
+        value(decision, namesEntitlement: true, in: languages, written: &written)
     }
 
     /// Writes a decision. Copies the bytes of reasons that are already `written`.
+    ///
+    /// - Parameter namesEntitlement: Whether to write the entitlement's name as a field. In an object with a decision for
+    ///   each entitlement, the key is the name.
     mutating func value(
         _ decision: Decision, namesEntitlement: Bool, in languages: [String], written: inout WrittenReasons
     ) {
@@ -102,7 +104,8 @@ extension JSONWriter {
         endObject()
     }
 
-    /// Writes a reason, or copies its bytes from an earlier place. Only compact JSON has the same bytes everywhere.
+    /// Writes a reason, or copies its bytes from an earlier place. Nothing is copied in pretty-printed JSON, because the
+    /// indentation of a reason depends on its place.
     private mutating func value(_ reason: Reason, _ written: inout WrittenReasons) {
         guard layout == .compact else { return value(reason) }
         if let place = written.place(of: reason) {

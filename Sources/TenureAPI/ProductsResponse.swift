@@ -16,7 +16,7 @@ package struct ProductsResponse: Sendable, Hashable, Decodable {
     package struct Grant: Sendable, Hashable, Decodable {
         /// The name of the entitlement in the policy.
         package let entitlement: String
-        /// The length of a non-renewing purchase in ISO 8601, such as `P3M`.
+        /// The length of a non-renewing purchase in ISO 8601, such as `P3M`; nil if the policy sets none.
         package let length: String?
 
         enum CodingKeys: String, CodingKey {
@@ -35,11 +35,11 @@ package struct ProductsResponse: Sendable, Hashable, Decodable {
         package let trial: Trial?
     }
 
-    /// A trial of sessions or of days: one of both is set.
+    /// A trial of sessions or of days: exactly one of the two properties is set.
     package struct Trial: Sendable, Hashable, Decodable {
-        /// How often a customer may try it.
+        /// The number of sessions for which a customer may try the entitlement.
         package let sessions: Int?
-        /// How long a customer may try it, from the first session on.
+        /// The number of days for which a customer may try the entitlement, from the first session on.
         package let days: Int?
     }
 

@@ -82,7 +82,7 @@ extension JSONWriter {
 }
 
 extension Purchase.ProductType {
-    /// The text that Apple uses as `type`.
+    /// The product's type as Apple's signed transactions name it in `type`.
     fileprivate var wireName: String {
         switch self {
         case .nonConsumable: "Non-Consumable"

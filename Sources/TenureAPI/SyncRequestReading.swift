@@ -5,8 +5,10 @@ extension SyncRequest {
     /// The maximum size of a nonce, in bytes of UTF-8.
     private static let maximumNonceLength = 64
 
-    /// Reads a body. Unknown fields are ignored. Throws a problem that names a field with a wrong type, or a list with
-    /// more than `most` entries.
+    /// Reads a body. Unknown fields are ignored.
+    ///
+    /// - Parameter most: The maximum number of entries in each list.
+    /// - Throws: `malformedRequest`, naming a field with a wrong type; `tooLarge`, naming a list with too many entries.
     package init(
         reading body: Data, most: (transactions: Int, renewalInfos: Int)
     ) throws(Problem) {

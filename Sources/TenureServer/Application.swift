@@ -126,7 +126,7 @@ extension TenureService {
         if let links { services.append(S3SecretReloading(links: links, logger: logger)) }
         services.append(
             CertificateReloading(
-                certificate: certificate, metrics: metrics, logger: logger, isOneOfSeveral: links != nil))
+                certificate: certificate, metrics: metrics, logger: logger, alsoReloadsBucket: links != nil))
         return try configuration.application(
             routes.responder(), metrics, certificate, services: services, logger: logger,
             onServerRunning: onServerRunning)
@@ -178,7 +178,6 @@ extension TenureService {
             output of `tenure policy show \(inEffect.version)`
             """, metadata: ["version": "\(inEffect.version)"])
     }
-
 }
 
 extension ServiceConfiguration {

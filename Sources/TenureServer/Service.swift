@@ -129,7 +129,7 @@ struct TenureService: Sendable {
         let sync = try syncService()
         let syncRoute = SyncRoute(service: sync, limits: configuration.limits, now: configuration.now, metrics: metrics)
         let access = CustomerAccess(
-            accessTokenKey: accessTokenKey, verifiedRealms: AcceptedRealms(configuration.anchors))
+            accessTokenKey: accessTokenKey, acceptedRealms: AcceptedRealms(configuration.anchors))
         let customerRoute = CustomerRoute(
             store: store, policies: policies, access: access, personas: personas, now: configuration.now,
             metrics: metrics, lookUp: store.database.lookUpNow)
@@ -144,7 +144,7 @@ struct TenureService: Sendable {
         let content = ContentRoute(
             delivery: content, access: access, rights: rights, personas: personas, now: configuration.now)
         let downloads = DownloadRoute(
-            delivery: self.content, verifiedRealms: access.verifiedRealms, rights: rights, personas: personas,
+            delivery: self.content, acceptedRealms: access.acceptedRealms, rights: rights, personas: personas,
             now: configuration.now, metrics: metrics)
         let products = ProductsRoute(policies: policies)
         let keys = SigningKeysRoute(keys: signingKeys, now: configuration.now)

@@ -2,8 +2,8 @@ import Foundation
 import TenureCore
 package import TenureStore
 
-// What can be wrong with a configuration and the files that it names. `tenure serve` prints it; with several apps, only for
-// `--check`, because a mistake in one app doesn't keep the others from starting.
+// What can be wrong with a configuration and the files that it names. `tenure serve` prints these mistakes. With several
+// apps, only `tenure serve --check` does, because a mistake in one app doesn't keep the others from starting.
 extension ServiceConfiguration {
     /// All mistakes, including those in the files that the configuration names. Finding them creates and changes nothing.
     package var findings: [ServiceError] { findingsBesideKeys + findingsOfKeys }
@@ -18,9 +18,7 @@ extension ServiceConfiguration {
             }
         }
         // A database server is contacted only when the service starts.
-        if databaseFile == nil {
-            findings += findingOfDatabase.map { [$0] } ?? []
-        } else {
+        if databaseFile != nil {
             let folder = (databasePath as NSString).deletingLastPathComponent
             findings += Self.folderFinding(folder, for: databasePath)
             if FileManager.default.fileExists(atPath: databasePath),
@@ -71,7 +69,7 @@ extension ServiceConfiguration {
     }
 
     /// Returns whether opening a database on a server may create it, and whether it must be new.
-    package func openingOfServer(isOneOfSeveral: Bool) -> DatabaseOpening {
+    package func openingOfDatabaseServer(isOneOfSeveral: Bool) -> DatabaseOpening {
         DatabaseOpening(
             bundleID: policy.app.bundleID, creates: createsDatabase || !hasSigningKey,
             // If there are several apps, some may be new and others not.

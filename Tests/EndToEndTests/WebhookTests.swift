@@ -40,7 +40,7 @@ import Testing
             ).output
         }
         var seen = ""
-        for _ in 0..<600 where !seen.contains("it refused the connection") { seen = try await log() }
+        for _ in 0..<600 where !seen.contains("the endpoint refused the connection") { seen = try await log() }
         #expect(seen.contains("policy.published"))
         #expect(seen.contains("app: next attempt"))
         // Without an option, the log shows the last 24 hours.
@@ -86,7 +86,7 @@ import Testing
             try await Command.run(["webhook", "test", "--secret-file", secret] + arguments)
         }
         let nobody = try await test("--allow-private", "http://127.0.0.1:9/")
-        #expect(nobody.status == 2 && nobody.output == "it refused the connection\n")
+        #expect(nobody.status == 2 && nobody.output == "the endpoint refused the connection\n")
         let hidden = try await test("https://localhost/")
         #expect(hidden.status == 2 && hidden.output.contains("isn't public"))
         let plain = try await test("http://example.com/")

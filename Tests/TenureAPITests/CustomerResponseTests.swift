@@ -88,7 +88,7 @@ import Testing
     @Test func `a decision's JSON outside of a customer's response names its entitlement`() throws {
         let decision = try #require(try Self.answer().decisions.last)
         var json = JSONWriter()
-        json.value(decision, namesEntitlement: true)
+        json.value(decision)
         let read = try #require(JSONSerialization.jsonObject(with: Data(json.bytes)) as? [String: Any])
         #expect(read["entitlement"] as? String == "cloud")
         #expect(read["outcome"] as? String == "granted")

@@ -92,7 +92,7 @@ struct DecideCommand: AsyncParsableCommand {
     private func writeJSON(_ decisions: [Decision], of customer: CustomerFiles) {
         let fields = JSONWriter.object { writer in
             writer.field("environment", customer.environment.rawValue)
-            writer.field("decisions", decisions) { $0.value($1, namesEntitlement: true, in: language) }
+            writer.field("decisions", decisions) { $0.value($1, in: language) }
             writer.field("rejected", customer.rejected) { writer, file in
                 writer.object {
                     $0.field("file", file.name)

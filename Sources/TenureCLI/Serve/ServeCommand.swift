@@ -82,7 +82,7 @@ struct ServeCommand: AsyncParsableCommand {
         let primary = configuration.keysFolder.map { PrimaryFile(in: $0, writer: logger) }
         do {
             return try await database.open(
-                configuration.openingOfServer(isOneOfSeveral: isOneOfSeveral),
+                configuration.openingOfDatabaseServer(isOneOfSeveral: isOneOfSeveral),
                 primary: primary)
         } catch {
             throw configuration.missingDatabase(error)

@@ -48,7 +48,8 @@ package struct AdminKeyCheck: Sendable {
             try wrongKeys.check(address, now: now)
             let count = wrongKeys.add(address, now: now)
             context.logger.warning(
-                "wrong key", metadata: ["address": "\(address)", "count": "\(count)", "right": "\(right.rawValue)"])
+                "a request had a wrong admin key",
+                metadata: ["address": "\(address)", "count": "\(count)", "right": "\(right.rawValue)"])
             throw Problem(.notAuthenticated, "the key is wrong or revoked; send another one")
         }
         guard holder.scope.rights.contains(right) else {
@@ -64,7 +65,7 @@ package struct AdminKeyCheck: Sendable {
 
     /// Returns the holder of a key: the configured one or one in the database; nil for a wrong key.
     private func holder(of secret: KeySecret) async throws(StoreError) -> KeyHolder? {
-        if let configured, configured.opens(secret) { return KeyHolder(name: Self.configuredName, scope: .admin) }
+        if let configured, configured.matches(secret) { return KeyHolder(name: Self.configuredName, scope: .admin) }
         return try await store.read { try $0.key(withSecret: secret.hash) }.map {
             KeyHolder(name: $0.name, scope: $0.scope)
         }

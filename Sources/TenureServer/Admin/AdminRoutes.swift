@@ -4,7 +4,7 @@ import TenureAppStore
 extension TenureService {
     /// Adds the routes of the admin API, which people, command-line tools and the app's server use.
     ///
-    /// - Parameter appStore: the App Store Server API; nil if no key is configured.
+    /// - Parameter appStore: The client of the App Store Server API; nil if no key is configured.
     func addAdminRoutes(
         to router: Router<ServiceContext>, verifier: AppStoreVerifier, appStore: AppStoreClient?
     ) {

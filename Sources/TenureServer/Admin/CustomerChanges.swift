@@ -12,7 +12,7 @@ struct CustomerChanges: Sendable {
     /// Derives customers again from their artifacts, which is needed to separate merged ones.
     let derivation: Derivation
 
-    /// Performs the change. Throws the problem of a refused one, with the refusal as its `reason`.
+    /// Performs a change. If the change is refused, throws a problem with the refusal as its `reason`.
     func perform(
         _ change: CustomerChange, on customer: CustomerName, by holder: KeyHolder, reason: String? = nil,
         _ request: Request, _ context: ServiceContext
@@ -33,7 +33,7 @@ struct CustomerChanges: Sendable {
         return outcome
     }
 
-    /// Performs the change and responds with the customer as they are then.
+    /// Performs a change, and responds with the customer as they are after it.
     func respond(
         to request: Request, _ context: ServiceContext, performing change: CustomerChange, on id: String,
         by holder: KeyHolder, reason: String?
@@ -44,8 +44,8 @@ struct CustomerChanges: Sendable {
         return .json(capacity: 4096) { $0.value(answer) }
     }
 
-    /// Refuses changes to a customer of a realm that this service doesn't accept, and adds the refusal to the audit
-    /// trail.
+    /// Refuses a change to a customer of a realm that this service doesn't accept, as if the customer didn't exist. Adds
+    /// the refusal to the audit trail.
     private func checkRealm(of customer: CustomerName, for change: CustomerChange, by holder: KeyHolder) async throws {
         guard case .publicID(let id) = customer,
             let known = try await customers.store.read({ try $0.customer(named: id) }),
@@ -61,7 +61,7 @@ struct CustomerChanges: Sendable {
 }
 
 extension Problem {
-    /// The problem if the database returned the outcome of another kind of change, which is a defect.
+    /// The problem if the database returned the outcome of another kind of change. That would be a defect of the service.
     static let noOutcome = Problem(
         .internalError,
         "the database didn't return the outcome of this change; read the customer to see whether it was made")

@@ -61,7 +61,7 @@ extension JSONWriter {
             json.field("signedAt", entry.signedAt)
             json.field("receivedAt", entry.receivedAt)
             guard let bytes = entry.bytes else { return }
-            // Unchanged: a JWS is text. A receipt was sent in Base64.
+            // The artifact as it was sent: a JWS is text, and a receipt is in Base64.
             let isReceipt = entry.kind == "\(Artifact.Kind.receipt)"
             json.field(
                 isReceipt ? "base64" : "jws",

@@ -65,7 +65,7 @@ struct CustomerHandlers: Sendable {
     }
 
     /// `GET /v1/admin/customers/{id}/export?unboundAfter=…`: everything stored about a customer, with unchanged
-    /// artifacts. Unbound customers come in pages; each page repeats the rest.
+    /// artifacts. Only the unbound customers come in pages. Each page repeats all other data.
     @Sendable func export(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let id = try context.pathID()
         let holder = try await keys.holder(of: request, context, needing: .export, on: id)
@@ -94,7 +94,7 @@ extension JSONWriter {
     fileprivate mutating func value(_ details: CustomerDetails) {
         object { json in
             json.field("mergedCustomers", details.members) { $0.value($1) }
-            // A shared purchase is only for finding; its transaction is among the artifacts.
+            // The identity of a shared purchase only serves to find the customer. Its transaction is among the artifacts.
             json.field("identities", details.identities.filter { $0.kind != .sharedPurchase }) { $0.value($1) }
             json.field("artifacts", details.artifacts) { $0.value($1) }
             json.field("notifications", details.notifications) { $0.value($1) }

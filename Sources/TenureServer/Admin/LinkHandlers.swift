@@ -32,8 +32,8 @@ struct LinkHandlers: Sendable {
         return try response(to: outcome, user: user, isLinked: false)
     }
 
-    /// `POST /v1/link`: the app's server links its user to a customer. An access token proves that the user's app has
-    /// the customer's purchases. For a public ID, the server's claim is enough.
+    /// `POST /v1/link`: the app's server links its user to a customer. If it sends an access token, the token proves that
+    /// the user's app has the customer's purchases. If it sends a public ID, nothing proves that.
     @Sendable func linkByServer(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let holder = try await keys.holder(of: request, context, needing: .link)
         let body = try await request.decoded(LinkRequest.self, upTo: bodySize, in: context)
@@ -54,8 +54,8 @@ struct LinkHandlers: Sendable {
         return try response(to: outcome, user: user, isLinked: true)
     }
 
-    /// Returns the response to linking or unlinking. Of the customer, it has only the public ID, because a key for links may
-    /// not read customers.
+    /// Returns the response to linking or unlinking. It contains only the customer's public ID, because a key of the scope
+    /// `link` may not read customers.
     private func response(to outcome: ChangeOutcome, user: String, isLinked: Bool) throws -> Response {
         guard case .done(let customer, let isNew) = outcome else { throw Problem.noOutcome }
         return .jsonObject { json in

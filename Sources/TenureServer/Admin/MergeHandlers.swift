@@ -19,7 +19,8 @@ struct MergeHandlers: Sendable {
             reason: try AdminParameter.reason(body.reason))
     }
 
-    /// `DELETE /v1/admin/customers/{id}/merges/{other}`: each customer gets back their evidence from before the merge.
+    /// `DELETE /v1/admin/customers/{id}/merges/{other}`: undoes a merge. Each customer gets back their evidence from
+    /// before it.
     @Sendable func unmerge(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let id = try context.pathID()
         let holder = try await keys.holder(of: request, context, needing: .merge, on: id)

@@ -13,7 +13,7 @@ struct OrderHandler: Sendable {
     /// The App Store Server API; nil if the service has no key for it.
     let appStore: AppStoreClient?
 
-    /// The timeout of the call in seconds. It is short, because a person waits for the response.
+    /// The timeout of the call to the App Store, in seconds. It is short, because a person waits for the response.
     private static let timeout: TimeInterval = 20
 
     /// `GET /v1/admin/orders/{order}`: asks the App Store which purchases belong to an order ID from one of its email
@@ -68,8 +68,8 @@ struct OrderHandler: Sendable {
 }
 
 extension CustomerFacts {
-    /// Whether signed evidence contains this ID. Customers are also found by the app's user IDs, which may be the same
-    /// number by chance.
+    /// Whether signed evidence contains this ID. The search also compares the ID with the app's user IDs, and one of them
+    /// may be the same number by chance.
     fileprivate func prove(_ identity: Identity) -> Bool {
         switch identity.kind {
         case .appTransactionID: proofs.contains { $0.id == .appTransaction(identity.value) }
@@ -82,8 +82,8 @@ extension CustomerFacts {
 }
 
 extension Problem {
-    /// Creates the response to a failed call. It says what the client must change, or that the operator has to correct the
-    /// configuration.
+    /// Creates the response if the call to the App Store failed: what the client must change, what the operator has to
+    /// correct in the configuration, or that the client may try again.
     fileprivate init(_ failure: AppStoreFailure) {
         switch failure {
         case .invalidID:

@@ -6,7 +6,7 @@ import TenureJSON
 
 /// An artifact that support pasted to find its customer: whether it can be verified, and the IDs in it.
 ///
-/// The IDs are read even if it can't be verified. They only find customers, and grant nothing.
+/// The IDs are read even if the artifact can't be verified. They only find customers, and grant nothing.
 struct PastedArtifact {
     /// Whether the artifact can be verified.
     enum Verdict {
@@ -39,7 +39,7 @@ struct PastedArtifact {
             case .receipt(let bytes): ids = try UnverifiedReceipt(bytes).payload.ids
             case .verifyReceiptResponse(let response):
                 ids = response.ids
-                // Only this part of the response is signed.
+                // Only the receipt in the response is signed.
                 if let base64 = response.latestReceipt, let bytes = try? receiptBytes(base64: base64.utf8) {
                     verdict = Self.verdict(on: .receipt(bytes), by: verifier, now: now)
                 }

@@ -17,7 +17,7 @@ struct PersonaHandlers: Sendable {
     private static let defaultLifetime: TimeInterval = 30 * 86_400
     private static let maximumLifetime: TimeInterval = 366 * 86_400
 
-    /// `GET /v1/admin/personas`: all of them, expired and revoked ones too.
+    /// `GET /v1/admin/personas`: all personas, expired and revoked ones too.
     @Sendable func list(_ request: Request, _ context: ServiceContext) async throws -> Response {
         _ = try await keys.holder(of: request, context, needing: .persona)
         return try .encoded(
@@ -31,7 +31,8 @@ struct PersonaHandlers: Sendable {
         guard !body.name.isEmpty, body.name.utf8.count <= 64, body.name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
         else {
             throw Problem(
-                .malformedRequest, "`name` must have 1 to 64 characters: ASCII letters, digits and signs, no spaces")
+                .malformedRequest,
+                "`name` must have 1 to 64 characters: ASCII letters, digits and punctuation, no spaces")
         }
         let proof: AppProof
         do {
@@ -44,7 +45,8 @@ struct PersonaHandlers: Sendable {
         return try .encoded(PersonasAnswer(personas: made))
     }
 
-    /// `POST /v1/admin/personas/ready-made`: the personas that fit the current policy.
+    /// `POST /v1/admin/personas/ready-made`: creates the personas that test the current policy, and responds with their
+    /// tokens.
     @Sendable func createReadyMade(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let holder = try await keys.holder(of: request, context, needing: .persona)
         let body = try await request.decoded(ReadyMadePersonasRequest.self, upTo: bodySize, in: context)
@@ -60,15 +62,14 @@ struct PersonaHandlers: Sendable {
         let readyMade = ReadyMadePersonas(
             policy, on: platform ?? ReadyMadePersonas.platform(of: policy), signed: now())
         let made = try await create(
-            readyMade.made.map { ($0.name, $0.proof, $0.what) }, expiring: body.expires,
-            replacing: body.replace ?? false,
-            by: holder)
+            readyMade.personas.map { ($0.name, $0.proof, $0.what) }, expiring: body.expires,
+            replacing: body.replace ?? false, by: holder)
         return try .encoded(
             PersonasAnswer(
                 personas: made, omitted: readyMade.omitted.map { PersonasAnswer.Omitted(name: $0.name, why: $0.why) }))
     }
 
-    /// `DELETE /v1/admin/personas/{name}`: its tokens are rejected from the next request on.
+    /// `DELETE /v1/admin/personas/{name}`: revokes a persona. Its tokens are rejected from the next request on.
     @Sendable func revoke(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let holder = try await keys.holder(of: request, context, needing: .persona)
         let name = try context.pathID("name")

@@ -41,7 +41,7 @@ final class WrongKeyLimit: Sendable {
         _ key: AdminKey?, in request: Request, from address: String, now: Date, else refusal: Problem
     ) throws(Problem) {
         guard request.hasAuthorization else { throw refusal }
-        guard key?.opens(request) != true else { return }
+        guard key?.matches(request) != true else { return }
         try check(address, now: now)
         _ = add(address, now: now)
         throw refusal

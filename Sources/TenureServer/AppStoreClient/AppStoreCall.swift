@@ -43,12 +43,11 @@ struct AppStoreCall: Sendable, Hashable {
 
     /// Asks for a page of the notifications that the App Store sent between two dates.
     static func notificationHistory(
-        from start: Date, to end: Date, onlyFailures: Bool, after paginationToken: String?
+        from start: Date, to end: Date, after paginationToken: String?
     ) throws(AppStoreFailure) -> Self {
         let body = JSONWriter.object { json in
             json.field("startDate", start.millisecondsSince1970)
             json.field("endDate", end.millisecondsSince1970)
-            if onlyFailures { json.field("onlyFailures", true) }
         }
         return try Self(
             .notificationHistory, "/inApps/v1/notifications/history", query: [("paginationToken", paginationToken)],

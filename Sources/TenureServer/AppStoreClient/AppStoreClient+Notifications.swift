@@ -4,17 +4,13 @@ import TenureCore
 
 /// The calls for the history of sent notifications, and for test notifications.
 extension AppStoreClient {
-    /// Returns one page of the notifications that the App Store sent between two dates. The App Store keeps those of
-    /// the last 180 days in production, and of 30 days in the sandbox.
-    ///
-    /// - Parameter onlyFailures: Whether to return only notifications that the service didn't receive.
+    /// Returns one page of the notifications that the App Store sent between two dates. The App Store keeps notifications
+    /// for 180 days in production, and for 30 days in the sandbox.
     func notificationHistory(
-        from start: Date, to end: Date, onlyFailures: Bool = false, after paginationToken: String? = nil,
-        in environment: AppStoreEnvironment
+        from start: Date, to end: Date, after paginationToken: String? = nil, in environment: AppStoreEnvironment
     ) async throws(AppStoreFailure) -> NotificationPage {
         let reply = try await answer(
-            to: .notificationHistory(from: start, to: end, onlyFailures: onlyFailures, after: paginationToken),
-            in: environment)
+            to: .notificationHistory(from: start, to: end, after: paginationToken), in: environment)
         let notifications = try reply.objects("notificationHistory").map { sent throws(AppStoreFailure) in
             try SentNotification(sent)
         }
@@ -50,9 +46,9 @@ struct NotificationPage: Sendable {
     let hasMore: Bool
 }
 
-/// A notification that the App Store sent, and the attempts to send it. It isn't verified yet.
+/// A notification that the App Store sent, and its attempts to send it.
 struct SentNotification: Sendable {
-    /// The JWS that was posted. Its receiver verifies it.
+    /// The JWS that the App Store posted. It isn't verified yet.
     let signedPayload: [UInt8]
     let attempts: [Attempt]
 

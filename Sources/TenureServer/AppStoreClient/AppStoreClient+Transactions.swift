@@ -19,12 +19,13 @@ extension AppStoreClient {
         }
     }
 
-    /// Returns a customer's refunded and revoked transactions, with the same parameters.
+    /// Returns all refunded and revoked transactions of a customer.
+    ///
+    /// - Parameter end: The uptime at which to stop.
     func refundHistory(
-        of id: AppStoreCustomerID, after revision: String? = nil, in environment: AppStoreEnvironment,
-        before end: TimeInterval = .infinity
+        of id: AppStoreCustomerID, in environment: AppStoreEnvironment, before end: TimeInterval = .infinity
     ) async throws(AppStoreFailure) -> TransactionList {
-        try await transactions(after: revision, in: environment, before: end) { revision throws(AppStoreFailure) in
+        try await transactions(after: nil, in: environment, before: end) { revision throws(AppStoreFailure) in
             try .refundHistory(of: id, after: revision)
         }
     }
@@ -66,7 +67,7 @@ extension AppStoreClient {
         }
     }
 
-    /// Returns what `verify` returns. If it rejects an artifact, throws that as the failure `untrusted`.
+    /// Returns the result of `verify`. Throws its rejection as the failure `untrusted`.
     func verifying<Result>(_ verify: () throws(Rejection) -> Result) throws(AppStoreFailure) -> Result {
         do {
             return try verify()
@@ -118,7 +119,7 @@ extension AppStoreVerifier {
 
 extension Verified {
     /// Rejects data that was signed in another environment than the one that was asked. This may happen with a local App
-    /// Store, which has one server for both.
+    /// Store, which has one server for both environments.
     func checkSigned(in wanted: AppStoreEnvironment) throws(Rejection) {
         guard environment == wanted else {
             throw Rejection(

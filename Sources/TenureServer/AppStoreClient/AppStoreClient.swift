@@ -75,8 +75,8 @@ struct AppStoreClient: Sendable {
                 log(error, of: call, in: environment)
                 if case .notAuthorized = error, !hasRenewedToken {
                     // Tries again at once with a new token; a second rejection is final. If someone changes the clock, a
-                    // token may expire while the request is on its way. That isn't the key's fault, so it doesn't count as
-                    // the first rejection.
+                    // token may expire while the request is on its way. The key isn't the reason then, so this rejection
+                    // doesn't count as the first one.
                     let hasExpired = time.now().timeIntervalSince(asked) >= AppStoreCredentials.lifetime
                     renewals += 1
                     hasRenewedToken = !hasExpired || renewals >= retryPolicy.attempts

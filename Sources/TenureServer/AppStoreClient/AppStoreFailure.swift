@@ -45,7 +45,7 @@ enum AppStoreFailure: Error, Sendable, Hashable {
         case .refused(let refusal):
             if refusal.isRetryable { return .retry }
             guard let code = refusal.code else { return .later }
-            // An invalid request stays invalid. What is missing or forbidden may change.
+            // An invalid request stays invalid. But a missing purchase may appear, and access may be granted.
             return code.isBadRequest ? .none : .later
         case .unreachable, .timedOut, .held: return .retry
         case .untrusted(let rejection): return rejection.isRetryable ? .retry : .later
@@ -99,7 +99,7 @@ extension AppStoreFailure: CustomStringConvertible {
         case .tooLarge(let limit): "the App Store's response has more than \(limit) bytes"
         case .unreadable(let detail): "the App Store's response doesn't have the documented form: \(detail)"
         case .untrusted(let rejection): "the App Store's response can't be verified (\(rejection))"
-        case .held: "the request waits to stay below the App Store's rate limit; send it again later"
+        case .held: "no request was sent, to stay below the App Store's rate limit; try again later"
         case .invalidID: "the ID can't be one of the App Store's; check it"
         case .notServed(let environment):
             "the service can't ask an App Store for \(environment.rawValue); check the setting `environments`"

@@ -19,7 +19,7 @@ struct SubscriptionStatuses: Sendable {
 
     let environment: AppStoreEnvironment
     fileprivate(set) var subscriptions: [Subscription] = []
-    /// The artifacts that were rejected, with their index among the subscriptions.
+    /// The artifacts that were rejected. The index in each path is that of the subscription.
     fileprivate(set) var rejected: [RejectedArtifact] = []
 }
 

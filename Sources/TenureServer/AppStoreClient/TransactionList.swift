@@ -7,14 +7,15 @@ import TenureStore
 struct TransactionList: Sendable {
     let environment: AppStoreEnvironment
     private(set) var transactions: [(artifact: SyncArtifact<TransactionPayload>, purchase: Purchase)] = []
-    /// The artifacts that were rejected, with their index in the whole list.
+    /// The artifacts that were rejected. The index in each path counts from the start of the whole list.
     private(set) var rejected: [RejectedArtifact] = []
     /// The revision with which to ask for later changes; nil if the last page has none.
     var revision: String?
     /// Why no further page is read; nil while there are more pages.
     var ending: PageTrail.Ending?
-    /// The number of transactions, rejected ones too, and their bytes.
+    /// The number of transactions, rejected ones too.
     private var count = 0
+    /// The bytes of these transactions.
     private var size = 0
 
     /// Whether all pages were read, and no transaction was rejected.
@@ -52,7 +53,7 @@ struct PageTrail: Sendable {
     /// Why no further page is read.
     enum Ending: Sendable, Hashable {
         case lastPage
-        /// The token of the next page is missing or was used before.
+        /// The token of the next page is missing or was used before, so the list would never end.
         case circle
         /// The list has too many pages.
         case tooLong

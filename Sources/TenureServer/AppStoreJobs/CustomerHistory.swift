@@ -7,10 +7,10 @@ import TenureStore
 /// The verified artifacts that the App Store has of one customer.
 ///
 /// The App Store responds for one account, but doesn't sign which account. Artifacts without an `appTransactionId` belong
-/// together because they are in the same response. Those with an `appTransactionId` must all have the same one.
+/// together because they are in the same response. Artifacts with an `appTransactionId` must all have the same one.
 struct CustomerHistory: Sendable {
     let environment: AppStoreEnvironment
-    /// The realm of the first artifact; nil before it is added. All others must have the same.
+    /// The realm of the first artifact; nil without an artifact. All artifacts must have the same realm.
     private(set) var realm: Realm?
     private(set) var artifacts: [Artifact] = []
     private(set) var proofs: [AppProof] = []
@@ -25,10 +25,11 @@ struct CustomerHistory: Sendable {
     /// Why no further page was read; nil if the App Store has no history of the customer.
     let ending: PageTrail.Ending?
 
-    /// The app transaction ID of the account: the requested one, or a signed one. Artifacts with another one are rejected.
+    /// The app transaction ID of the account: the requested ID, or one in an artifact. Artifacts with another ID are
+    /// rejected.
     private var appTransactionID: String?
-    /// The original transaction IDs of the purchases.
-    private var subscriptionIDs: Set<String> = []
+    /// The original transaction IDs of the purchases. Renewal info counts only for one of them.
+    private var originalTransactionIDs: Set<String> = []
 
     /// Combines the parts of the history that the App Store returned.
     ///
@@ -48,7 +49,7 @@ struct CustomerHistory: Sendable {
         isComplete = list?.isComplete == true
         rejected = (list?.rejected ?? []) + (statuses?.rejected ?? [])
         let transactions = list?.transactions ?? []
-        appTransactionID = Self.account(id, appTransaction, transactions.map(\.artifact))
+        appTransactionID = Self.appTransactionID(id, appTransaction, transactions.map(\.artifact))
         if let appTransaction { add(appTransaction) }
         for (artifact, purchase) in transactions + (refunds?.transactions ?? []) { add(artifact, purchase) }
         for subscription in statuses?.subscriptions ?? [] {
@@ -88,8 +89,9 @@ struct CustomerHistory: Sendable {
         return purchases.contains { $0.transactionID == asked || $0.originalTransactionID == asked }
     }
 
-    /// Returns the app transaction ID of the history: the requested one, or a signed one.
-    private static func account(
+    /// Returns the app transaction ID of the account: the requested ID, or else one in an artifact. The requested
+    /// transaction's comes first.
+    private static func appTransactionID(
         _ id: AppStoreCustomerID, _ appTransaction: SyncArtifact<AppTransactionPayload>?,
         _ transactions: [SyncArtifact<TransactionPayload>]
     ) -> String? {
@@ -112,13 +114,13 @@ struct CustomerHistory: Sendable {
         guard belongs(artifact.payload.appTransactionID, artifact.realm, at: artifact.path) else { return }
         artifacts.append(artifact.stored)
         purchases.append(purchase)
-        subscriptionIDs.insert(purchase.originalTransactionID)
+        originalTransactionIDs.insert(purchase.originalTransactionID)
         names.add(artifact.payload, purchase)
     }
 
     private mutating func add(_ artifact: SyncArtifact<RenewalInfoPayload>, _ renewal: Renewal) {
         guard belongs(artifact.payload.appTransactionID, artifact.realm, at: artifact.path) else { return }
-        guard subscriptionIDs.contains(renewal.originalTransactionID) else {
+        guard originalTransactionIDs.contains(renewal.originalTransactionID) else {
             rejected.append(
                 RejectedArtifact(artifact.path, .noTransaction, "its subscription has no verified transaction"))
             return

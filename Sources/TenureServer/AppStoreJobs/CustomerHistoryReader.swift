@@ -11,7 +11,7 @@ struct CustomerHistoryReader: Sendable {
 
     /// Returns the history.
     ///
-    /// Throws if the transactions can't be fetched. The failure's `remedy` tells whether to try again later. Another part
+    /// Throws if the transactions can't be fetched. The failure's `remedy` tells whether to try again later. Any other part
     /// is left out if the App Store refuses it or its signature is invalid, and a retry wouldn't help. Without the statuses
     /// of subscriptions, the history counts as incomplete.
     ///
@@ -39,7 +39,7 @@ struct CustomerHistoryReader: Sendable {
             return try await client.refundHistory(
                 of: .transaction(known.purchase.transactionID), in: list.environment, before: end)
         }
-        // Of auto-renewable subscriptions, the history has no renewal info, so their statuses are requested too.
+        // The history has no renewal info, so the statuses of auto-renewable subscriptions are requested too.
         let hasSubscriptions = list.transactions.contains { $0.purchase.type == .autoRenewable }
         let statuses = try await optionalPart(nil) { () throws(AppStoreFailure) in
             hasSubscriptions

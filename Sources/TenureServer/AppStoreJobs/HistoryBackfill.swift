@@ -28,9 +28,9 @@ struct HistoryBackfill: Sendable {
                 let job = try await store.write(at: now()) { try $0.claimJob(.history, lease: Self.lease) }
                 return job.map { ($0, $0.tries) }
             },
-            perform: { try await complete($0) },
+            perform: { try await fetchHistory(for: $0) },
             done: { job in try await store.write { try $0.finish(job) } },
-            failed: { job, _, until in
+            failed: { job, until in
                 try await store.write {
                     if let until { try $0.postpone(job, until: until) } else { try $0.finish(job) }
                 }
@@ -39,7 +39,7 @@ struct HistoryBackfill: Sendable {
     }
 
     /// Fetches the history of the job's customer, and saves it.
-    private func complete(_ job: StoredJob) async throws {
+    private func fetchHistory(for job: StoredJob) async throws {
         guard let id = AppStoreCustomerID(job.identities) else { return }
         // Only a local App Store knows customers with artifacts from a test authority.
         guard !job.customer.realm.isTest || client.hosts != AppStoreHosts() else { return }

@@ -4,7 +4,7 @@ import ServiceLifecycle
 
 /// Performs the jobs of a queue, several at a time.
 ///
-/// It ends with the service. Jobs that run then are canceled and stay in the queue.
+/// When the service ends, running jobs are canceled and stay in the queue.
 struct JobRunner<Job: Sendable>: Service {
     /// Claims a due job, and returns it with the number of earlier tries; nil if no job is due.
     var next: @Sendable () async throws -> (job: Job, tries: Int)?
@@ -13,21 +13,22 @@ struct JobRunner<Job: Sendable>: Service {
     /// Removes a finished job from the queue.
     var done: @Sendable (Job) async throws -> Void
     /// Postpones a failed job until a date; removes it if the date is nil.
-    var failed: @Sendable (Job, _ failure: any Error, _ until: Date?) async throws -> Void
+    var failed: @Sendable (Job, _ until: Date?) async throws -> Void
 
-    /// The number of jobs at the same time.
-    var width = 4
-    /// The seconds between two reads of an empty queue, or of one that failed.
+    /// The seconds until the queue is read again, after it was empty or couldn't be read.
     var idle: TimeInterval = 5
     var schedule = JobSchedule()
     var time = AppStoreTime.system
     let logger: Logger
 
+    /// The maximum number of concurrent jobs.
+    private static var concurrency: Int { 4 }
+
     func run() async throws {
         // Cancellation is the normal end.
         try? await cancelWhenGracefulShutdown {
             try await withThrowingTaskGroup(of: Void.self) { group in
-                for _ in 0..<max(1, width) { group.addTask { try await performJobs() } }
+                for _ in 0..<Self.concurrency { group.addTask { try await performJobs() } }
                 try await group.waitForAll()
             }
         }
@@ -71,7 +72,7 @@ struct JobRunner<Job: Sendable>: Service {
             metadata: [
                 "detail": "\(error)", "tries": "\(tries)", "again": "\(until?.formatted(.iso8601) ?? "never")",
             ])
-        try await failed(job, error, until)
+        try await failed(job, until)
     }
 }
 
@@ -84,7 +85,7 @@ struct JobSchedule: Sendable, Hashable {
     /// is wrong. There is no limit while the App Store rejects the key, because the operator has to correct that.
     var maximumDelayedTries = 12
 
-    /// Returns the date of the next try; nil if the job can't succeed. Errors of the database are retried.
+    /// Returns the date of the next try; nil if the job can't succeed. Errors of the database count as `Remedy.retry`.
     ///
     /// - Parameter tries: The number of tries, this one included.
     func nextTry(after error: any Error, tries: Int, now: Date, random: Double) -> Date? {

@@ -55,11 +55,11 @@ struct MissedNotifications: Service {
                 try await setProgress(name, to: now())
                 return nil
             }
-            // Begins five minutes earlier, because clocks differ, and a notification may have been under way.
+            // Begins five minutes earlier, because clocks differ, and a notification may have been on its way.
             let start = Date(timeIntervalSince1970: reached).addingTimeInterval(-300)
             // If the service is misconfigured, it can't accept some notifications. It accepts the others, and keeps the
             // stored instant, so that all are fetched again.
-            var waits = false
+            var keepsInstant = false
             let summary = try await NotificationHistoryReader(client: client, environment: environment).run(
                 since: start,
                 deliver: { jws in
@@ -67,12 +67,12 @@ struct MissedNotifications: Service {
                         _ = try await notifications.receive(jws, now: now(), logger: logger)
                     } catch let problem as Problem where problem.code.status < 500 || problem.code == .misconfigured {
                         // A status below 500 is permanent: the notification isn't fetched again.
-                        waits = waits || problem.code == .misconfigured
+                        keepsInstant = keepsInstant || problem.code == .misconfigured
                         logger.warning("a missed notification was refused", metadata: ["detail": "\(problem.detail)"])
                     }
                 },
                 reached: { instant in
-                    if !waits { try await setProgress(name, to: instant) }
+                    if !keepsInstant { try await setProgress(name, to: instant) }
                 })
             logger.debug("fetched missed notifications", metadata: ["count": "\(summary.delivered)"])
             return nil

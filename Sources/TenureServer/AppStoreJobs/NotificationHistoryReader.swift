@@ -14,7 +14,7 @@ struct NotificationHistoryReader: Sendable {
     /// The most pages of one second: a million notifications. A price increase notifies all subscribers at once.
     var maximumPagesOfASecond = 50_000
 
-    /// What was fetched.
+    /// The period that was fetched, and the number of its notifications.
     struct Summary: Sendable, Hashable {
         /// The start of the period. It is later than requested if the App Store no longer keeps older notifications.
         let from: Date
@@ -23,19 +23,18 @@ struct NotificationHistoryReader: Sendable {
         fileprivate(set) var delivered = 0
     }
 
-    /// Fetches the notifications from `start` up to now, oldest first. One at the edge of two windows may come twice.
+    /// Fetches the notifications from `start` up to now, oldest first. A notification at the edge of two windows may come
+    /// twice.
     ///
     /// Throws an `AppStoreFailure`, or the error of a closure.
     ///
     /// - Parameters:
     ///   - start: The earliest date of a notification.
-    ///   - onlyFailures: Whether to fetch only notifications that the service didn't receive.
     ///   - deliver: Receives each `signedPayload`, unverified. It throws only to stop, for example if the database
     ///     fails.
     ///   - reached: Receives a date after all notifications before it were delivered. A later run can start there.
     func run(
-        since start: Date, onlyFailures: Bool = false,
-        deliver: (_ jws: [UInt8]) async throws -> Void,
+        since start: Date, deliver: (_ jws: [UInt8]) async throws -> Void,
         reached: (Date) async throws -> Void = { _ in }
     ) async throws -> Summary {
         let now = client.time.now()
@@ -49,7 +48,7 @@ struct NotificationHistoryReader: Sendable {
             // difference of two dates is rounded.
             let isShortest = length <= Self.minimumWindow || end.timeIntervalSince(position) <= Self.minimumWindow
             var pages = Pages(
-                start: position, end: end, onlyFailures: onlyFailures,
+                start: position, end: end,
                 trail: PageTrail(most: isShortest ? maximumPagesOfASecond : maximumPages))
             var isWhole = true
             repeat {
@@ -62,7 +61,7 @@ struct NotificationHistoryReader: Sendable {
                     summary.delivered += 1
                 }
             } while !pages.areOver
-            // Too many pages: tries again with half of the window. Nothing of it was delivered.
+            // Too many pages, so tries again with half of the window. Nothing of the window was delivered yet.
             guard isWhole else {
                 length = max(end.timeIntervalSince(position) / 2, Self.minimumWindow)
                 continue
@@ -87,7 +86,6 @@ struct NotificationHistoryReader: Sendable {
     private struct Pages {
         let start: Date
         let end: Date
-        let onlyFailures: Bool
         var token: String?
         var trail: PageTrail
         var areOver = false
@@ -100,7 +98,7 @@ struct NotificationHistoryReader: Sendable {
         var count = 0
         while true {
             let page = try await client.notificationHistory(
-                from: pages.start, to: pages.end, onlyFailures: pages.onlyFailures, after: pages.token, in: environment)
+                from: pages.start, to: pages.end, after: pages.token, in: environment)
             payloads += page.notifications.map(\.signedPayload)
             count += 1
             pages.token = page.paginationToken

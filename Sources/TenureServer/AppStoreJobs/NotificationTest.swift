@@ -8,9 +8,10 @@ package struct NotificationTest: Sendable {
     private let client: AppStoreClient
     /// The transport to close after the test; nil if the caller closes it.
     private let transport: HTTPTransport?
-    /// The seconds between two requests for the result, and their number. Apple takes a moment to send it.
+    /// The seconds before each request for the result, because Apple takes a moment to send the notification.
     private static let pause: TimeInterval = 2
-    private static let questions = 15
+    /// The maximum number of requests for the result.
+    private static let maximumRequests = 15
 
     /// One of the App Store's attempts to send the notification.
     package struct Attempt: Sendable, Hashable {
@@ -56,7 +57,7 @@ package struct NotificationTest: Sendable {
 
     private func attempts(in environment: AppStoreEnvironment) async throws -> [Attempt] {
         let token = try await client.requestTestNotification(in: environment)
-        for _ in 0..<Self.questions {
+        for _ in 0..<Self.maximumRequests {
             try await client.time.sleep(Self.pause)
             do throws(AppStoreFailure) {
                 let attempts = try await client.testNotification(token, in: environment).attempts

@@ -57,7 +57,7 @@ public struct AppConfiguration: Sendable {
         }
     }
 
-    /// The path with all links resolved, so that two spellings of it are equal. A URL stays as it is.
+    /// Returns the path with all symbolic links resolved, so that two spellings of it are equal. A URL stays as it is.
     private static func resolvedPath(_ path: String) -> String {
         path.contains("://") ? path : URL(fileURLWithPath: path).resolvingSymlinksInPath().standardized.path
     }

@@ -23,7 +23,7 @@ struct AppRunner: Service {
     func run() async throws {
         var reported: ServiceError?
         if let error { report(error, &reported) }
-        // An app that started with the process needs no pause. One that didn't is tried again after the pause.
+        // If the app started with the process, its services run at once. Otherwise it is tried again after a pause.
         var isFirst = error == nil
         while !Task.isShuttingDownGracefully, !Task.isCancelled {
             if !isFirst {
@@ -57,8 +57,8 @@ struct AppRunner: Service {
     }
 }
 
-/// Runs the services that depend on an app's configuration. When the configuration is replaced, it ends them and runs
-/// those of the new one. The database stays open.
+/// Runs the services that depend on an app's configuration. When the configuration is replaced, ends these services and
+/// runs the services of the new configuration. The database stays open.
 private struct AppServices: Service {
     let name: String
     let apps: RunningApps

@@ -5,8 +5,9 @@ package struct AppsAnswer: Sendable, Hashable, Codable {
         package let bundleID: String?
         /// `ok`, or `failing` if the app can't write to its database.
         package let status: String
-        /// A stable name for the reason why it can't.
+        /// A stable name for the reason why the app is failing; nil if it isn't.
         package let reason: String?
+        /// A message that says why the app doesn't run; nil if it runs.
         package let detail: String?
     }
 

@@ -53,7 +53,12 @@ package struct AppsConfiguration: Sendable {
             let (bundleID, other) = (old.policy.app.bundleID, app.configuration.policy.app.bundleID)
             if bundleID != other {
                 mistakes.append(
-                    .app(name: app.name, "its policy is for `\(other)`, and its database belongs to `\(bundleID)`"))
+                    .app(
+                        name: app.name,
+                        """
+                        its policy is for `\(other)`, and its database belongs to `\(bundleID)`; set `policy` to a policy \
+                        for the database's app
+                        """))
             }
         }
         return mistakes

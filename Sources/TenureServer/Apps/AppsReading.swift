@@ -1,4 +1,4 @@
-/// The reloaded configuration of several apps, or the mistakes in it.
+/// The result of reading the configuration of several apps again: the new configuration, or the mistakes in it.
 package struct AppsReading: Sendable {
     /// Reads the configuration again.
     package typealias Reader = @Sendable () async -> AppsReading

@@ -42,8 +42,8 @@ struct AppsResponder: HTTPResponder {
             AppsHandlers.listPath.description, AppsHandlers.reloadPath.description:
             return try await routes.shared.respond(to: request, context: context)
         default:
-            let bare = routes.unprefixedApp.flatMap { responder($0, routes) }
-            return try await (bare ?? routes.shared).respond(to: request, context: context)
+            let unprefixed = routes.unprefixedApp.flatMap { responder($0, routes) }
+            return try await (unprefixed ?? routes.shared).respond(to: request, context: context)
         }
     }
 

@@ -12,7 +12,7 @@ extension RunningApps {
         var warnings: [String] = []
     }
 
-    /// The mistakes because of which nothing was changed, except perhaps the TLS certificate.
+    /// The mistakes because of which the reload changed nothing, except perhaps the TLS certificate.
     struct ReloadRefusal: Error {
         let mistakes: [String]
     }

@@ -113,8 +113,8 @@ final class RunningApps: Sendable {
             return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
         }
         var errors: [String: ServiceError] = [:]
-        // The apps start in the order of the configuration. So if two of them name the same database, it is always the
-        // first one that starts.
+        // The apps start in the order of the configuration. So if two of them name the same database, always the first one
+        // starts.
         for app in apps {
             do throws(ServiceError) {
                 guard let opened = try results[app.name]?.get() else { continue }
@@ -127,7 +127,7 @@ final class RunningApps: Sendable {
         return errors
     }
 
-    /// Returns the app with this name; starts it if it doesn't run.
+    /// Returns the app with this name, and starts it if it doesn't run.
     func start(_ name: String) async throws(ServiceError) -> RunningApp {
         if let running = self[name] { return running }
         let (configuration, generation) = state.withLock { ($0.configuration, $0.generation) }

@@ -4,8 +4,8 @@ import TenureJSON
 
 /// A clock that replaces the system's in tests with a local App Store: an instant in a file, which `set` changes.
 ///
-/// It is a file so that services in other processes can use it, and so that a time written before a request applies to
-/// the request.
+/// The instant is in a file so that services in other processes can use it, and so that a time written before a request
+/// applies to the request.
 public final class RehearsalClock: Sendable {
     private let last: Locked<Date>
     /// The file with the instant, in RFC 3339.

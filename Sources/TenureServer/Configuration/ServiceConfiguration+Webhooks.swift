@@ -7,13 +7,15 @@ extension ServiceConfiguration {
                 return .webhook(name: webhook.name, detail: "two webhooks have this name; use different names")
             }
         }
-        let settings = webhookSettings
-        guard (0...365).contains(settings.expiringDays), (4...3650).contains(settings.retentionDays),
-            (1...100).contains(settings.concurrency)
-        else {
-            return .failed(
-                "`expiringDays` must be 0 to 365, `webhookRetentionDays` 4 to 3650, and concurrent deliveries 1 to 100")
+        let ranges = [
+            ("expiringDays", webhookSettings.expiringDays, 0...365),
+            ("retentionDays", webhookSettings.retentionDays, 4...3650),
+            ("concurrency", webhookSettings.concurrency, 1...100),
+        ]
+        guard let (name, value, range) = ranges.first(where: { _, value, range in !range.contains(value) }) else {
+            return nil
         }
-        return nil
+        return .failed(
+            "`webhookSettings.\(name)` must be from \(range.lowerBound) to \(range.upperBound); found \(value)")
     }
 }

@@ -152,7 +152,7 @@ public struct ServiceConfiguration: Sendable {
         /// The number of requests that may come at once after a pause.
         public var burst: Double
 
-        /// Both 0 means no limit.
+        /// Creates a rate. There is no limit if `perSecond` is 0.
         public init(perSecond: Double, burst: Double) {
             self.perSecond = perSecond
             self.burst = burst

@@ -5,7 +5,7 @@ import TenurePolicyFile
 /// The file, the environment, the command line, `--help` and the table in `Docs/configuration.md` all come from
 /// `Setting.all`. A new setting is one row there: its name, kind, key path in `ServeOptions`, and help.
 package struct Setting: Sendable {
-    /// The kind of its value.
+    /// The kind of a setting's value.
     package enum Kind: Sendable, Hashable {
         /// A path. In a file, it is relative to that file, unless it is absolute or has a scheme.
         case path
@@ -36,7 +36,7 @@ package struct Setting: Sendable {
     let sentence: String
     /// The option on the command line, such as `--admin-key-file`.
     package let flag: String
-    /// Whether it exists only on the command line, not in files and the environment.
+    /// Whether the setting exists only on the command line, not in files and the environment.
     let isForCommandOnly: Bool
 
     /// Whether each of several apps has its own value. Other settings, such as the port, exist once for all apps.

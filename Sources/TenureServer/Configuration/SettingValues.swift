@@ -14,7 +14,7 @@ package struct SettingValues: Sendable {
 
     package init() {}
 
-    /// Returns the settings of one of several apps: its own override the common ones.
+    /// Returns the settings of one of several apps: the app's own values override the common ones.
     package func overlaid(by app: SettingValues) -> SettingValues {
         var overlaid = self
         overlaid.texts.merge(app.texts) { $1 }
@@ -23,7 +23,7 @@ package struct SettingValues: Sendable {
         return overlaid
     }
 
-    /// Returns these values, overridden by only some settings of one of several apps.
+    /// Returns the settings of one of several apps, where only `settings` of the app override the common values.
     package func overlaid(by app: SettingValues, only settings: [Setting]) -> SettingValues {
         var some = SettingValues()
         some.texts = app.texts.filter { text in settings.contains { $0.name == text.key } }

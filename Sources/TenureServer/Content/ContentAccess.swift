@@ -3,8 +3,8 @@ import TenureContent
 import TenureCore
 import TenureStore
 
-/// Decides which asset packs a customer may download. It follows the rules of `allows` in the app, as far as the service
-/// knows the same facts.
+/// Decides which asset packs a customer may download. It follows the rules of `allows`, which the client evaluates in the
+/// app, as far as the service knows the same facts.
 struct ContentAccess: Sendable {
     let store: Store
     let policies: ActivePolicy
@@ -27,7 +27,8 @@ struct ContentAccess: Sendable {
             for case .product(let id) in unlocks {
                 outcomes[.product(id)] = Self.outcome(ofProduct: id, evidence, under: policy, at: now)
             }
-            // An undetermined decision allows for a while, if the policy says so. The rest may be open for a trial.
+            // If the policy says so, an undetermined decision unlocks a pack for a while. The other packs may be open for
+            // a trial.
             let hasGrace = policy.allowsUndetermined(since: customer.createdAt, at: now)
             var allowed = unlocks.filter { unlock in
                 outcomes[unlock] == .granted || hasGrace && outcomes[unlock] == .undetermined
@@ -51,16 +52,16 @@ struct ContentAccess: Sendable {
         // The policy may say how long a non-renewing purchase runs.
         let product = policy.entitlements.lazy.flatMap(\.products).first { $0.id == id } ?? .init(id: id)
         let entitlement = Entitlement(name: "product:\(id)", products: [product])
-        let alone = try? Policy(
+        let policyOfProduct = try? Policy(
             app: policy.app, eras: policy.eras, buildNumbers: policy.buildNumbers, releases: policy.releases,
             entitlements: [entitlement], inDoubt: policy.inDoubt, testEnvironments: policy.testEnvironments)
-        return alone.flatMap { decide(evidence, under: $0, at: now).first?.outcome }
+        return policyOfProduct.flatMap { decide(evidence, under: $0, at: now).first?.outcome }
     }
 }
 
 extension Policy {
-    /// Whether an undetermined decision allows now, for a customer whom the service saw first at this time
-    /// (`whileUndetermined`).
+    /// Whether an undetermined decision unlocks packs now. The policy's `whileUndetermined` may allow that for some time
+    /// after the service first saw the customer.
     fileprivate func allowsUndetermined(since firstSeen: Date, at now: Date) -> Bool {
         guard case .allow(let seconds) = whileUndetermined else { return false }
         return now < firstSeen.addingTimeInterval(seconds)

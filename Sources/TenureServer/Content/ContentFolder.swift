@@ -33,8 +33,8 @@ final class ContentFolder: Sendable {
         return state.withLock { $0.problem }
     }
 
-    /// Checks whether the file changed, unless that was done within `staleness`, and reads it again if it did. Only one
-    /// caller does so. The others use the known catalog, so that a slow disk delays only one request.
+    /// Reads the file again if it changed. Checks that only if the last check is at least `staleness` ago. Only one caller
+    /// checks and reads. The others use the known catalog, so that a slow disk delays only one request.
     private func refresh() {
         let isDue = state.withLock { $0.beginCheck(staleness: staleness) }
         guard isDue else { return }
@@ -87,7 +87,7 @@ private struct State {
         return true
     }
 
-    /// Stores that the file was checked, and what it was.
+    /// Stores that the file was checked; `file` is nil if it was missing.
     mutating func endCheck(of file: FileState?) {
         seen = file
         checkedAt = ContinuousClock.now

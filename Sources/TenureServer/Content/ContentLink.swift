@@ -36,7 +36,7 @@ extension ContentLink {
     var bytes: [UInt8] {
         var bytes: [UInt8] = [Self.version, file.rawValue, realm.code]
         for number in [customer, persona ?? 0, Int64(expiresAt.timeIntervalSince1970)] {
-            withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
+            bytes.append(bigEndian: number)
         }
         bytes += digest.bytes
         bytes.append(UInt8(clamping: pack.utf8.count))
@@ -63,15 +63,12 @@ extension ContentLink {
         case 1: unlock = .product(name)
         default: return nil
         }
-        func number(at offset: Int) -> Int64 {
-            Int64(bitPattern: bytes[offset..<offset + 8].reduce(0) { $0 << 8 | UInt64($1) })
-        }
         self.file = file
         self.digest = digest
         self.pack = pack
         self.realm = realm
-        customer = number(at: 3)
-        persona = number(at: 11) == 0 ? nil : number(at: 11)
-        expiresAt = Date(timeIntervalSince1970: TimeInterval(number(at: 19)))
+        customer = bytes.number(at: 3)
+        persona = bytes.number(at: 11) == 0 ? nil : bytes.number(at: 11)
+        expiresAt = Date(timeIntervalSince1970: TimeInterval(bytes.number(at: 19)))
     }
 }

@@ -14,7 +14,7 @@ struct ContentRepresentation {
     /// The response to a request.
     enum Answer {
         /// A response without bytes of the file.
-        case without(Response)
+        case withoutBytes(Response)
         /// A response to which the caller adds these bytes of the file. `Content-Length` is set.
         case bytes(Range<Int64>, Response)
     }
@@ -37,10 +37,10 @@ struct ContentRepresentation {
         if let list = request.headers[.ifMatch], !tag.stronglyMatches(list) {
             let problem = Problem(
                 .preconditionFailed, "the file at this path has the entity tag \(tag.text); download it from its start")
-            return .without(withFields(.problem(problem)))
+            return .withoutBytes(withFields(.problem(problem)))
         }
         if tag.weaklyMatches(request.headers[.ifNoneMatch]) {
-            return .without(withFields(Response(status: .notModified)))
+            return .withoutBytes(withFields(Response(status: .notModified)))
         }
         switch range(of: request) {
         case .all:
@@ -54,7 +54,7 @@ struct ContentRepresentation {
                 .rangeNotSatisfiable, "the file has \(size) bytes, and none in this range; ask for an earlier one")
             var response = withFields(.problem(problem))
             response.headers[.contentRange] = "bytes */\(size)"
-            return .without(response)
+            return .withoutBytes(response)
         }
     }
 

@@ -17,9 +17,9 @@ extension ContentSettings {
         return findings
     }
 
-    /// Why customers can't download anything: the catalog is missing or invalid. The service starts nevertheless.
+    /// Returns why customers can't download anything: the catalog is missing, invalid or for another app. The service
+    /// starts nevertheless. Nil for a valid catalog, and for a missing folder, which is among `findings`.
     package func catalogProblem(of bundleID: String) -> ServiceError? {
-        // A missing folder is reported as a mistake.
         guard FileManager.default.fileExists(atPath: folder) else { return nil }
         return ContentFolder(path: folder, bundleID: bundleID).failure
     }

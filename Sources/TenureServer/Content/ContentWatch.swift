@@ -16,8 +16,8 @@ struct ContentWatch: Service {
             let (found, problem) = (folder.catalog, folder.failure)
             if problem != failure {
                 failure = problem
-                let rest = found == nil ? "nothing can be downloaded" : "the previous catalog stays in use"
-                if let problem { logger.error("\(problem); \(rest)") }
+                let consequence = found == nil ? "nothing can be downloaded" : "the previous catalog stays in use"
+                if let problem { logger.error("\(problem); \(consequence)") }
             }
             if let found, found.counter != counter {
                 counter = found.counter

@@ -13,7 +13,7 @@ import TenureStore
 struct DownloadRoute: Sendable {
     /// The content to deliver; nil if the service delivers none.
     let delivery: ContentDelivery?
-    let verifiedRealms: AcceptedRealms
+    let acceptedRealms: AcceptedRealms
     let rights: ContentAccess
     let personas: ActivePersonas
     let now: @Sendable () -> Date
@@ -31,7 +31,7 @@ struct DownloadRoute: Sendable {
         }
         let representation = ContentRepresentation(link.file, digest, size: file.size)
         switch representation.answer(to: request) {
-        case .without(let response): return response
+        case .withoutBytes(let response): return response
         case .bytes(let range, var response):
             // HEAD has no body, so it doesn't count as a download.
             guard request.method == .get else { return response }
@@ -58,7 +58,7 @@ struct DownloadRoute: Sendable {
         let now = now()
         let tokens = request.uri.queryParameters.getAll("token")
         guard let token = tokens.first, tokens.count == 1, let link = delivery.linkKey.link(in: token.utf8),
-            link.digest == digest, now < link.expiresAt, verifiedRealms.contains(link.realm),
+            link.digest == digest, now < link.expiresAt, acceptedRealms.contains(link.realm),
             let customer = try await rights.store.lookUp(link.customer), customer.realm == link.realm
         else { throw invalid }
         let persona: Persona?

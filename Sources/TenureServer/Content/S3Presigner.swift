@@ -14,7 +14,7 @@ struct S3Presigner: Sendable {
     private let sessionToken: Secret<String>?
     private let region: String
     private let scheme: String
-    /// The host, as in the `Host` header.
+    /// The host with its port, as in the `Host` header.
     private let host: String
     /// The encoded path before the object's name.
     private let path: String
@@ -44,8 +44,8 @@ struct S3Presigner: Sendable {
         }
         region = settings.region
         scheme = endpoint.scheme ?? "https"
-        let usual = scheme == "https" ? 443 : 80
-        let port = endpoint.port.flatMap { $0 == usual ? nil : ":\($0)" } ?? ""
+        let defaultPort = scheme == "https" ? 443 : 80
+        let port = endpoint.port.flatMap { $0 == defaultPort ? nil : ":\($0)" } ?? ""
         let address = (name.contains(":") ? "[\(name)]" : name) + port
         var folder = settings.prefix.isEmpty ? "/" : "/\(settings.prefix)/"
         switch settings.urlStyle {
@@ -73,16 +73,15 @@ struct S3Presigner: Sendable {
         ]
         if let sessionToken { query.append(("X-Amz-Security-Token", sessionToken.revealed)) }
         let parameters = query.map { "\($0.0)=\($0.1.percentEncoded())" }
-        // The "canonical request" of the specification.
-        let request = [
+        // The names of these values are those of the specification.
+        let canonicalRequest = [
             "GET", path, parameters.sorted().joined(separator: "&"), "host:\(host)", "", "host", "UNSIGNED-PAYLOAD",
         ].joined(separator: "\n")
-        let digest = Array(SHA256.hash(data: Data(request.utf8))).hexadecimal
-        // The "string to sign", and the "signing key", which is derived from the secret in several steps.
-        let text = "AWS4-HMAC-SHA256\n\(time)\n\(scope)\n\(digest)"
-        var key = Array("AWS4\(secretAccessKey.revealed)".utf8)
-        for part in scope.split(separator: "/") { key = Self.hmac(of: part, key: key) }
-        let signature = Self.hmac(of: text, key: key).hexadecimal
+        let digest = Array(SHA256.hash(data: Data(canonicalRequest.utf8))).hexadecimal
+        let stringToSign = "AWS4-HMAC-SHA256\n\(time)\n\(scope)\n\(digest)"
+        var signingKey = Array("AWS4\(secretAccessKey.revealed)".utf8)
+        for part in scope.split(separator: "/") { signingKey = Self.hmac(of: part, key: signingKey) }
+        let signature = Self.hmac(of: stringToSign, key: signingKey).hexadecimal
         return "\(scheme)://\(host)\(path)?\(parameters.joined(separator: "&"))&X-Amz-Signature=\(signature)"
     }
 
@@ -97,8 +96,8 @@ extension Date {
         var seconds = time_t(timeIntervalSince1970.rounded(.down))
         var parts = tm()
         gmtime_r(&seconds, &parts)
-        func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
-        return "\(parts.tm_year + 1900)\(two(parts.tm_mon + 1))\(two(parts.tm_mday))T"
-            + "\(two(parts.tm_hour))\(two(parts.tm_min))\(two(parts.tm_sec))Z"
+        func twoDigits(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        return "\(parts.tm_year + 1900)\(twoDigits(parts.tm_mon + 1))\(twoDigits(parts.tm_mday))T"
+            + "\(twoDigits(parts.tm_hour))\(twoDigits(parts.tm_min))\(twoDigits(parts.tm_sec))Z"
     }
 }

@@ -8,7 +8,7 @@ import TenureStore
 struct DatabaseDerivation: Sendable {
     private let derivation: Derivation
 
-    /// Creates the derivation. The last of the policies tells for which app artifacts must be signed.
+    /// Creates the derivation. The last policy that can be read tells for which app artifacts must be signed.
     init(trust: TrustConfiguration, policies: [StoredPolicy]) {
         let app = policies.reversed().lazy.compactMap { try? PolicyFile.read($0.compiled, named: "policy").app }.first
         derivation = Derivation(
@@ -26,7 +26,7 @@ struct DatabaseDerivation: Sendable {
 }
 
 extension CustomerFacts {
-    /// Describes in which parts they differ from `others`.
+    /// Returns the names of the parts in which these facts differ from `others`, for a message.
     func differences(from others: CustomerFacts) -> [String] {
         var words: [String] = []
         if proofs != others.proofs { words.append("proofs of the app") }

@@ -13,7 +13,7 @@ package struct DatabaseRebuild: Sendable {
         self.trust = trust
     }
 
-    /// How many customers were rebuilt.
+    /// The numbers of customers that a rebuild handled.
     package struct Outcome: Sendable, Hashable {
         package var customers: Int64 = 0
         /// Customers with other facts than before.
@@ -22,12 +22,13 @@ package struct DatabaseRebuild: Sendable {
         package var stopped: Int64 = 0
     }
 
-    /// What became of one customer.
-    private enum Step: Sendable {
-        /// The facts were right.
+    /// The result of rebuilding one customer.
+    private enum CustomerResult: Sendable {
+        /// The stored facts were right.
         case same
+        /// The stored facts were wrong.
         case changed
-        /// An artifact can't be verified.
+        /// An artifact can't be verified, so nothing was changed.
         case stopped(DatabaseFinding)
     }
 
@@ -45,16 +46,16 @@ package struct DatabaseRebuild: Sendable {
         let derivation = DatabaseDerivation(trust: trust, policies: try await store.read { try $0.policies() })
         let total = try await store.read { try $0.customerCount() }
         var outcome = Outcome()
-        var met: Int64 = 0
+        var handled: Int64 = 0
         var last = Int64.min
         while true {
             let after = last
             let batch = try await store.read { try $0.allCustomers(after: after, limit: 64) }
             guard let end = batch.last else { return outcome }
-            for step in try await steps(batch.filter(\.isLiving).map { ($0.number, $0.publicID) }, derivation, isTrial)
-            {
+            let customers = batch.filter(\.isLiving).map { (number: $0.number, publicID: $0.publicID) }
+            for result in try await rebuild(customers, derivation, isTrial) {
                 outcome.customers += 1
-                switch step {
+                switch result {
                 case .same: break
                 case .changed: outcome.changed += 1
                 case .stopped(let finding):
@@ -63,23 +64,25 @@ package struct DatabaseRebuild: Sendable {
                 }
             }
             last = end.number
-            met += Int64(batch.count)
-            progress(met, total)
+            handled += Int64(batch.count)
+            progress(handled, total)
         }
     }
 
     /// Rebuilds customers in parallel, so that their transactions share flushes.
-    private func steps(
+    private func rebuild(
         _ customers: [(number: Int64, publicID: String)], _ derivation: DatabaseDerivation, _ isTrial: Bool
-    ) async throws(StoreError) -> [Step] {
+    ) async throws(StoreError) -> [CustomerResult] {
         do {
-            return try await withThrowingTaskGroup(of: (Int, Step).self) { group in
+            return try await withThrowingTaskGroup(of: (Int, CustomerResult).self) { group in
                 for (index, customer) in customers.enumerated() {
-                    group.addTask { (index, try await step(customer.number, customer.publicID, derivation, isTrial)) }
+                    group.addTask {
+                        (index, try await rebuild(customer.number, customer.publicID, derivation, isTrial))
+                    }
                 }
-                var steps: [(index: Int, step: Step)] = []
-                for try await (index, step) in group { steps.append((index, step)) }
-                return steps.sorted { $0.index < $1.index }.map(\.step)
+                var results: [(index: Int, result: CustomerResult)] = []
+                for try await (index, result) in group { results.append((index, result)) }
+                return results.sorted { $0.index < $1.index }.map(\.result)
             }
         } catch let error as StoreError {
             throw error
@@ -89,9 +92,9 @@ package struct DatabaseRebuild: Sendable {
     }
 
     /// Rebuilds one customer.
-    private func step(
+    private func rebuild(
         _ number: Int64, _ publicID: String, _ derivation: DatabaseDerivation, _ isTrial: Bool
-    ) async throws(StoreError) -> Step {
+    ) async throws(StoreError) -> CustomerResult {
         do throws(StoreError) {
             if isTrial {
                 let rows = try await store.read { try $0.rows(of: number) }

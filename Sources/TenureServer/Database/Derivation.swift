@@ -11,11 +11,11 @@ import TenureStore
 struct Derivation: Sendable {
     let verifier: AppStoreVerifier
 
-    /// Returns the customer's facts. Throws `damaged`, naming the artifact, if one can't be verified: its bytes were
-    /// changed, or its trust anchor isn't configured here.
+    /// Returns the customer's facts. Throws `damaged`, naming the artifact, if an artifact can't be verified: its bytes
+    /// were changed, or its trust anchor isn't configured here.
     func facts(of rows: CustomerRows) throws(StoreError) -> CustomerFacts {
         var facts = try facts(
-            of: rows.artifacts, rows.notifications, of: rows.customer.publicID)
+            of: rows.artifacts, rows.notifications, ofCustomer: rows.customer.publicID)
         facts.add(rows.promises)
         for support in rows.support { facts.add(support.grant) }
         facts.purchasesAreComplete = rows.purchasesAreComplete
@@ -26,7 +26,7 @@ struct Derivation: Sendable {
     /// Returns the facts that artifacts and notifications prove. Throws `damaged` like `facts(of:)`.
     private func facts(
         of artifacts: [(artifact: Artifact, receivedAt: Date)],
-        _ notifications: [(notification: StoredNotification, receivedAt: Date)], of publicID: String
+        _ notifications: [(notification: StoredNotification, receivedAt: Date)], ofCustomer publicID: String
     ) throws(StoreError) -> CustomerFacts {
         var proven = Proven()
         for (index, entry) in artifacts.enumerated() {
@@ -98,7 +98,7 @@ struct Derivation: Sendable {
     /// A rederivation that has verified nothing beforehand.
     var rederivation: Rederivation {
         Rederivation { entries throws(StoreError) in
-            try facts(of: entries.artifacts, entries.notifications, of: entries.publicID)
+            try facts(of: entries.artifacts, entries.notifications, ofCustomer: entries.publicID)
         }
     }
 

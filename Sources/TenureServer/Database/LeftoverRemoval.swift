@@ -23,7 +23,7 @@ struct LeftoverRemoval: Service {
                 try await store.removeOldMarks(at: now())
             } catch {
                 logger.error(
-                    "can't remove the rows of interrupted erasures and updates; trying again",
+                    "can't remove the rows of interrupted erasures and updates; trying again in ten minutes",
                     metadata: ["detail": "\(error)"])
             }
             do {
@@ -32,7 +32,7 @@ struct LeftoverRemoval: Service {
             } catch {
                 guard !Task.isShuttingDownGracefully else { return }
                 logger.error(
-                    "can't end and restore all promises of a publication; trying again",
+                    "can't end and restore all promises of a publication; trying again in ten minutes",
                     metadata: ["detail": "\(error)"])
             }
             try? await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.interval) }

@@ -20,7 +20,7 @@ struct AccessMiddleware: RouterMiddleware {
         next: (Request, ServiceContext) async throws -> Response
     ) async throws -> Response {
         var context = context
-        let peer = Peer(socket: context.socket, headers: request.headers, proxies: proxies)
+        let peer = Peer(socket: context.remoteAddress, headers: request.headers, proxies: proxies)
         context.peer = peer
         context.bodies = bodies
         if let id = RequestID.given(request, by: peer) {

@@ -7,6 +7,7 @@ extension Request {
     var bearer: Substring.UTF8View? {
         guard let header = authorization?.utf8,
             let start = header.index(header.startIndex, offsetBy: 7, limitedBy: header.endIndex),
+            // In ASCII, this bit makes a letter lowercase, and a blank has it already.
             zip(header, "bearer ".utf8).allSatisfy({ $0 | 0x20 == $1 })
         else { return nil }
         return header[start...]

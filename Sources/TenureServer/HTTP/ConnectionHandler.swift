@@ -143,7 +143,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
             if !closesAfterResponse { readingUntil = nil }
         }
         context.fireChannelRead(wrapInboundOut(part))
-        // This was the rest of a request that got an early response, so the connection isn't needed anymore.
+        // If this was the end of a request that got an early response, the connection isn't needed anymore.
         if closesAfterResponse, requestsRead >= responsesBegun, clientReadAt == nil { context.close(promise: nil) }
     }
 
@@ -249,7 +249,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// Called when the operating system has taken the whole response with this number, or writing it failed.
     private func finish(response: Int, _ context: ChannelHandlerContext) {
         responsesEnded += 1
-        // If a later response has begun, writing goes on until that one is sent.
+        // If a later response has begun, the client still has to read that response.
         guard response == responsesBegun else { return }
         clientReadAt = nil
         nextResponseCheck = nil

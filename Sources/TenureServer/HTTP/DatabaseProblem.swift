@@ -1,7 +1,7 @@
 import TenureAPI
 import TenureStore
 
-/// The responses while the service must not use its database. `ProblemMiddleware` has the other responses about it.
+/// The responses while the service must not use its database. `ProblemMiddleware` has the other problems of the database.
 extension Problem {
     /// Creates the response if the service must not use its database until an operator fixes something. Nil for other
     /// errors.

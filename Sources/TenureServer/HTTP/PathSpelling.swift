@@ -1,6 +1,7 @@
 import HTTPTypes
 import Hummingbird
 import TenureAPI
+import TenureJSON
 
 /// Responds with 404 to every spelling of a path except the canonical one.
 ///
@@ -24,8 +25,8 @@ struct PathSpelling: RouterMiddleware {
         return try await next(request, context)
     }
 
-    /// Whether a path begins with a slash, has no empty or dot segment, escapes only what must be escaped, and escapes
-    /// it with uppercase digits (RFC 3986, section 2.1).
+    /// Whether a path begins with a slash, has no empty or dot segment, escapes only characters that must be escaped, and
+    /// escapes them with uppercase digits (RFC 3986, section 2.1).
     static func isCanonical(_ path: some Collection<UInt8>) -> Bool {
         guard path.first == UInt8(ascii: "/") else { return false }
         let segments = path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
@@ -51,19 +52,10 @@ struct PathSpelling: RouterMiddleware {
         guard text.contains(UInt8(ascii: "%")) else { return [] }
         let bytes = Array(text)
         return bytes.indices.compactMap { index in
-            guard bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count, let high = digit(bytes[index + 1]),
-                let low = digit(bytes[index + 2])
+            guard bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count,
+                let high = HexDigit.value(bytes[index + 1]), let low = HexDigit.value(bytes[index + 2])
             else { return nil }
             return high << 4 | low
-        }
-    }
-
-    private static func digit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-        default: nil
         }
     }
 }

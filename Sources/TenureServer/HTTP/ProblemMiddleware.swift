@@ -35,7 +35,8 @@ struct ProblemMiddleware: RouterMiddleware {
         }
     }
 
-    /// What the log says about a failure of the service.
+    /// The description of a failure for the log. An unknown error is described by its type only, because its text may
+    /// repeat what a client sent.
     private static func cause(of error: any Error) -> String {
         switch error {
         case let error as StoreError: error.description

@@ -12,7 +12,7 @@ extension Request {
     /// Reads a JSON body of at most `limit` bytes: UTF-8, without duplicate names or NULs.
     ///
     /// Throws a problem if the body has another media type, is compressed, is too large or isn't such JSON. Also throws
-    /// if the body must give way because all bodies together take too much memory (`BodyBudget`).
+    /// `busy` if all bodies together take too much memory (`BodyBudget`).
     ///
     /// - Parameter isNotification: Whether the App Store sends the body. Its media type is then checked leniently, and its
     ///   memory counts as that of a small body.
@@ -100,7 +100,7 @@ protocol AdminRequest: Decodable {
     associatedtype CodingKeys: CodingKey & CaseIterable
 }
 
-/// Rejects fields that the body doesn't have.
+/// Decodes a body, and rejects fields that the body's type doesn't have.
 private struct Exact<Body: AdminRequest>: Decodable {
     let body: Body
 

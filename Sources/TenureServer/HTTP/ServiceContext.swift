@@ -4,8 +4,8 @@ import NIOCore
 /// The values that belong to one request, beside the request itself. Middleware sets some of them for the routes.
 struct ServiceContext: RequestContext {
     var coreContext: CoreRequestContextStorage
-    /// The other end of the connection: the client, or a proxy.
-    let socket: NetworkAddress?
+    /// The address of the connection's other end: the client, or a proxy. Nil for a connection without an address.
+    let remoteAddress: NetworkAddress?
     /// The connection.
     let channel: any Channel
     /// The client; set by `AccessMiddleware`.
@@ -21,7 +21,7 @@ struct ServiceContext: RequestContext {
     init(source: Source) {
         coreContext = .init(source: source)
         channel = source.channel
-        socket = NetworkAddress(source.channel.remoteAddress)
+        remoteAddress = NetworkAddress(source.channel.remoteAddress)
         requestID = RequestID.known(to: source.logger) ?? RequestID.made()
     }
 }

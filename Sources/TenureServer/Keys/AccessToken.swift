@@ -27,9 +27,9 @@ struct AccessToken: Sendable, Hashable {
     var body: [UInt8] {
         var bytes: [UInt8] = [persona == nil ? Self.version : Self.personaVersion, realm.code]
         bytes.reserveCapacity(Self.sizes[1])
-        withUnsafeBytes(of: customer.bigEndian) { bytes.append(contentsOf: $0) }
-        withUnsafeBytes(of: Int64(expiresAt.timeIntervalSince1970).bigEndian) { bytes.append(contentsOf: $0) }
-        if let persona { withUnsafeBytes(of: persona.bigEndian) { bytes.append(contentsOf: $0) } }
+        bytes.append(bigEndian: customer)
+        bytes.append(bigEndian: Int64(expiresAt.timeIntervalSince1970))
+        if let persona { bytes.append(bigEndian: persona) }
         return bytes
     }
 
@@ -39,13 +39,10 @@ struct AccessToken: Sendable, Hashable {
         guard Self.sizes.contains(bytes.count), bytes[0] == version, let realm = Realm(code: bytes[1]) else {
             return nil
         }
-        func number(at offset: Int) -> Int64 {
-            Int64(bitPattern: bytes[offset..<offset + 8].reduce(0) { $0 << 8 | UInt64($1) })
-        }
         self.init(
-            customer: number(at: 2), realm: realm,
-            expiresAt: Date(timeIntervalSince1970: TimeInterval(number(at: 10))),
-            persona: version == Self.personaVersion ? number(at: Self.bodySize) : nil)
+            customer: bytes.number(at: 2), realm: realm,
+            expiresAt: Date(timeIntervalSince1970: TimeInterval(bytes.number(at: 10))),
+            persona: version == Self.personaVersion ? bytes.number(at: Self.bodySize) : nil)
     }
 
     /// Creates the contents of a new token.

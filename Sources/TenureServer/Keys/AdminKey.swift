@@ -13,10 +13,10 @@ struct AdminKey: Sendable {
     }
 
     /// Whether the request has this key.
-    func opens(_ request: Request) -> Bool { request.adminKey.map { opens($0) } ?? false }
+    func matches(_ request: Request) -> Bool { request.adminKey.map { matches($0) } ?? false }
 
     /// Whether this is the key. Compares digests, so that the time it takes reveals nothing about the key.
-    func opens(_ secret: KeySecret) -> Bool { secret.digest == digest }
+    func matches(_ secret: KeySecret) -> Bool { secret.digest == digest }
 }
 
 extension Request {

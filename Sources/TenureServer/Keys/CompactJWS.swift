@@ -46,7 +46,7 @@ extension P256.Signing.PrivateKey {
 }
 
 extension P256.Signing.PublicKey {
-    /// Returns the payload of a compact JWS that this key signed with that type; nil for any other text.
+    /// Returns the payload of a compact JWS of this type that this key signed; nil for any other text.
     ///
     /// The header must be exactly the one that `compactJWS` writes. So a token can't choose how it is verified.
     func payload(of jws: String, type: String, keyID: String) -> [UInt8]? {
@@ -61,7 +61,7 @@ extension P256.Signing.PublicKey {
         return payload
     }
 
-    /// Returns the payload of a compact JWS of at most `most` bytes that this key signed with that type; nil for any other
+    /// Returns the payload of a compact JWS of this type and at most `most` bytes that this key signed; nil for any other
     /// text.
     func statement(_ jws: String, type: String, most: Int) -> Data? {
         guard jws.utf8.count <= most else { return nil }

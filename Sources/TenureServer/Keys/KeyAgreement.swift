@@ -29,7 +29,7 @@ struct KeyAgreement: Sendable {
     static func keys(
         in folder: String, _ store: Store, tokenLife: TimeInterval, staleness: Swift.Duration, at now: Date
     ) async throws(ServiceError) -> (signing: SigningKeys, accessToken: AccessTokenKey, agreement: KeyAgreement) {
-        // `known` are the keys that another process, or this one earlier, stored in the database.
+        // `known` are the keys that this process or another one stored in the database earlier.
         let (known, hasCustomers) = try await reading(store) { (try $0.sharedKeys(), try $0.newestCustomer() > 0) }
         // The files that would have to be created.
         let signingKey = SigningKeyStore(folder: folder)
@@ -62,7 +62,7 @@ struct KeyAgreement: Sendable {
         return (signing, accessToken, agreement)
     }
 
-    /// How to fix it if this process has other keys than the database names.
+    /// The fix if this process has other keys than the database names, for a message.
     private static func remedy(_ known: SharedKeys, _ folder: String) -> String {
         """
         copy `\(SigningKeyStore.fileName)` and `\(AccessTokenKey.fileName)` from `\(known.place)` to `\(folder)`. If they \
@@ -70,8 +70,8 @@ struct KeyAgreement: Sendable {
         """
     }
 
-    /// Stores the fingerprints of these keys if the database has none, or if they may replace the stored ones, and
-    /// returns nil. Otherwise returns the stored ones, with which these are in conflict.
+    /// Stores the fingerprints of these keys if the database has none, or if these keys may replace the stored ones, and
+    /// returns nil. Otherwise returns the stored fingerprints, with which these keys are in conflict.
     private func conflict(storing keys: SigningKeySet) async throws(ServiceError) -> SharedKeys? {
         // First only reads, because most starts change nothing.
         let mine = SharedKeys(keys, secret: fingerprint, place: "\(Self.machine):\(Self.path(of: folder))")
@@ -95,12 +95,12 @@ struct KeyAgreement: Sendable {
         }
     }
 
-    /// Compares the signing key with the database, which `SigningKeyWatch` does every second. After a rotation by this
-    /// process, stores the new fingerprint. After one by another process, reads the key file again. Until the file has
-    /// the database's key, no entitlement tokens are issued.
+    /// Compares the signing key with the database. `SigningKeyWatch` calls this every second. After a rotation by this
+    /// process, stores the new fingerprint. After a rotation by another process, reads the key file again. Until the file
+    /// has the database's key, no entitlement tokens are issued.
     ///
     /// - Parameter agreed: The ID of this process's signing key when it last was the one in the database.
-    func renew(_ keys: SigningKeys, agreed: inout String) async throws(ServiceError) {
+    func reconcile(_ keys: SigningKeys, agreed: inout String) async throws(ServiceError) {
         let known = try await Self.reading(store) { try $0.sharedKeys() }
         // The database has another key, and this process's key hasn't changed: another process rotated.
         if let known, known.signingKey != keys.current.id, keys.current.id == agreed { keys.reread() }
@@ -152,9 +152,10 @@ extension SharedKeys {
 extension SigningKeySet {
     /// Whether the key in use is the database's signing key, or may replace it.
     ///
-    /// It may if its file contains the database's key, because a file keeps the keys that were rotated or revoked; an
-    /// older copy of the file lacks the database's key. It also may if the same offline root signed it and it isn't
-    /// older.
+    /// It may replace that key in two cases:
+    /// - Its file contains the database's key, because a file keeps the keys that were rotated or revoked. An older copy of
+    ///   the file lacks the database's key.
+    /// - The same offline root signed it, and it isn't older.
     fileprivate func mayReplace(_ known: SharedKeys) -> Bool {
         if file.keys.contains(where: { $0.key.id == known.signingKey }) { return true }
         guard let root = file.root, file.rootStatement != nil, let last = file.keys.last else { return false }

@@ -5,7 +5,7 @@ import TenureJSON
 
 /// The text of an admin key, which `tenure admin-key` makes: a prefix, 256 random bits and a checksum.
 ///
-/// The service can't tell whether a text of the operator's own is random enough, so it accepts only texts of this form as
+/// The service can't tell whether a text that an operator chose is random enough, so it accepts only texts of this form as
 /// admin keys. The database has only a hash.
 package struct KeySecret: Sendable {
     private let secret: Secret<String>
@@ -20,8 +20,7 @@ package struct KeySecret: Sendable {
 
     /// Creates a new random key.
     package init() {
-        var random = SystemRandomNumberGenerator()
-        let bytes = (0..<Self.randomSize).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+        let bytes = (0..<Self.randomSize).map { _ in UInt8.random(in: .min ... .max) }
         secret = Secret(Self.prefix + Base64.urlSafe.text(bytes + Self.checksum(of: bytes)))
     }
 

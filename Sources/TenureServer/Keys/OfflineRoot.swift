@@ -80,10 +80,7 @@ package struct OfflineRoot: Sendable {
     }
 
     private static func bytes(of contents: Contents) throws -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        let stored = Stored(
-            privateKey: contents.privateKey.revealed, counter: contents.counter, revoked: contents.revoked)
-        return Array(try encoder.encode(stored)) + [UInt8(ascii: "\n")]
+        try JSONEncoder.keyFile(
+            of: Stored(privateKey: contents.privateKey.revealed, counter: contents.counter, revoked: contents.revoked))
     }
 }

@@ -46,8 +46,8 @@ package struct SecretFile: Sendable {
         throw .keyFile(path: path, detail: "it exists already; choose another path, or remove the file")
     }
 
-    /// Returns the contents, and whether other users have access. For files that contain a secret only sometimes, such
-    /// as a configuration.
+    /// Returns the contents, and whether other users have access; nil if the file is missing. For files that contain a
+    /// secret only sometimes, such as a configuration.
     package func contentsIfAny(upTo limit: Int) throws(ServiceError) -> (bytes: [UInt8], isOpenToOthers: Bool)? {
         let contents: WholeFile.Contents?
         var isOpenToOthers = true
@@ -64,7 +64,7 @@ package struct SecretFile: Sendable {
         return (contents.bytes, isOpenToOthers && !isCredential)
     }
 
-    /// Reads the file; nil if it's missing. Throws if other users have access.
+    /// Reads the file; nil if it's missing. Throws `keyFile` if other users have access.
     private func read(upTo limit: Int = SecretFile.maximumKeySize) throws(ServiceError) -> [UInt8]? {
         guard let (bytes, isOpenToOthers) = try contentsIfAny(upTo: limit) else { return nil }
         guard !isOpenToOthers else { throw .keyFile(path: path, detail: Self.openToOthers) }

@@ -34,7 +34,7 @@ package struct SigningKeyAdministration: Sendable {
         /// The keys, oldest first. The last one is in use unless it is revoked.
         package let keys: [Key]
         package let period: Period
-        /// The public key in use, as a JSON Web Key, as are the next two.
+        /// The public key in use. This key and the two below are JSON Web Keys.
         package let inUse: String
         /// The public key that waits for the offline root's signature; nil if no key waits.
         package let waiting: String?

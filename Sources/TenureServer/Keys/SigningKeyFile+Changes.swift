@@ -129,7 +129,7 @@ extension SigningKeyFile {
         return installation
     }
 
-    /// Installs a list of revoked keys, and revokes those keys of the file that are in it.
+    /// Installs a list of revoked keys, and revokes the keys of the file that are in the list.
     private mutating func install(
         _ list: RootRevocations, text: String, by root: P256.Signing.PublicKey, at now: Date
     ) throws -> SigningKeyAdministration.Installation {

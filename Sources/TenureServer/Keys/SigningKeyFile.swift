@@ -6,7 +6,7 @@ import TenureJSON
 /// The contents of the file of signing keys: the private key in use, the public keys, and the statements that vouch for
 /// them.
 ///
-/// It is one file, so that replacing it changes everything or nothing.
+/// All of it is in one file, so that replacing the file changes everything or nothing.
 struct SigningKeyFile: Hashable, Sendable {
     /// A public key, and what became of it.
     struct Key: Codable, Hashable, Sendable {
@@ -68,13 +68,11 @@ struct SigningKeyFile: Hashable, Sendable {
     /// The file's bytes. They contain the private keys, so they may only be written to the file.
     var bytes: [UInt8] {
         get throws {
-            let stored = Stored(
-                privateKey: privateKey.revealed, keys: keys, chain: chain,
-                next: next.map { Stored.Next(privateKey: $0.privateKey.revealed, createdAt: $0.createdAt) }, root: root,
-                rootStatement: rootStatement, revocations: revocations, tokenLife: tokenLife)
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-            return Array(try encoder.encode(stored)) + [UInt8(ascii: "\n")]
+            try JSONEncoder.keyFile(
+                of: Stored(
+                    privateKey: privateKey.revealed, keys: keys, chain: chain,
+                    next: next.map { Stored.Next(privateKey: $0.privateKey.revealed, createdAt: $0.createdAt) },
+                    root: root, rootStatement: rootStatement, revocations: revocations, tokenLife: tokenLife))
         }
     }
 

@@ -19,7 +19,7 @@ struct SigningKeyWatch: Service {
         var agreed = agreement.firstKey
         while !Task.isShuttingDownGracefully, !Task.isCancelled {
             // If the database doesn't respond, syncs fail too, so no token is issued with an outdated key.
-            try? await agreement.renew(keys, agreed: &agreed)
+            try? await agreement.reconcile(keys, agreed: &agreed)
             for line in log.lines(about: keys.current, keys.failure, at: now()) { logger.log(line) }
             try? await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.interval) }
         }

@@ -15,13 +15,13 @@ final class BodyBudget: Sendable {
         // with each other.
         fileprivate let client: NetworkAddress?
         fileprivate let isNotification: Bool
-        /// The bytes that are reserved for it.
+        /// The bytes that are reserved for the body.
         fileprivate var held = 0
         /// The bytes that arrived recently, from which its rate is calculated.
         fileprivate var recent: RecentBytes
-        /// Whether it is still received: it wasn't dropped, and its end wasn't reached.
+        /// Whether the body is still received: it wasn't dropped, and its end wasn't reached.
         fileprivate var isOpen = true
-        /// Closes its connection.
+        /// Closes the connection of the body.
         fileprivate let drop: @Sendable () -> Void
 
         fileprivate init(
@@ -33,7 +33,7 @@ final class BodyBudget: Sendable {
             recent = RecentBytes(window: 10, at: now)
         }
 
-        /// Whether it counts as large once it holds `count` bytes more. Notifications never do.
+        /// Whether the body counts as large once it holds `count` bytes more. A notification never counts as large.
         fileprivate func isLarge(with count: Int = 0) -> Bool {
             !isNotification && held + count > BodyBudget.smallBody
         }
@@ -47,7 +47,8 @@ final class BodyBudget: Sendable {
     fileprivate static let smallBody = 64 * 1024
     /// The age in nanoseconds from which a body may count as slow.
     fileprivate static let oldAge: UInt64 = 2_000_000_000
-    /// The smallest size in bytes for which dropping a body is worth it. The minimum rate of bodies ends smaller ones soon.
+    /// The minimum size in bytes of a body to drop. Dropping a smaller body gains little, and if it is slow,
+    /// `Limits.bodyRate` ends it soon.
     fileprivate static let minimumVictimSize = 4096
     /// How many of the small bodies, and of the large ones, that have been arriving for longest are compared.
     fileprivate static let compared = 64
@@ -56,7 +57,7 @@ final class BodyBudget: Sendable {
         state = Locked(State(total: bytes))
     }
 
-    /// Enlarges the budget, if necessary, to four bodies of the given size. A single client may then send one of them.
+    /// Enlarges the budget, if necessary, to four bodies of the given size, because a client gets at most a quarter of it.
     func allow(bodies size: Int) {
         state.withLock { $0.total = max($0.total, 4 * size) }
     }
@@ -127,7 +128,8 @@ private struct State {
             guard let slowest = slowest(of: others.filter { $0 !== body }, beside: body, at: now) else {
                 return (false, victims)
             }
-            remove(slowest)
+            release(slowest)
+            dropped += 1
             victims.append(slowest)
         }
         queue(body, with: count)
@@ -159,7 +161,7 @@ private struct State {
         body.client.flatMap { ofClient[$0]?.first(BodyBudget.compared + 1) } ?? []
     }
 
-    /// The oldest bodies that may be dropped for a large or a small body. For a large one, that is only large ones.
+    /// The oldest bodies that may be dropped. Only other large bodies may be dropped for a large one.
     private func others(isLarge: Bool) -> [BodyBudget.Body] {
         large.first(BodyBudget.compared + 1) + (isLarge ? [] : small.first(BodyBudget.compared + 1))
     }
@@ -176,13 +178,7 @@ private struct State {
         if let client = body.client { ofClient[client, default: BodyQueue()].append(body) }
     }
 
-    /// Counts a body as dropped, and releases its memory.
-    private mutating func remove(_ body: BodyBudget.Body) {
-        dropped += 1
-        release(body)
-    }
-
-    /// Releases the memory of a body that ended. Does nothing if it was released before.
+    /// Releases the memory of a body that ended or is dropped. Does nothing if it was released before.
     mutating func release(_ body: BodyBudget.Body) {
         guard body.isOpen else { return }
         body.isOpen = false

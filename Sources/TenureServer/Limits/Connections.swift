@@ -24,8 +24,8 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
 
     /// One open connection.
     final class Connection: @unchecked Sendable {
-        // The lock of `Connections` guards its variables. Each refers to its neighbors in a queue, so a separate lock
-        // couldn't guard them.
+        // The lock of `Connections` guards the variables of all connections. A lock for each connection couldn't, because a
+        // change of a queue also changes the neighbors.
 
         /// The networks with limits to which the client's address belongs.
         fileprivate let networks: [ClientNetwork]
@@ -41,7 +41,7 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
         fileprivate var sent: RecentBytes?
         /// Whether the connection left its first phase, in which no request has arrived.
         fileprivate var hadRequest = false
-        /// Whether it counts toward the limits: it isn't closed, and wasn't chosen to be.
+        /// Whether the connection counts toward the limits: it isn't closed, and wasn't chosen to be closed.
         fileprivate var isCounted = true
         /// The neighbors in the queue of its phase.
         fileprivate var next: Connection?
@@ -126,7 +126,8 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
 
     // MARK: Accepting
 
-    // Hummingbird calls these, but `ConnectionHandler` reports more: which connection it is.
+    // Hummingbird calls these two methods without saying which connection it is. `ConnectionHandler` calls `open` and
+    // `close` with the connection instead.
     func connectionOpened() {}
 
     func connectionClosed() {}
@@ -266,8 +267,8 @@ private struct State {
         return connections
     }
 
-    /// Chooses one of a network's connections to close for a new one of that network, in the same order. An idle
-    /// connection is closed even if it is new.
+    /// Chooses one of a network's connections to close for a new one of that network, in the order that `Connections`
+    /// describes. An idle connection is closed even if it is new.
     private func victim(among connections: [Connection], at now: UInt64) -> Connection? {
         func longest(_ connections: [Connection]) -> Connection? { connections.min { $0.since < $1.since } }
         let byPhase = Dictionary(grouping: connections, by: \.phase)

@@ -58,6 +58,6 @@ package struct JSONLogHandler: LogHandler {
 }
 
 extension Logger.Metadata {
-    /// The fields without those in which swift-service-lifecycle writes whole services, with everything they hold.
+    /// The metadata without the fields of swift-service-lifecycle, which describe whole services with everything they hold.
     var withoutServices: Self { filter { !$0.key.hasPrefix("sl-service") } }
 }

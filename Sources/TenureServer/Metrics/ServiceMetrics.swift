@@ -10,7 +10,7 @@ struct ServiceMetrics: Sendable {
     let factory = PrometheusFactory()
     let started = Date()
 
-    // The labels of metrics that have several.
+    // The labels of each metric that has several.
 
     private struct Request: Hashable {
         let method: String

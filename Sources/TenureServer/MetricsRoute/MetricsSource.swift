@@ -46,7 +46,7 @@ struct MetricsSource: Sendable {
         return factory.families
     }
 
-    /// Reads the values that aren't counted.
+    /// Reads the values that are measured for each response, and not counted.
     private func read(into factory: PrometheusFactory) async {
         for (suffix, file) in [("", "database"), ("-wal", "log")] {
             guard let database, let bytes = Self.size(of: database + suffix) else { continue }

@@ -29,12 +29,13 @@ public struct CertificateFiles: Sendable, Hashable {
         }
     }
 
-    /// Reads both files and checks that they match. Throws `certificateFile` with the invalid file.
+    /// Reads both files and checks that they match. Throws `certificateFile`, which names the invalid file.
     func contents(now: Date) throws(ServiceError) -> Contents {
         let certificateBytes = try Self.bytes(of: certificate)
         let chain = (try? NIOSSLCertificate.fromPEMBytes(certificateBytes)) ?? []
         guard let server = chain.first else {
-            throw .certificateFile(path: certificate, detail: "it has no certificate in PEM")
+            throw .certificateFile(
+                path: certificate, detail: "it has no certificate in PEM; set the path of the server's certificate")
         }
         guard now <= server.expiry else {
             throw .certificateFile(
@@ -48,7 +49,9 @@ public struct CertificateFiles: Sendable, Hashable {
             throw .certificateFile(path: self.key, detail: detail)
         }
         guard let key = try? NIOSSLPrivateKey(bytes: keyBytes, format: .pem) else {
-            throw .certificateFile(path: self.key, detail: "it has no private key in PEM, or the key has a passphrase")
+            throw .certificateFile(
+                path: self.key,
+                detail: "it has no private key in PEM, or the key has a passphrase; use the key without a passphrase")
         }
         let contents = Contents(chain: chain, key: key)
         guard (try? NIOSSLContext(configuration: contents.configuration)) != nil else {

@@ -57,7 +57,7 @@ public struct NetworkAddress: Sendable, Hashable {
     /// Whether the address is on this machine only.
     var isLoopback: Bool { isIPv4 ? low >> 24 == 127 : high == 0 && low == 1 }
 
-    /// The address that identifies the client: for IPv6 the /64, because one client has all addresses of it.
+    /// The address that identifies the client: for IPv6 its /64, because one client has all addresses of a /64.
     var ofClient: NetworkAddress { isIPv4 ? self : prefix(64) }
 
     /// The address with all bits after the first `length` set to zero.

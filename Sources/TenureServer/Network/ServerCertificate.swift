@@ -52,8 +52,8 @@ struct CertificateReloading: Service {
     let certificate: ServerCertificate?
     let metrics: ServiceMetrics
     let logger: Logger
-    /// Whether SIGHUP reloads something besides the certificate.
-    var isOneOfSeveral = false
+    /// Whether SIGHUP also reloads the secrets of a bucket, so that the signal has an effect without a certificate.
+    var alsoReloadsBucket = false
 
     /// Ignores SIGHUP until this service runs, because by default the signal ends the process. At a terminal it isn't
     /// ignored.
@@ -69,7 +69,7 @@ struct CertificateReloading: Service {
         if certificate == nil, Self.hasTerminal { return try await gracefulShutdown() }
         for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
             guard let certificate else {
-                if !isOneOfSeveral {
+                if !alsoReloadsBucket {
                     logger.info("SIGHUP has no effect, because no TLS certificate and no bucket is configured")
                 }
                 continue

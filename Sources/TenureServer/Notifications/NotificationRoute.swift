@@ -33,7 +33,7 @@ struct NotificationRequest: Decodable {
         case signedPayload
     }
 
-    /// The fields that distinguish both versions of notifications.
+    /// The fields that distinguish version 2 of notifications from version 1.
     private struct Body: Decodable {
         let signedPayload: String?
         /// A field of version 1, which isn't signed.
@@ -52,7 +52,7 @@ struct NotificationRequest: Decodable {
             throw Problem(
                 .malformedRequest,
                 fields.notification_type == nil
-                    ? "`signedPayload` is missing"
+                    ? "`signedPayload` is missing; send the App Store's notification unchanged"
                     : "this is a notification of version 1, which isn't signed; choose version 2 in App Store Connect")
         }
         self.signedPayload = signedPayload

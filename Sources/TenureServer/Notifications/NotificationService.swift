@@ -81,8 +81,8 @@ struct NotificationService: Sendable {
 
     /// The response to a notification that can't be verified.
     ///
-    /// Its status decides whether Apple sends the notification again. If it may count later, such as after the operator
-    /// corrected the configuration, the status isn't a permanent error.
+    /// The response's status decides whether Apple sends the notification again. If the notification may count later, such
+    /// as after the operator corrected the configuration, the status is 503, which isn't a permanent error.
     private func refusal(of jws: [UInt8], for rejection: Rejection) -> Problem {
         switch rejection.code {
         case .tooManyUnknownSigners:
@@ -92,16 +92,22 @@ struct NotificationService: Sendable {
         case .outsideValidityPeriod where isAccepted(jws, by: verifier):
             return Problem(
                 .misconfigured,
-                "it was signed later than the time of this service's clock; set the clock (\(rejection.detail))")
+                "the notification was signed later than this service's clock shows; set the clock (\(rejection.detail))"
+            )
         case .wrongApp where isAccepted(jws, by: verifier.ignoringAppAppleID):
             return Problem(
                 .misconfigured,
-                "it has this app's bundle ID but another Apple ID; correct `appleID` in the policy (\(rejection.detail))"
-            )
+                """
+                the notification has this app's bundle ID but another Apple ID; correct `appleID` in the policy \
+                (\(rejection.detail))
+                """)
         case .wrongEnvironment where isFromUnacceptedEnvironment(jws):
             return Problem(
                 .misconfigured,
-                "it is valid, but its environment isn't configured; add it to `environments` (\(rejection.detail))")
+                """
+                the notification's environment isn't configured; add the environment to `environments` \
+                (\(rejection.detail))
+                """)
         default:
             return Problem(
                 .nothingVerified, "the notification was rejected: \(rejection.detail)",

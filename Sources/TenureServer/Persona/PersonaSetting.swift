@@ -19,11 +19,11 @@ struct PersonaMistake: Error, Hashable {
 }
 
 extension AppProof {
-    /// Creates a persona's proof: what the production app transaction of such a customer would prove if it were signed
-    /// at the date `signed`.
+    /// Creates a persona's proof: what the app transaction of a production customer with these settings would prove if it
+    /// were signed at the date `signed`.
     ///
-    /// A date is an instant as in RFC 3339, or a day, which counts as its midnight in UTC. Only receipts have an
-    /// expiration date (volume purchases), so with one the proof is a receipt's.
+    /// A date is an instant as in RFC 3339, or a day, which counts as its midnight in UTC. Only receipts of volume
+    /// purchases have an expiration date, so with an expiration date the proof is a receipt's.
     init(settings: [String: String], signed: Date) throws(PersonaMistake) {
         let known = PersonaSetting.allCases.map(\.rawValue)
         if let unknown = settings.keys.sorted().first(where: { !known.contains($0) }) {
@@ -41,17 +41,17 @@ extension AppProof {
             }
             return platform
         }
-        let license = try values.date(.expirationDate)
+        let expirationDate = try values.date(.expirationDate)
         let version = values.text(.originalAppVersion)
         if let version, version.utf8.count > 64 {
             throw PersonaMistake(detail: "`originalAppVersion` has more than 64 bytes; use a version such as `2.0`")
         }
         self.init(
-            kind: license == nil ? .appTransaction : .receipt, signedDate: signed.toMillisecond,
+            kind: expirationDate == nil ? .appTransaction : .receipt, signedDate: signed.toMillisecond,
             originalPlatform: platform, originalAppVersion: version,
             originalPurchaseDate: try values.date(.originalPurchaseDate),
             preorderDate: try values.date(.preorderDate), revocationDate: try values.date(.revocationDate),
-            expirationDate: license)
+            expirationDate: expirationDate)
     }
 
     /// The settings as `init(settings:)` reads them, in the order of `PersonaSetting`.

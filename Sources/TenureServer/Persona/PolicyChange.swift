@@ -3,8 +3,8 @@ import TenureCore
 
 /// The change of business model that matters to customers who already paid, on one platform.
 ///
-/// It is the last change from an era that some entitlement honors to one that it doesn't honor; without such a change, the
-/// last change. `ReadyMadePersonas` makes test customers who got the app before and after it.
+/// It is the last change from an era that some entitlement honors to an era that this entitlement doesn't honor. Without
+/// such a change, it is the last change. `ReadyMadePersonas` makes test customers who got the app before and after it.
 struct PolicyChange {
     let platform: Platform
     /// The era before the change.
@@ -91,7 +91,7 @@ struct PolicyChange {
         return Date(timeIntervalSince1970: (begin.timeIntervalSince1970 + end.timeIntervalSince1970) / 2)
     }
 
-    /// The last version before the change: from the release list, or else the one below the first version after it.
+    /// The last version before the change: from the release list, or else `predecessor` of the first version after it.
     var versionBefore: String? {
         guard let version else { return nil }
         let listed = Self.releases(of: policy, on: platform).compactMap(\.originalAppVersion)

@@ -12,7 +12,7 @@ struct ReadyMadePersonas {
         let proof: AppProof
     }
 
-    private(set) var made: [Persona] = []
+    private(set) var personas: [Persona] = []
     /// The personas that can't be derived from this policy, and why.
     private(set) var omitted: [(name: String, why: String)] = []
     private let signed: Date
@@ -25,11 +25,11 @@ struct ReadyMadePersonas {
             omitted = Name.allCases.map { ($0.rawValue, why) }
             return
         }
-        addThoseBefore(change)
-        addThoseAround(change)
-        addThoseAfter(change)
+        addCustomersBefore(change)
+        addCustomerDuring(change)
+        addCustomersAfter(change)
         addMacBuyer(policy, on: platform)
-        made.sort { Name.place(of: $0.name) < Name.place(of: $1.name) }
+        personas.sort { Name.place(of: $0.name) < Name.place(of: $1.name) }
         omitted.sort { Name.place(of: $0.name) < Name.place(of: $1.name) }
     }
 
@@ -58,7 +58,7 @@ struct ReadyMadePersonas {
     // MARK: The personas
 
     /// Adds the customers who got the app before the change.
-    private mutating func addThoseBefore(_ change: PolicyChange) {
+    private mutating func addCustomersBefore(_ change: PolicyChange) {
         let (platform, first) = (change.platform, change.first)
         add(.firstBuyer, "got the very first version", platform, version: first.version, date: first.date)
         guard change.dateBefore != nil || change.versionBefore != nil else {
@@ -79,8 +79,8 @@ struct ReadyMadePersonas {
             nil, version: nil, date: date)
     }
 
-    /// Adds the customer who got the old version at the change.
-    private mutating func addThoseAround(_ change: PolicyChange) {
+    /// Adds the customer who got the old version at the instant of the change.
+    private mutating func addCustomerDuring(_ change: PolicyChange) {
         guard let date = change.date, change.window != nil else {
             let why = "the policy has no changeover window on \(change.platform.rawValue)"
             omitted.append((Name.changeover.rawValue, why))
@@ -92,7 +92,7 @@ struct ReadyMadePersonas {
     }
 
     /// Adds the customers who got the app after the change.
-    private mutating func addThoseAfter(_ change: PolicyChange) {
+    private mutating func addCustomersAfter(_ change: PolicyChange) {
         let (platform, version, date) = (change.platform, change.version?.description, change.dateAfter)
         guard version != nil || date != nil else {
             return omit([.afterTheChange, .familyMember, .preorder], change)
@@ -128,7 +128,7 @@ struct ReadyMadePersonas {
         _ name: Name, _ what: String, _ platform: Platform?, version: String?, date: Date?, refund: Date? = nil,
         preorder: Date? = nil
     ) {
-        made.append(
+        personas.append(
             Persona(
                 name: name.rawValue, what: what,
                 proof: AppProof(
@@ -136,7 +136,7 @@ struct ReadyMadePersonas {
                     originalPurchaseDate: date, preorderDate: preorder, revocationDate: refund)))
     }
 
-    /// Leaves out personas that need the date or version of the change, which the policy doesn't have.
+    /// Leaves out personas that need the date or version of the change, because the policy has neither.
     private mutating func omit(_ names: [Name], _ change: PolicyChange) {
         omitted += names.map {
             (

@@ -19,15 +19,15 @@ struct ActivePolicy: Sendable {
         let sha256: [UInt8]
         let policy: Policy
 
-        /// Returns the same publication with an equal policy value, so that promises and decisions share one value.
-        func deciding(by policy: Policy) -> InEffect {
+        /// Returns the same publication with an equal policy, so that promises and decisions share one value.
+        func with(_ policy: Policy) -> InEffect {
             InEffect(publication: publication, version: version, sha256: sha256, policy: policy)
         }
     }
 
     private let versions: PolicyVersions
     private let store: Store
-    /// How long this process may not notice that another one published a policy. Writes notice it immediately.
+    /// How long this process may miss that another process published a policy. Writes notice it immediately.
     private let staleness: Swift.Duration
 
     static let defaultStaleness = Swift.Duration.seconds(1)
@@ -107,7 +107,7 @@ struct ActivePolicy: Sendable {
     /// Runs `body` under the policy in effect. Runs it again if another process published a policy in the meantime, or
     /// if a promise refers to a version that this process hasn't read yet.
     ///
-    /// A second run of `body` must have no effect in addition to the first.
+    /// A second run of `body` must have no effect in addition to the first run's.
     func upToDate<Value>(_ body: () async throws -> Value) async throws -> Value {
         try await refresh()
         for _ in 0..<3 {

@@ -2,7 +2,7 @@
 package struct RehearseRequest: AdminRequest, Sendable, Hashable, Codable {
     /// The policy in YAML or JSON, as text; nil to rehearse a rollback.
     package let policy: String?
-    /// The version of a rollback; nil for the one before the current one.
+    /// The version of a rollback; nil for the last version in effect that differs from the current one.
     package let version: Int64?
 
     package enum CodingKeys: String, CodingKey, CaseIterable {
@@ -19,12 +19,12 @@ package struct RehearseRequest: AdminRequest, Sendable, Hashable, Codable {
 package struct PublishRequest: AdminRequest, Sendable, Hashable, Codable {
     /// The policy in YAML or JSON, as text.
     package var policy: String?
-    /// The version of a rollback; nil for the one before the current one.
+    /// The version of a rollback; nil for the last version in effect that differs from the current one.
     var version: Int64?
     package var reason: String
     /// The policy's author, if someone else publishes it.
     var author: String?
-    /// Whether customers keep what they were promised and the new policy denies.
+    /// Whether customers keep what they were promised, although the new policy denies it.
     var keepPromises: Bool?
     /// The most customers who may lose something; at least as many as in `rehearsal`.
     var takeFrom: Int?
@@ -81,10 +81,11 @@ package struct RehearsalAnswer: Sendable, Hashable, Codable {
         let granted: Int
         let denied: Int
         let undetermined: Int
-        /// The number of customers who gain the entitlement, and of those who lose it.
+        /// The number of customers who gain the entitlement.
         package let gains: Int
+        /// The number of customers who lose the entitlement.
         package let loses: Int
-        /// Some of these customers.
+        /// At most ten of the customers who gain the entitlement, and of those who lose it.
         package let gainers: [Example]
         package let losers: [Example]
     }
@@ -125,7 +126,8 @@ package struct RehearsalAnswer: Sendable, Hashable, Codable {
     package let losing: Int
     /// The number of customers who lose something even if promises are kept.
     package let losingWithPromises: Int
-    /// The number of customers with an acquisition with a version from one era and a date from another.
+    /// The number of customers with contradicting proofs: the version of an acquisition is from one era, and the date is
+    /// from another.
     package let contradicting: Int
     package let productsWithoutEntitlement: [Product]
     package let entitlements: [Entitlement]
@@ -148,9 +150,11 @@ package struct PublicationAnswer: Sendable, Hashable, Codable {
     package let reason: String?
     /// The ID of the rehearsal in the request; nil if it named none.
     let rehearsal: String?
-    /// The numbers of evaluated customers, of those who gained something, and of those who lost something.
+    /// The number of evaluated customers.
     package let customers: Int
+    /// The number of customers who gained something.
     package let gaining: Int
+    /// The number of customers who lost something.
     package let losing: Int
     /// The number of promises that ended.
     package let ended: Int

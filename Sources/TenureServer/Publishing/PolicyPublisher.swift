@@ -18,11 +18,11 @@ import TenureStore
 ///    rehearsal.
 /// 2. The linter looks for errors.
 /// 3. All 50,000 customers are evaluated, which takes a while. If 13 lose something now, the publication is refused.
-/// 4. Those who changed meanwhile are evaluated again, until at most 200 are left.
-/// 5. One transaction evaluates these while no other one writes, and puts the policy into effect.
+/// 4. The customers who changed meanwhile are evaluated again, until at most 200 are left.
+/// 5. One transaction evaluates these 200 while no other transaction writes, and puts the policy into effect.
 /// 6. The promises that end are ended, and after a rollback the earlier ones are restored, a few customers at a time.
 ///
-/// Only a rollback may give to any number.
+/// Only a rollback may give something to any number of customers.
 struct PolicyPublisher: Sendable {
     let store: Store
     let policies: ActivePolicy
@@ -36,7 +36,7 @@ struct PolicyPublisher: Sendable {
         let policy: Policy
         /// The policy's bytes, as they were sent or as the database has them.
         let source: [UInt8]
-        /// Whether it is published as a new policy or as a rollback.
+        /// Whether the policy is published as a new policy or as a rollback.
         let action: StoredPublication.Action
         /// The publication to which a rollback returns; nil for a new policy.
         let restoringAfter: Int64?
@@ -59,7 +59,10 @@ struct PolicyPublisher: Sendable {
         guard policy.app.bundleID == bundleID else {
             throw Problem(
                 .malformedRequest,
-                "the policy is for the app `\(policy.app.bundleID)`, but this service is for `\(bundleID)`")
+                """
+                the policy is for the app `\(policy.app.bundleID)`, but this service is for `\(bundleID)`; send a policy \
+                for this app
+                """)
         }
         return Candidate(policy: policy, source: Array(text.utf8), action: .publish, restoringAfter: nil)
     }
@@ -94,8 +97,9 @@ struct PolicyPublisher: Sendable {
 
     /// Publishes a policy, if the request allows what it takes and gives.
     ///
-    /// Throws a problem if it doesn't, if the policy has errors or is in effect already, or if another policy was
-    /// published meanwhile. The audit trail gets the refusals because of errors, and those after evaluating customers.
+    /// Throws a problem if the request doesn't allow that, if the policy has errors or is in effect already, or if another
+    /// policy was published meanwhile. Refusals because of errors, and those after evaluating customers, are written to the
+    /// audit trail.
     func publish(
         _ candidate: Candidate, as request: PublishRequest, by actor: String, logger: Logger
     ) async throws -> StoredPublication {
@@ -180,7 +184,7 @@ struct PolicyPublisher: Sendable {
         .busy, "too many customers changed while the policy was published; try again", retryAfter: 1)
 
     /// Evaluates the customers that changed since `evaluation`, again and again until few are left, and publishes. The
-    /// transaction evaluates the last ones, while no other one writes. Returns `behind` if too many customers change.
+    /// transaction evaluates these few while no other transaction writes. Returns `behind` if too many customers change.
     private func publish(
         _ request: RequestedPublication, after evaluation: PublicationEvaluation, by evaluator: PublicationEvaluator,
         keepingPromises: Bool

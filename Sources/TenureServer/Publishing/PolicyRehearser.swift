@@ -6,8 +6,8 @@ import TenureStore
 
 /// Evaluates what a policy would change for each customer in production.
 ///
-/// It reads customers page by page while the service keeps running. Before a publication, `catchUp` evaluates again those
-/// who changed in the meantime.
+/// It reads customers page by page while the service keeps running. Before a publication, `catchUp` evaluates the customers
+/// again who changed in the meantime.
 struct PolicyRehearser: Sendable {
     let store: Store
     let policies: ActivePolicy
@@ -30,7 +30,7 @@ struct PolicyRehearser: Sendable {
     /// - Parameters:
     ///   - restoringAfter: The publication to which a rollback returns; otherwise nil. Promises that later publications
     ///     ended count again.
-    ///   - keepingPromises: Whether customers keep what they were promised and the new policy denies.
+    ///   - keepingPromises: Whether customers keep what they were promised, although the new policy denies it.
     func rehearse(
         by evaluator: PublicationEvaluator, restoringAfter: Int64?, keepingPromises: Bool
     ) async throws -> Findings {

@@ -29,32 +29,33 @@ struct PublicationCheck: Sendable {
         case otherNumber
         /// The request names a rehearsal that doesn't exist.
         case unknownRehearsal
-        /// The rehearsal was for another policy, or against another one.
+        /// The rehearsal was for another policy, or compared it with a policy that isn't in effect.
         case otherRehearsal
         /// Another policy was published in the meantime.
         case overtaken
     }
 
-    /// Whether customers keep what they were promised and the new policy denies.
+    /// Whether customers keep what they were promised, although the new policy denies it.
     var keepsPromises: Bool { request.keepPromises ?? false }
 
     /// How many customers may gain something; nil for any number. A rollback has no limit, because its purpose is to give
     /// back what a publication took.
     var gainAllowance: Int? { candidate.action == .rollback ? nil : request.giveTo ?? 0 }
 
-    /// Checks the rehearsal that the request names, before customers are evaluated again. Throws a problem if it doesn't
-    /// exist, was of another policy or against one that isn't in effect, or counted more customers than `takeFrom` and
-    /// `giveTo` allow. Also throws if the request names only the rehearsal, or only the numbers.
+    /// Checks the rehearsal that the request names, before customers are evaluated again. Throws a problem in these cases:
+    /// - The rehearsal doesn't exist, was of another policy, or compared it with a policy that isn't in effect.
+    /// - The rehearsal counted more customers than `takeFrom` and `giveTo` allow.
+    /// - The request names only the rehearsal, or only the numbers, or a number is negative.
     func checkRehearsal(of sha256: [UInt8], against inEffect: ActivePolicy.InEffect) async throws {
-        // The numbers and the rehearsal are sent together, or neither of them.
+        // A request has both the numbers and the rehearsal, or neither.
         let numbers = [request.takeFrom, request.giveTo].compactMap(\.self)
         guard !numbers.isEmpty || request.rehearsal != nil else { return }
         guard !numbers.isEmpty, let id = request.rehearsal, numbers.allSatisfy({ $0 >= 0 }) else {
             throw Problem(
                 .malformedRequest,
                 """
-                `takeFrom` and `giveTo` need `rehearsal`, the ID of the rehearsal that counted these customers, and \
-                `rehearsal` needs one of them
+                `takeFrom` and `giveTo` must not be negative, and need `rehearsal`, the ID of the rehearsal that counted \
+                these customers; `rehearsal` needs one of the two
                 """)
         }
         guard let rehearsal = try await store.read({ try $0.rehearsal(id) }) else {
@@ -71,7 +72,7 @@ struct PublicationCheck: Sendable {
                 """,
                 reason: Refusal.otherRehearsal.rawValue)
         }
-        // The numbers must not be smaller than those in the rehearsal.
+        // The numbers must not be smaller than the numbers in the rehearsal.
         let losing = keepsPromises ? rehearsal.losingWithPromises : rehearsal.losing
         let limits = [
             ("takeFrom", request.takeFrom, losing, "lose"), ("giveTo", request.giveTo, rehearsal.gaining, "gain"),

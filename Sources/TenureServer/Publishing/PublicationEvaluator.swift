@@ -4,7 +4,7 @@ import TenureCore
 import TenureRehearsal
 import TenureStore
 
-/// Evaluates what a policy does to one customer, with promises and without.
+/// Evaluates what a new policy changes for one customer, if promises are kept and if they end.
 struct PublicationEvaluator: Sendable {
     let comparison: Comparison
     let policies: ActivePolicy

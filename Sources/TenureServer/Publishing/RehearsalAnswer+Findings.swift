@@ -8,14 +8,14 @@ import TenureRehearsal
 
 /// The report of a rehearsal, made from what it found.
 extension RehearsalAnswer {
-    /// The maximum number of examples for each kind of change. The tally has more.
+    /// The maximum number of examples for each kind of change in a report. The tally may have more.
     private static let maximumExamples = 10
 
     /// Creates the report of a rehearsal.
     ///
     /// - Parameters:
     ///   - linted: The linter's findings in the policy.
-    ///   - version: The version of the policy with which it was compared.
+    ///   - version: The version of the policy with which the new policy was compared.
     init(
         _ findings: PolicyRehearser.Findings, linted: [LintFinding], id: String, against version: Int64, at now: Date
     ) {

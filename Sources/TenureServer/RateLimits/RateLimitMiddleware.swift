@@ -2,8 +2,8 @@ import HTTPTypes
 import Hummingbird
 import TenureAPI
 
-/// Rejects requests of clients that send too many, by address and by access token, and of clients with too many requests in
-/// progress through a proxy. It runs before the body is read.
+/// Rejects requests of clients that send too many, counted by address and by access token. Behind a proxy, also rejects
+/// requests of clients with too many requests in progress. It runs before the body is read.
 ///
 /// `GET /health/live` has no limit: a supervisor that gets no response would restart the service, which doesn't help.
 struct RateLimitMiddleware: RouterMiddleware {

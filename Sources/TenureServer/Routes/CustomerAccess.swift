@@ -6,13 +6,13 @@ import TenureAPI
 /// Authenticates requests by their access token.
 struct CustomerAccess: Sendable {
     let accessTokenKey: AccessTokenKey
-    let verifiedRealms: AcceptedRealms
+    let acceptedRealms: AcceptedRealms
 
     /// Returns the access token of a request. Throws `notAuthenticated` if it is missing, invalid or expired, or for a realm
     /// that the service doesn't accept.
     func token(of request: Request, now: Date) throws(Problem) -> AccessToken {
         guard let bearer = request.bearer, let token = accessTokenKey.token(in: bearer), now < token.expiresAt,
-            verifiedRealms.contains(token.realm)
+            acceptedRealms.contains(token.realm)
         else { throw Problem.accessTokenRefused }
         return token
     }

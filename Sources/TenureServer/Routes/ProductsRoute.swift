@@ -13,7 +13,7 @@ struct ProductsRoute: Sendable {
     let policies: ActivePolicy
 
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
-        // If the database doesn't respond, the response has the known policy.
+        // If the database doesn't respond, the response has the policy that this process read last.
         try? await policies.refresh()
         var json = JSONWriter()
         json.value(ProductsResponse(policies.current))

@@ -61,8 +61,8 @@ struct ActivePersonas: Sendable {
 }
 
 extension ActivePersonas.Answer {
-    /// The answer for a request with artifacts from this environment. Beside Production artifacts, a persona is rejected
-    /// (rule I4).
+    /// Returns the answer for a request with artifacts from this environment. A persona is rejected beside artifacts from
+    /// Production (rule I4).
     func beside(_ environment: AppStoreEnvironment) -> ActivePersonas.Answer {
         guard case .persona(let persona) = self, environment.isProduction else { return self }
         return .rejected(
@@ -79,6 +79,6 @@ extension ActivePersonas.Answer {
 }
 
 extension Customer {
-    /// The customer's evidence; a persona replaces what is known about the app's acquisition.
+    /// Returns the customer's evidence. A persona replaces what is known about the app's acquisition.
     func evidence(as persona: Persona?) -> Evidence { facts.evidence(in: realm.environment, as: persona) }
 }

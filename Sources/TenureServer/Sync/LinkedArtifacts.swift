@@ -19,17 +19,19 @@ struct LinkedArtifacts: Sendable {
     private(set) var names = NamedIdentities()
     /// The artifacts that don't count, because they aren't linked or weren't verified.
     private(set) var rejected: [RejectedArtifact]
-    /// Whether these are all of the customer's purchases: the client says that it sent all, and each transaction counts.
+    /// Whether `purchases` has all of the customer's purchases: the client says that it sent all, and each transaction
+    /// counts.
     private(set) var isComplete = false
-    /// Whether one of them was signed for the device that sent it. Otherwise anyone may have copied them.
+    /// Whether one of the artifacts was signed for the device that sent it. Otherwise anyone may have copied them.
     private(set) var isBound = false
-    /// The IDs of transactions and subscriptions with an `appTransactionId` in their artifacts. That ID proves that they
-    /// belong to the account that acquired the app.
+    /// The IDs of transactions and subscriptions with an `appTransactionId` in their artifacts. It proves that the purchase
+    /// belongs to the account that acquired the app.
     private var accountPurchases: Set<String> = []
 
     /// Links the verified artifacts of a sync.
     ///
-    /// - Parameter known: The stored customer whom the identities name. Their proofs and purchases link artifacts too.
+    /// - Parameter known: The stored customer whom the artifacts' identities name; nil for a new one. The customer's stored
+    ///   proofs and purchases link artifacts too.
     init(_ verified: VerifiedArtifacts, known: Customer? = nil) {
         rejected = verified.rejected
         // Count a leading app transaction or receipt. A leading transaction is linked below, with the others.
@@ -78,7 +80,7 @@ struct LinkedArtifacts: Sendable {
         }
     }
 
-    /// Adds renewal info beside a linked transaction of its subscription. Otherwise rejects it.
+    /// Adds renewal info if a transaction of its subscription is linked. Otherwise rejects the renewal info.
     private mutating func addOrReject(
         _ artifact: SyncArtifact<RenewalInfoPayload>, _ renewal: Renewal, _ links: ArtifactLinks
     ) {
@@ -124,14 +126,15 @@ struct LinkedArtifacts: Sendable {
         names.add(artifact.payload)
         // Several accounts may use one device, so this identity combines the device and the acquisition. It finds
         // customers with earlier artifacts that had no ID. In test environments, all acquisitions have the same date, so
-        // there it's used only if there is no other identity.
+        // the identity is used there only if there is no other.
         if artifact.isOnDevice, identities.isEmpty || artifact.realm.environment.isProduction, let device,
             let date = proof.originalPurchaseDate
         {
             let acquisition = [device, String(date.millisecondsSince1970), proof.originalAppVersion ?? ""]
             names.add(Identity(.device, acquisition.joined(separator: " ")))
         }
-        // Without an ID, the artifact's hash is an identity. So it names the same customer if another device sends it.
+        // Without an ID, the artifact's hash is an identity. So the artifact names the same customer if another device
+        // sends it.
         if artifact.payload.appTransactionID == nil { names.add(Identity(.artifact, artifact.stored.name)) }
     }
 
@@ -216,7 +219,7 @@ private struct ArtifactLinks {
         }
     }
 
-    /// `known`: the stored customer whom the leading artifacts name.
+    /// - Parameter known: The stored customer whom the artifacts' identities name; nil for a new one.
     init(leading leader: Leader, known: Customer?) {
         knownProofs = known?.facts.proofs ?? []
         switch leader {
@@ -243,12 +246,14 @@ private struct ArtifactLinks {
 
     /// Whether a transaction is linked. If so, its IDs link further artifacts.
     ///
-    /// If both sides have an `appTransactionId`, only that decides. Otherwise a transaction is linked if it and another
-    /// linked artifact were signed for this device, or if a linked artifact has the same purchase or subscription.
+    /// If the transaction and a linked artifact have an `appTransactionId`, the transaction is linked only if the IDs are
+    /// equal. Otherwise it is linked if it and another linked artifact were signed for this device, or if a linked artifact
+    /// has the same purchase or subscription.
     mutating func accepts(_ transaction: SyncArtifact<TransactionPayload>, _ purchase: Purchase) -> Bool {
         if let theirs = transaction.payload.appTransactionID, let ours = appTransactionID {
             guard theirs == ours else { return false }
-            // Both belong to one account, so it is enough that one of them was signed for this device.
+            // The linked artifacts and the transaction belong to one account, so it is enough that one of them was signed
+            // for this device.
             isOnDevice = isOnDevice || transaction.isOnDevice
         } else if !(isOnDevice && transaction.isOnDevice), !holds(purchase) {
             return false

@@ -11,9 +11,9 @@ final class SyncArtifact<Payload: Sendable & Hashable>: Sendable {
     /// The artifact as the database stores it.
     let stored: Artifact
     let verified: Verified<Payload>
-    /// The environment and authority that signed it.
+    /// The environment and authority that signed the artifact.
     let realm: Realm
-    /// Whether it was signed for the device ID that was sent with it.
+    /// Whether the artifact was signed for the device ID that the client sent with it.
     let isOnDevice: Bool
 
     var payload: Payload { verified.payload }

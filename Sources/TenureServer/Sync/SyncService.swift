@@ -80,7 +80,7 @@ final class SyncService: Sendable {
             if let saved { saved } else { try await store.updateInPieces(plan, decide: decide) }
 
         // 4. Respond. If the artifacts are unbound, the response shows only what they prove by themselves. A persona
-        // replaces the customer in the response only; nothing of it is saved.
+        // replaces the customer in the response only, and is never saved.
         let result = try outcome.get()
         var (answered, answerOutcome) =
             linked.isBound ? (customer, result) : try await answerUnbound(verified, linked, in: realm, now: now)
@@ -112,7 +112,7 @@ final class SyncService: Sendable {
     /// The customer after the update, and what was decided.
     private typealias Saved = (customer: Customer, outcome: Result<Outcome, Problem>)
 
-    /// The decisions, and the evidence on which they are based.
+    /// The decisions, the evidence on which they are based, and which artifacts count.
     private struct Outcome: Sendable {
         let evidence: Evidence
         let decisions: [Decision]
@@ -171,7 +171,7 @@ final class SyncService: Sendable {
     /// Saves artifacts without proof that they belong to the sender as an unbound customer, and decides on them alone.
     ///
     /// Other people may have copies of signed artifacts. So the refunds, expirations and revocations of the customers whom
-    /// they name apply to them, but of these customers' rights only the promises for the same acquisition.
+    /// the artifacts name apply too. Of these customers' rights, only the promises for the same acquisition do.
     private func answerUnbound(
         _ verified: VerifiedArtifacts, _ linked: LinkedArtifacts, in realm: Realm, now: Date
     ) async throws -> (Customer, Outcome) {
@@ -201,7 +201,8 @@ final class SyncService: Sendable {
 
     /// The response if no artifact counts.
     ///
-    /// - Parameter mayCountLater: Whether one of them may be accepted later, so that the client should send them again.
+    /// - Parameter mayCountLater: Whether a rejected artifact may be accepted later, so that the client should send all of
+    ///   them again.
     private static func nothingVerified(_ rejected: [RejectedArtifact], mayCountLater: Bool) -> Problem {
         if mayCountLater {
             return Problem(

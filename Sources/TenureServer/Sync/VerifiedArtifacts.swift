@@ -43,7 +43,8 @@ struct VerifiedArtifacts: Sendable {
     /// The realm of the app transaction, otherwise of the receipt, otherwise of the first transaction.
     var realm: Realm? { appTransaction?.realm ?? receipt?.realm ?? transactions.first?.artifact.realm }
 
-    /// The maximum number of artifacts, purchases and renewals to save. It tells whether one transaction is enough.
+    /// The maximum number of artifacts, purchases and renewals to save. It tells whether one transaction of the database is
+    /// enough.
     var size: Int { 2 * (transactions.count + renewals.count) + (receipt?.verified.purchases.count ?? 0) + 2 }
 
     /// Whether one of the rejected artifacts may be accepted later.

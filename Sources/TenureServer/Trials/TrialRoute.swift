@@ -76,7 +76,7 @@ struct TrialRoute: Sendable {
             try transaction.beginTrialSession(id, of: name, for: token.customer)
             return (customer, use, true)
         }
-        // An erased customer has no trial, and neither has unbound proof.
+        // `begun` is nil if the customer was erased, or if the access token is for unbound proof.
         guard let (customer, use, isCounted) = begun else {
             guard try await store.lookUp(token.customer) != nil else { throw Problem.accessTokenRefused }
             throw Problem(

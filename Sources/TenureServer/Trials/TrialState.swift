@@ -4,7 +4,7 @@ import TenureCore
 import TenureStore
 
 extension Trial {
-    /// Whether one more session is counted. In a trial of days, only the first one counts.
+    /// Whether the trial allows one more session to be counted. In a trial of days, only the first session counts.
     func admits(after use: TrialUse, at now: Date) -> Bool {
         switch self {
         case .sessions(let count): use.sessions < count
@@ -15,8 +15,9 @@ extension Trial {
 
 /// A customer's progress in a trial, with the requested session.
 struct TrialState {
-    /// The number of sessions in the trial, and of those that haven't begun. Nil for a trial of days.
+    /// The number of sessions in the trial; nil for a trial of days.
     let sessions: Int?
+    /// The number of sessions that haven't begun; nil for a trial of days.
     let sessionsLeft: Int?
     /// The end of the requested session, or of a trial of days. Nil if the session hasn't begun.
     let ends: Date?

@@ -6,7 +6,8 @@ import TenureStore
 /// Sends heartbeats to the database for this process's webhook endpoints, and removes endpoints without a recent heartbeat.
 ///
 /// Several processes may use the database, each with its own configuration. An endpoint that this process doesn't know may
-/// belong to another one, which then sends heartbeats. Without them, it was removed from all configurations.
+/// belong to another process, which then sends heartbeats. Without heartbeats, no process has the endpoint in its
+/// configuration anymore.
 struct EndpointRegistry: Service {
     let configuration: ServiceConfiguration
     let store: Store

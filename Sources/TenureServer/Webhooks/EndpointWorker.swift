@@ -29,8 +29,9 @@ struct EndpointWorker: Sendable {
 
     /// What the loop in `run` waits for.
     private enum Event: Sendable {
-        /// The time until the next read of the outbox is over.
-        case look
+        /// It is time to read the outbox again.
+        case readIsDue
+        /// An attempt to deliver a message has ended.
         case attempted(isDelivered: Bool)
     }
 
@@ -39,28 +40,28 @@ struct EndpointWorker: Sendable {
         await withTaskGroup(of: Event.self) { group in
             var inFlight = 0
             var failures = 0
-            var shouldCheckDatabase = true
+            var isReadDue = true
             while !Task.isShuttingDownGracefully, !Task.isCancelled {
                 // Starts as many deliveries as allowed. After an attempt, it looks for more at once, unless the endpoint
                 // is failing.
                 let isFailing = failures >= Self.failureLimit
                 let free = (isFailing ? 1 : concurrency) - inFlight
-                if free > 0, shouldCheckDatabase || !isFailing {
+                if free > 0, isReadDue || !isFailing {
                     for delivery in await claim(free) {
                         inFlight += 1
                         group.addTask { .attempted(isDelivered: await attempt(delivery)) }
                     }
                 }
-                if shouldCheckDatabase {
-                    shouldCheckDatabase = false
+                if isReadDue {
+                    isReadDue = false
                     group.addTask {
                         try? await cancelWhenGracefulShutdown { try await Task.sleep(for: interval) }
-                        return .look
+                        return .readIsDue
                     }
                 }
                 // Waits until an attempt has ended or the outbox must be read again.
                 switch await group.next() {
-                case .look?: shouldCheckDatabase = true
+                case .readIsDue?: isReadDue = true
                 case .attempted(let isDelivered)?:
                     inFlight -= 1
                     failures = isDelivered ? 0 : failures + 1
@@ -127,9 +128,10 @@ struct EndpointWorker: Sendable {
         switch answer {
         case .status(let status, _) where (200..<300).contains(status): return .delivered(status: status)
         case .status(let status, _) where (300..<400).contains(status):
-            return .failed(status: status, detail: "it redirects, and redirects aren't followed", retryAt: retry())
+            return .failed(
+                status: status, detail: "the endpoint redirects, and redirects aren't followed", retryAt: retry())
         case .status(let status, let retryAfter):
-            return .failed(status: status, detail: "it answered \(status)", retryAt: retry(retryAfter))
+            return .failed(status: status, detail: "the endpoint answered \(status)", retryAt: retry(retryAfter))
         case .none(let detail): return .failed(status: nil, detail: detail, retryAt: retry())
         }
     }

@@ -41,7 +41,7 @@ struct EntitlementComparer: Sendable {
         return entitlementChange(before: before, after: decisions, at: now)
     }
 
-    /// Returns the messages for a customer with entitlements that may have changed with time, or by an update that
+    /// Returns the messages for a stored customer. Their entitlements may have changed with time, or by an update that
     /// didn't compare them.
     func entitlementChange(of customer: Customer, at now: Date) throws(Problem) -> EntitlementChange {
         let decisions = try policies.decide(customer.facts, customer.evidence, at: now)
@@ -52,7 +52,7 @@ struct EntitlementComparer: Sendable {
     func entitlementChange(before: SentEntitlements, after decisions: [Decision], at now: Date) -> EntitlementChange {
         var messages: [Message] = []
         var after = SentEntitlements()
-        // When the entitlements can change next without an update: they end, or their end comes near.
+        // The dates at which entitlements change without an update: their end, or the time to announce it.
         var nextComparisons: [Date] = []
         for decision in decisions {
             let old = before.rights[decision.entitlement]
@@ -95,7 +95,7 @@ extension Message {
     /// A message with the decision about an entitlement.
     fileprivate init(_ kind: Kind, _ decision: Decision) {
         var json = JSONWriter()
-        json.value(decision, namesEntitlement: true)
+        json.value(decision)
         self.init(kind, data: json.bytes)
     }
 

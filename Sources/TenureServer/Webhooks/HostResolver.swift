@@ -15,7 +15,7 @@ struct HostResolver: Sendable {
     /// The host has no address, or can't be looked up.
     struct UnknownHost: Error {}
 
-    /// The system's resolver. `getaddrinfo` blocks, so it runs on threads that may.
+    /// The system's resolver. `getaddrinfo` blocks its thread, so it runs on NIO's threads for blocking calls.
     static let system = HostResolver { host, port in
         try await NIOThreadPool.singleton.runIfActive { try resolve(host, port) }
     }

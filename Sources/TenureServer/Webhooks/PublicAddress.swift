@@ -26,8 +26,8 @@ enum PublicAddress {
     /// The address itself, in network order: `range` of the socket address. In `sockaddr_in` it follows the family and the
     /// port, and in `sockaddr_in6` also the flow, on Linux and Darwin alike.
     ///
-    /// It isn't read as a member of those structures. Depending on what the compiler loads first, it attributes them to
-    /// another module, and `MemberImportVisibility` then hides their members.
+    /// The address isn't read as a member of these structures. Depending on what the compiler loads first, it attributes
+    /// the structures to another module, and `MemberImportVisibility` then hides their members.
     private static func bytes(of address: SocketAddress, _ range: Range<Int>) -> [UInt8] {
         address.withSockAddr { pointer, size in
             let bytes = UnsafeRawBufferPointer(start: pointer, count: size)

@@ -23,7 +23,7 @@ extension StoredMessage {
                 if !userIDs.isEmpty { json.field("userIDs", userIDs) }
             }
         }
-        // This service wrote it, so it is a valid JSON object.
+        // The service made `data`, so it is valid JSON and is appended unchanged.
         json.key("data")
         return json.bytes + data + [UInt8(ascii: "}")]
     }

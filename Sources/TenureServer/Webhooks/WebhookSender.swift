@@ -8,8 +8,8 @@ import NIOSSL
 /// Makes one attempt to deliver a webhook.
 ///
 /// It resolves the host, checks every address, and connects only to a checked address, even if DNS returns another one a
-/// moment later. So a host name can't lead the service into a private network, unless the webhook has `allowPrivate`. Of
-/// a response, it reads only the status and `Retry-After`.
+/// moment later. So a host name can't lead the service into a private network, unless the webhook has `allowPrivate`. It
+/// reads only the status and `Retry-After` of a response.
 struct WebhookSender: Sendable {
     let resolver: HostResolver
     private let tls: TLSConfiguration
@@ -126,22 +126,22 @@ struct WebhookSender: Sendable {
     private static func description(of error: any Error) -> String {
         switch error {
         case let error as HTTPClientError: description(of: error)
-        case ChannelError.connectTimeout: "it didn't accept the connection in time"
-        case is NIOSSLExtraError: "its certificate names another host"
-        case NIOSSLError.handshakeFailed: "its certificate isn't trusted, or it doesn't support TLS 1.2"
+        case ChannelError.connectTimeout: "the endpoint didn't accept the connection in time"
+        case is NIOSSLExtraError: "the endpoint's certificate names another host"
+        case NIOSSLError.handshakeFailed: "the endpoint's certificate isn't trusted, or it doesn't support TLS 1.2"
         case is NIOSSLError, is BoringSSLError: "the encrypted connection failed"
-        case let error as IOError where error.errnoCode == ECONNREFUSED: "it refused the connection"
-        case is IOError: "it can't be reached"
-        case is HTTPParserError: "its response isn't HTTP"
+        case let error as IOError where error.errnoCode == ECONNREFUSED: "the endpoint refused the connection"
+        case is IOError: "the endpoint can't be reached"
+        case is HTTPParserError: "the endpoint's response isn't HTTP"
         default: "the connection failed"
         }
     }
 
     private static func description(of error: HTTPClientError) -> String {
         switch error {
-        case .deadlineExceeded, .readTimeout: "it didn't respond in time"
-        case .remoteConnectionClosed: "it closed the connection without a response"
-        case .connectTimeout, .tlsHandshakeTimeout: "it didn't accept the connection in time"
+        case .deadlineExceeded, .readTimeout: "the endpoint didn't respond in time"
+        case .remoteConnectionClosed: "the endpoint closed the connection without a response"
+        case .connectTimeout, .tlsHandshakeTimeout: "the endpoint didn't accept the connection in time"
         default: "the connection failed"
         }
     }

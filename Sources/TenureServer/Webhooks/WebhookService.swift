@@ -14,18 +14,19 @@ struct WebhookService: Service {
     }
 }
 
-/// Compares customers when a right of theirs may have ended, and after changes that queued no messages. Queues messages for
-/// the differences. Removes old messages.
+/// Compares a customer's entitlements when a right may have ended, and after a change that queued no messages. Queues
+/// messages for the differences, and removes old messages.
 struct EntitlementChangeService: Service {
     let entitlementComparer: EntitlementComparer
     let store: Store
     /// How many seconds delivered and abandoned messages are kept.
     let retention: TimeInterval
     let now: @Sendable () -> Date
+    /// The time between two searches for due customers, when none is left.
     let interval: Duration
     let logger: Logger
 
-    /// How many customers or messages one transaction handles. That takes a few milliseconds.
+    /// The number of customers or messages that one transaction handles, which takes a few milliseconds.
     private static let batch = 200
 
     func run() async throws {

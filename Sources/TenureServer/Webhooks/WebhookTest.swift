@@ -30,10 +30,13 @@ extension Webhook {
         ]
         switch await (try WebhookSender()).send(json, headers: headers, to: target) {
         case .status(let status, _) where (200..<300).contains(status):
-            return (true, "delivered: it answered \(status)")
+            return (true, "delivered: the endpoint answered \(status)")
         case .status(let status, _) where (300..<400).contains(status):
-            return (false, "it redirects (\(status)), and redirects aren't followed; configure the URL it redirects to")
-        case .status(let status, _): return (false, "it answered \(status) instead of 2xx")
+            return (
+                false,
+                "the endpoint redirects (\(status)), and redirects aren't followed; configure the URL to which it redirects"
+            )
+        case .status(let status, _): return (false, "the endpoint answered \(status) instead of 2xx")
         case .none(let words): return (false, words)
         }
     }

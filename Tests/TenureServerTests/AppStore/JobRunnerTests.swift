@@ -52,7 +52,7 @@ import Testing
     ) -> JobRunner<String> {
         JobRunner(
             next: { try await queue.next() }, perform: perform, done: { await queue.finish($0) },
-            failed: { job, _, until in await queue.fail(job, until: until) }, time: time.time,
+            failed: { job, until in await queue.fail(job, until: until) }, time: time.time,
             logger: Calculator.logger)
     }
 

@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test func `ready-made personas have versions and dates around the policy's boundaries`() throws {
-        let made = ReadyMadePersonas(try Calculator.policy(), on: .iOS, signed: Calculator.now).made
+        let made = ReadyMadePersonas(try Calculator.policy(), on: .iOS, signed: Calculator.now).personas
         func settings(_ name: String) -> [String: String] {
             Dictionary(uniqueKeysWithValues: made.first { $0.name == name }?.proof.settings ?? [])
         }
@@ -75,7 +75,7 @@ import Testing
             releases: [
                 release("3", "2012-01-01"), release("97", "2014-01-01"), release("120", "2015-06-10T18:00:00Z"),
             ], entitlements: usual.entitlements)
-        let made = ReadyMadePersonas(policy, on: .iOS, signed: Calculator.now).made
+        let made = ReadyMadePersonas(policy, on: .iOS, signed: Calculator.now).personas
         #expect(made.first { $0.name == "last-paid-build" }?.proof.originalAppVersion == "97")
         #expect(made.first { $0.name == "first-buyer" }?.proof.originalAppVersion == "3")
         #expect(made.first { $0.name == "first-buyer" }?.proof.originalPurchaseDate == Date(written: "2012-01-01"))
@@ -86,7 +86,7 @@ import Testing
             app: .init(bundleID: "com.example.calculator"), eras: [Era(name: "free", model: .free)],
             entitlements: [Entitlement(name: "everything", products: [.init(id: "com.example.calculator.everything")])])
         let none = ReadyMadePersonas(one, on: .iOS, signed: Calculator.now)
-        #expect(none.made.isEmpty && none.omitted.count == ReadyMadePersonas.Name.allCases.count)
+        #expect(none.personas.isEmpty && none.omitted.count == ReadyMadePersonas.Name.allCases.count)
 
         let undated = try Policy(
             app: .init(bundleID: "com.example.calculator"),
@@ -98,7 +98,7 @@ import Testing
         #expect(ReadyMadePersonas.platform(of: undated) == .macOS)
         let some = ReadyMadePersonas(undated, on: .macOS, signed: Calculator.now)
         #expect(
-            some.made.map(\.name) == [
+            some.personas.map(\.name) == [
                 "first-buyer", "last-paid-build", "after-the-change", "family-member", "refunded",
             ])
         let omitted = ["in-the-changeover", "pre-order", "no-original-version", "mac-buyer-on-iphone"]

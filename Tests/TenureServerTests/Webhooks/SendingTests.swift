@@ -45,10 +45,13 @@ import Testing
 
     @Test func `each way in which sending a webhook can fail has its error`() async throws {
         let cases: [(Receiver.Answer, String)] = [
-            (.silence, "it didn't respond in time"),
-            (.hangUp, "it closed the connection without a response"),
-            (.text("SSH-2.0-secret\r\n\r\n"), "its response isn't HTTP"),
-            (.text("HTTP/1.1 200 OK\r\nX: " + String(repeating: "x", count: 200_000)), "its response isn't HTTP"),
+            (.silence, "the endpoint didn't respond in time"),
+            (.hangUp, "the endpoint closed the connection without a response"),
+            (.text("SSH-2.0-secret\r\n\r\n"), "the endpoint's response isn't HTTP"),
+            (
+                .text("HTTP/1.1 200 OK\r\nX: " + String(repeating: "x", count: 200_000)),
+                "the endpoint's response isn't HTTP"
+            ),
         ]
         for (answer, words) in cases {
             let receiver = try await Receiver { _, _ in answer }
@@ -58,7 +61,8 @@ import Testing
             #expect(told == .none(words))
             try await receiver.close()
             #expect(
-                try await send(to: "http://127.0.0.1:\(receiver.port)/") == .none("it refused the connection"))
+                try await send(to: "http://127.0.0.1:\(receiver.port)/") == .none("the endpoint refused the connection")
+            )
         }
     }
 
@@ -90,7 +94,7 @@ import Testing
                     to: "https://hooks.example.com:\(receiver.port)/", addresses: addresses, roots: certificate.roots,
                     attempt: attempt))
         }
-        let refused = WebhookSender.Answer.none("it refused the connection")
+        let refused = WebhookSender.Answer.none("the endpoint refused the connection")
         #expect(answers == [refused, .status(200, retryAfter: nil), refused])
         try await receiver.close()
     }
@@ -101,10 +105,10 @@ import Testing
         let url = "https://hooks.example.com:\(receiver.port)/"
         #expect(
             try await send(to: url, addresses: ["127.0.0.1"], roots: certificate.roots)
-                == .none("its certificate names another host"))
+                == .none("the endpoint's certificate names another host"))
         #expect(
             try await send(to: url, addresses: ["127.0.0.1"])
-                == .none("its certificate isn't trusted, or it doesn't support TLS 1.2"))
+                == .none("the endpoint's certificate isn't trusted, or it doesn't support TLS 1.2"))
         #expect(receiver.received.isEmpty)
         try await receiver.close()
     }
