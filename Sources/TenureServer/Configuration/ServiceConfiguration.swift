@@ -149,7 +149,7 @@ public struct ServiceConfiguration: Sendable {
 
         /// The average number of requests per second; 0 for no limit.
         public var perSecond: Double
-        /// The number of requests that may come at once after a pause.
+        /// The number of requests that may come at once after a pause; a number below 1 is used as 1.
         public var burst: Double
 
         /// Creates a rate. There is no limit if `perSecond` is 0.

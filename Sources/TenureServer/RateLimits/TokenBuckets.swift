@@ -27,7 +27,8 @@ final class TokenBuckets: Sendable {
     /// Creates the buckets; nil for a rate without a limit.
     init?(_ rate: ServiceConfiguration.Rate, capacity: Int = 65_536) {
         guard rate.perSecond > 0 else { return nil }
-        self.rate = rate
+        // A bucket that holds less than one token would never let a request through.
+        self.rate = .init(perSecond: rate.perSecond, burst: max(1, rate.burst))
         self.capacity = capacity
     }
 

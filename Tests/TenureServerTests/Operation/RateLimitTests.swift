@@ -22,6 +22,13 @@ import Testing
         #expect(buckets.take(1, at: 100 * Self.second) != nil)
     }
 
+    @Test func `a rate without a burst lets single requests through`() throws {
+        let buckets = try #require(TokenBuckets(.init(perSecond: 1, burst: 0)))
+        #expect(buckets.take(1, at: 0) == nil)
+        #expect(buckets.take(1, at: 0) == 1)
+        #expect(buckets.take(1, at: 1_000_000_000) == nil)
+    }
+
     @Test func `rate limits survive a clock that goes backward`() throws {
         let buckets = try #require(TokenBuckets(.init(perSecond: 1, burst: 1)))
         #expect(buckets.take(1, at: 5 * Self.second) == nil)
