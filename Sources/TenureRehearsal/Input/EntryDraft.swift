@@ -91,7 +91,7 @@ struct EntryDraft {
     }
 
     /// Uses the digest as the name of an artifact without an ID, so that a repeated artifact is counted only once.
-    private mutating func name(byContent digest: [UInt8]) {
+    private mutating func addName(byContent digest: [UInt8]) {
         // 128 bits suffice to distinguish all artifacts.
         addName(.content, digest.prefix(16).hexadecimal)
     }
