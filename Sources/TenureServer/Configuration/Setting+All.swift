@@ -15,7 +15,7 @@ extension Setting {
         "the folder of the service's keys, mode 600; by default the folder of the SQLite file")
     package static let trust = Setting(
         "trust", listOf: .trust, \.trust, isOfApp: true,
-        "certificates to trust beside Apple's roots; for xcode, the certificate of your Xcode")
+        "certificates to trust in addition to Apple's roots; for xcode, the certificate of your Xcode")
     package static let adminKeyFile = Setting(
         "adminKeyFile", .path, \.adminKeyFile, isOfApp: true,
         "a file with the admin key, made by `tenure admin-key generate`; mode 600"
@@ -69,7 +69,7 @@ extension Setting {
         Setting("port", 0...65_535, \.configuration.port, "the port to listen on; 0 takes any free one"),
         Setting(
             "environments", listOf: .choice(["production", "sandbox", "xcode"]), \.environments,
-            flag: "environment", isOfApp: true, "the App Store environments that count"),
+            flag: "environment", isOfApp: true, "the App Store environments from which the service accepts data"),
         trust,
         adminKeyFile,
         Setting(
@@ -81,7 +81,7 @@ extension Setting {
             "addresses or networks (10.0.0.0/8) of the proxies that terminate TLS in front of the service"),
         Setting(
             "testAnchorsBeyondLoopback", \.configuration.allowsTestAnchorsBeyondLoopback,
-            "accept test authorities in `trust` although other machines can reach the service; anyone with their private key can get every entitlement"
+            "accept test authorities in `trust` although other machines can reach the service; anyone with a test authority's private key can get every entitlement"
         ),
         Setting(
             "transfer", \.configuration.transfer, isOfApp: true,
@@ -160,7 +160,8 @@ extension Setting {
             "the lowest rate of a request body, in bytes per second; 0 means no limit"),
         Setting(
             "limits.connections", 1...1_000_000, \.configuration.limits.connections,
-            "connections at once, never more than the process may open; beyond it, the longest idle one is closed"),
+            "connections at once, never more than the process may open; at the limit, a new connection replaces the longest idle one"
+        ),
         Setting(
             "limits.connectionsPerAddress", 1...1_000_000, \.configuration.limits.connectionsPerAddress,
             "connections at once from one address (IPv6: from one /64); for a client behind a proxy, its requests in progress"
