@@ -79,7 +79,9 @@ private struct HeldTransport: Transport {
         }
     }
 
-    @Test func `a denial by the service doesn't count if a subscription's state couldn't be read`() async throws {
+    @Test func `a denial by the service leaves the answer undetermined if a subscription's state can't be read`()
+        async throws
+    {
         try await RealService.run { service in
             let ended = InventedApp.subscription(until: InventedApp.now.addingTimeInterval(-InventedApp.day))
             let subscription = try InventedApp.signed(ended, of: "704000000000000002")

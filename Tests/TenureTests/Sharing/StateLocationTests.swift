@@ -72,7 +72,7 @@ import Testing
         #expect(await device.start().allows("everything"))
     }
 
-    @Test func `A keychain that refuses is reported once if it refuses both a shared and a private state`() throws {
+    @Test func `a keychain that refuses both the shared and the private state is reported once`() throws {
         let lines = Locked<[String]>([])
         let log = FallbackStateStorage.once { line in lines.withLock { $0.append(line) } }
         for operation in ["read", "update"] {
