@@ -5,7 +5,7 @@ package import TenureMint
 
 @testable package import LocalAppStore
 
-/// Sells an invented app in a local store. Tests of the store and of StoreKit use it.
+/// An invented app and its products, for tests of the local App Store and of StoreKit.
 package protocol CalculatorSeller {}
 
 extension CalculatorSeller {
@@ -14,12 +14,12 @@ extension CalculatorSeller {
     package static var coins: String { "com.example.calculator.coins" }
     package static var season: String { "com.example.calculator.season" }
     package static var monthly: String { "com.example.calculator.monthly" }
-    /// A number, as in App Store Connect.
+    /// The ID of the subscription group, which is a number in App Store Connect.
     package static var group: String { "20828838" }
     package static var yearly: String { "com.example.calculator.yearly" }
     package static var pro: String { "com.example.calculator.pro" }
 
-    /// One for all, because creating RSA keys takes time.
+    /// One authority for all tests, because creating RSA keys takes time.
     package static var authority: TestAuthority { sharedAuthority }
     package static var verifier: AppStoreVerifier { sharedVerifier }
 

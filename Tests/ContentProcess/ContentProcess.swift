@@ -23,6 +23,6 @@ struct ContentProcess {
         }
     }
 
-    /// At once: what a killed process had in a buffer would be lost.
+    /// Writes at once, because a killed process would lose the contents of a buffer.
     static func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
 }

@@ -8,7 +8,7 @@ import Foundation
     private let streamSocket = SOCK_STREAM
 #endif
 
-/// A plain web server for a folder, with byte ranges. One request a connection.
+/// A plain web server for a folder, with byte ranges. It serves one request per connection.
 struct FileServer {
     struct CannotListen: Error {}
 

@@ -3,7 +3,9 @@ import Foundation
 import Testing
 
 @Suite struct `tenure admin-key` {
-    @Test func `tenure admin-key shows a new key once, lists keys without it, and revokes it`() async throws {
+    @Test func `tenure admin-key shows a new key only once, lists keys without their secrets, and revokes a key`()
+        async throws
+    {
         let folder = try Folder()
         try await createDatabase(folder.url("tenure.sqlite").path)
         let database = ["--database", folder.url("tenure.sqlite").path]

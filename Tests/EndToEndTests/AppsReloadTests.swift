@@ -185,7 +185,7 @@ import Testing
             "pages: { policy: notes.yaml, database: notes.sqlite, keys: keys/notes }")
         result = try await testBed.apps("reload", at: client)
         #expect(result.status == 0 && result.output.hasPrefix("added: pages\n"), "\(result)")
-        // One reload can also replace the removed app and add another.
+        // One reload can also remove an app and add another app with the same database.
         try testBed.configure(
             "default: calculator", TestBed.calculator,
             "notes: { policy: notes.yaml, database: notes.sqlite }")
@@ -195,7 +195,7 @@ import Testing
         #expect(await service.end(by: SIGTERM) == 0, "\(service.errors)")
     }
 
-    // The request that removes it is counted as well.
+    // The reload request is itself one of the open requests that a shutdown waits for.
     @Test(.timeLimit(.minutes(2))) func `a reload that removes the first app doesn't wait for the shutdown timeout`()
         async throws
     {
@@ -292,7 +292,7 @@ import Testing
         let apps = try #require(try listed.json()["apps"] as? [[String: Any]])
         #expect(apps.count == 2 && (apps[1]["detail"] as? String)?.contains("127.0.0.1") == true, "\(listed.output)")
         #expect(await products(client) == "com.example.calculator.everything")
-        // Its configuration can change while it doesn't run.
+        // The configuration of `notes` can change while `notes` doesn't run.
         try testBed.configure("default: calculator", TestBed.calculator, TestBed.notes)
         #expect(try await testBed.apps("reload", at: client).output.hasPrefix("reloaded: calculator, notes\n"))
         for _ in 0..<200 where await products("/apps/notes", client) == "503" {

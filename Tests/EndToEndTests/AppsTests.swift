@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `a missing or misplaced setting of an app is reported with its line`() async throws {
+    @Test func `serve reports a missing, misplaced or invalid setting of an app`() async throws {
         let folder = try Folder()
         let cases = [
             ("apps: { notes: { policy: notes.yaml } }", "tenure.yaml:1:9: the app `notes` needs `database`"),
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    /// The configuration of one app with an SQLite file, and one with this database.
+    /// The configuration of an app with an SQLite file and of an app with this database.
     private func configuration(in folder: Folder, notes database: String) throws -> String {
         try folder.write(Self.policy("com.example.calculator"), to: "calculator.yaml")
         try folder.write(Self.policy("com.example.notes"), to: "notes.yaml")
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func `an app starts once its database server runs, and other apps don't wait for it`() async throws {
+    @Test func `an app starts once its database server runs, and other apps start without waiting`() async throws {
         let folder = try Folder()
         let server = try PostgresServer()
         try server.stop(.fast)
@@ -120,7 +120,7 @@ import Testing
         #expect(await service.end(by: SIGTERM) == 0, "\(service.errors)")
     }
 
-    @Test func `an app without its database doesn't keep the service's other apps from running`() async throws {
+    @Test func `a service runs its other apps if the database of one app is missing`() async throws {
         let folder = try Folder()
         let config = try configuration(in: folder, notes: "notes.sqlite")
         let first = try RunningCommand(["serve", "--config", config])
@@ -143,7 +143,9 @@ import Testing
         #expect(none.status == 1 && none.errors.contains("but there is a signing key"), "\(none.errors)")
     }
 
-    @Test func `serve --check fails if all apps together may exceed PostgreSQL's connections`() async throws {
+    @Test func `serve --check fails if all apps together may open more connections than PostgreSQL allows`()
+        async throws
+    {
         let folder = try Folder()
         let server = try PostgresServer(settings: ["max_connections": "20"])
         for (connections, status, words) in [(10, Int32(0), ""), (17, 1, "may open 19 connections")] {

@@ -58,7 +58,7 @@ import Testing
         String(link.split(separator: "/").last?.prefix { $0 != "?" } ?? "")
     }
 
-    /// Whether a download is identical to the file of its link.
+    /// Expects that a downloaded file has the hash in its link.
     private func expect(
         _ file: String, isAt link: String, sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
@@ -116,7 +116,8 @@ import Testing
         #expect(!log.contains(links.accessToken) && !metrics.contains(links.accessToken))
     }
 
-    @Test func `published content continues with the same link after the service was killed`() async throws {
+    @Test func `a download of published content resumes with the same link after the service was killed`() async throws
+    {
         let (service, port) = try await testBed.start(["--content-folder", published])
         let links = try await links(on: port)
         let url = "http://127.0.0.1:\(port)\(links.archive)"
@@ -142,7 +143,7 @@ import Testing
         #expect(await again.end(by: SIGTERM) == 0)
     }
 
-    @Test func `published content has links to a bucket signed with the new secrets after SIGHUP`() async throws {
+    @Test func `after SIGHUP, links to published content in a bucket are signed with the new secrets`() async throws {
         let secret = try folder.writeSecret("first-secret", to: "s3-secret")
         let session = try folder.writeSecret("old-session", to: "s3-session")
         let (service, port) = try await testBed.start([

@@ -26,7 +26,7 @@ import Testing
         #expect(await service.end(by: SIGTERM) == 0)
     }
 
-    @Test func `tenure database migrate moves every byte to PostgreSQL and back, and every command works on both`()
+    @Test func `tenure database migrate moves every row to PostgreSQL and back, and the dump stays the same`()
         async throws
     {
         let testBed = try SoakTestBed()
@@ -92,7 +92,9 @@ import Testing
         #expect(try await testBed.databaseCommand("backup", copy, "--force").status == 0)
     }
 
-    @Test func `tenure database check prints the findings and exits with 1`() async throws {
+    @Test func `tenure database check exits with 0 for a healthy database, and otherwise prints the problem`()
+        async throws
+    {
         let testBed = try SoakTestBed()
         let none = try await testBed.databaseCommand("check")
         #expect(none.status == 1 && none.errors.contains("there is no database at"))

@@ -13,7 +13,7 @@ import Testing
         return service.errors
     }
 
-    @Test func `a service refuses a database if its role lacks USAGE on the schema`() async throws {
+    @Test func `a service refuses a database if its PostgreSQL role lacks USAGE on the schema`() async throws {
         let (server, schema, role) = (try PostgresServer.shared(), Self.fresh(), Self.fresh())
         let owner = try SoakTestBed(database: server.url("schema=\(schema)"))
         let (service, _) = try await owner.start()
@@ -28,12 +28,12 @@ import Testing
             #expect(errors.contains("or have `USAGE` on the schema"), "\(errors)")
             #expect(!errors.contains("audit_stays"))
         }
-        // With USAGE alone, the next right is named.
+        // With USAGE alone, the message is about the next missing privilege.
         try server.run("GRANT USAGE ON SCHEMA \(schema) TO \(role)")
         #expect(try await refusal(guest).contains("permission denied for table"), "\(errors)")
     }
 
-    @Test func `a running service reports that its role has lost USAGE on the schema`() async throws {
+    @Test func `a running service reports that its PostgreSQL role has lost USAGE on the schema`() async throws {
         let (server, schema, role) = (try PostgresServer.shared(), Self.fresh(), Self.fresh())
         try server.run("CREATE ROLE \(role) LOGIN; CREATE SCHEMA \(schema) AUTHORIZATION \(role)")
         let testBed = try SoakTestBed(database: server.url(user: role, "schema=\(schema)"))
@@ -55,7 +55,7 @@ import Testing
         #expect(await service.end(by: SIGTERM) == 0)
     }
 
-    @Test func `a service refuses a pooler in statement mode`() async throws {
+    @Test func `a service refuses a PgBouncer pooler in statement mode`() async throws {
         let pooler = try PgBouncer(before: try PostgresServer.shared(), mode: .statement, connections: 2)
         let testBed = try SoakTestBed(database: pooler.url("schema=\(Self.fresh())"))
         let errors = try await refusal(testBed)
@@ -110,7 +110,7 @@ import Testing
         return "notes: { policy: notes.yaml, database: \(database) }"
     }
 
-    @Test func `a service refuses another app's database under a hard link`() async throws {
+    @Test func `a service refuses an app's database file that is a hard link to another app's file`() async throws {
         let testBed = try SoakTestBed()
         let (service, _) = try await testBed.start()
         #expect(await service.end(by: SIGTERM) == 0)
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test func `a service refuses its database after a move below apps if its keys weren't moved`() async throws {
+    @Test func `an app moved below the apps setting doesn't start if its keys stayed in the old folder`() async throws {
         let testBed = try SoakTestBed()
         let (service, port) = try await testBed.start()
         let (status, _) = await SoakClient(port: port).post(
@@ -144,7 +144,7 @@ import Testing
         #expect(await working.end(by: SIGTERM) == 0)
     }
 
-    @Test func `a service refuses a database that another migration fills`() async throws {
+    @Test func `of two migrations to one target at once, one is refused because the target isn't empty`() async throws {
         let first = try SoakTestBed()
         let second = try SoakTestBed(authority: first.authority)
         for testBed in [first, second] {
@@ -170,7 +170,7 @@ import Testing
         #expect(await service.end(by: SIGTERM) == 0)
     }
 
-    @Test func `a service refuses a missing schema if there are keys`() async throws {
+    @Test func `a service that has keys starts on an empty schema only with --new-database`() async throws {
         let server = try PostgresServer.shared()
         let old = try SoakTestBed(database: server.url("schema=\(Self.fresh())"))
         let (service, _) = try await old.start()
@@ -195,7 +195,7 @@ import Testing
     }
 
     /// Only a service creates keys. No command does.
-    @Test func `no command creates keys or folders for a database that can't be used`() async throws {
+    @Test func `serve --check and other commands create no keys and no folder for keys`() async throws {
         let testBed = try SoakTestBed()
         let (service, _) = try await testBed.start()
         #expect(await service.end(by: SIGTERM) == 0)

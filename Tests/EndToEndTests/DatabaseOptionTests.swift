@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(arguments: inspecting + changing)
-    func `commands that use a service's database don't create a missing one`(command: [String]) async throws {
+    func `commands that use a service's database don't create a missing database`(command: [String]) async throws {
         let server = try PostgresServer.shared()
         let url = server.url("schema=mistyped_\(UInt32.random(in: .min ... .max))")
         let folder = try Folder()
@@ -76,7 +76,7 @@ import Testing
         #expect(try await Command.run("database", "dump", "--database", target).status == 0)
     }
 
-    @Test func `commands that use a service's database take the name of one of several apps`() async throws {
+    @Test func `commands that use a service's database select one of several apps with --app`() async throws {
         let testBed = try await Self.served()
         let file = try testBed.folder.write(
             "apps:\n  calculator: { policy: policy.yaml, database: tenure.sqlite, keys: . }\n", to: "tenure.yaml")

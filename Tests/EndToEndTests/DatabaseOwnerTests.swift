@@ -44,7 +44,7 @@ import Testing
         try await Self.fill(first)
         try await Self.fill(second)
         let dumps = [try await first.databaseCommand("dump").output, try await second.databaseCommand("dump").output]
-        // Each service keeps its own keys, and gets the other one's database.
+        // Each service keeps its own keys, and gets the other service's database.
         for (testBed, database) in [(first, second.database), (second, first.database)] {
             let exchanged = try RunningCommand(
                 ["serve", "--policy", testBed.policy, "--database", database, "--keys", testBed.folder.path]
@@ -55,7 +55,9 @@ import Testing
             [try await first.databaseCommand("dump").output, try await second.databaseCommand("dump").output] == dumps)
     }
 
-    @Test func `of two services of different apps with one database URL, the second is refused`() async throws {
+    @Test func `of two services of different apps with one database URL, the second service doesn't start`()
+        async throws
+    {
         let server = try PostgresServer()
         let first = try SoakTestBed(database: server.url())
         let second = try SoakTestBed(database: server.url(), bundleID: Self.other)

@@ -12,7 +12,9 @@ import Testing
         result.output.split(separator: "\n").filter { $0.hasPrefix("  customer ") }
     }
 
-    @Test func `tenure demo prints a sentence for each customer, and finds them in a second run`() async throws {
+    @Test func `tenure demo prints a sentence for each customer, and finds the same customers in a second run`()
+        async throws
+    {
         let folder = try Folder()
         let first = try await runDemo(folder)
         #expect(first.status == 0, "\(first.errors)")
@@ -25,7 +27,7 @@ import Testing
             #expect(first.output.contains(sentence))
         }
         #expect(customers(first).count == 8)
-        // A line for each customer with `everything`. The one with only a receipt gets no link.
+        // A line for each customer with `everything`. The customer with only a receipt gets no link.
         let packs = first.output.matches(of: #/  may download: grand-piano\n/#).count
         let unbound = first.output.matches(of: #/  may download: nothing, since this receipt /#).count
         #expect(packs == 4 && unbound == 1)
@@ -34,7 +36,7 @@ import Testing
         #expect(customers(second) == customers(first))
     }
 
-    @Test func `the link to an asset pack that tenure demo prints downloads the pack`() async throws {
+    @Test func `tenure demo prints a link that downloads an asset pack`() async throws {
         let folder = try Folder()
         let demo = try RunningCommand(["demo", "--folder", folder.url("var").path, "--port", "0"])
         #expect(try await demo.writes("Ctrl-C stops the service"), "\(demo.errors)")

@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `a repeated erasure gets the same response, and the database doesn't name the erased customer`(
+    func `a repeated erasure gets the same response, and only the audit trail keeps the customer's ID`(
         onServer isOnServer: Bool
     ) async throws {
         let database =
@@ -67,7 +67,9 @@ import Testing
         #expect(await again.end(by: SIGTERM) == 0)
     }
 
-    @Test func `erased data leaves the database's files within a minute, also if the service is killed`() async throws {
+    @Test func `erased data is gone from the database's files within a minute, also if the service is killed`()
+        async throws
+    {
         let testBed = try SoakTestBed()
         let (service, port) = try await testBed.start()
         let id = try await customers(1, testBed, at: port)[0]

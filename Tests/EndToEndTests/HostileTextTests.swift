@@ -92,7 +92,8 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `hostile text with a NUL character gets status 400, or is refused as malformed`(onPostgres: Bool) async throws
+    func `hostile text with a NUL character gets status 400, or status 422 inside a signed artifact`(onPostgres: Bool)
+        async throws
     {
         let database = try onPostgres ? PostgresServer.shared().url("schema=nul") : nil
         let testBed = try SoakTestBed(database: database)

@@ -82,7 +82,7 @@ import Testing
             ["app-store", "order", id, "--service", url, "--key-file", folder.url("admin.key").path] + more)
     }
 
-    @Test func `tenure app-store order finds a customer by the order ID of a receipt`() async throws {
+    @Test func `tenure app-store order finds a customer by the order ID from Apple's e-mail receipt`() async throws {
         _ = try await perform("acquire", "customer=Zoe")
         let bought = try await perform("buy", "customer=Zoe", "product=com.example.calculator.pro")
         #expect(bought.status == 0, "\(bought.errors)")

@@ -74,7 +74,7 @@ import Testing
     ]
 
     @Test(arguments: secretFiles)
-    func `a file with a secret in place of a policy, cases, asset packs or a release list isn't quoted`(text: String)
+    func `no message quotes a secret file that was given as a policy, test cases, packs or a release list`(text: String)
         async throws
     {
         let folder = try Folder()
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func `the message about a file of another kind says what it looks like`() async throws {
+    @Test func `the message about a file that isn't a policy says what the file looks like`() async throws {
         let folder = try Folder()
         for (text, look) in [
             (Self.secretFiles[0], "a plain text"), (Self.secretFiles[2], "a list"),
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test func `a secret inside a policy isn't quoted, and other lines of a damaged policy are`() async throws {
+    @Test func `messages redact secrets inside a policy, and quote other lines of a damaged policy`() async throws {
         let folder = try Folder()
         let secret = try folder.write(
             "app: whsec_canary\neras: [{ name: postgres://ada:canary@db, model: tenure_key_canary }]\n", to: "a.yaml")

@@ -126,7 +126,7 @@ import Testing
         #expect(result.output.contains("metrics: off\n"))
     }
 
-    @Test func `tenure serve reports wrong usage, and its help lists every setting`() async throws {
+    @Test func `tenure serve reports wrong usage, and its help lists the settings`() async throws {
         #expect(try await Command.run("serve", "--prot", "1").status == 64)
         #expect(try await Command.run("serve", "--port").status == 64)
         let help = try await Command.run("serve", "--help")
@@ -148,7 +148,7 @@ import Testing
         // The other request in flight is the one that reads the metric.
         while try await metric("tenure_requests_in_flight", port: port) != 2 { await Task.yield() }
         service.signal(SIGTERM)
-        // It accepts no new connections.
+        // The service accepts no new connections.
         while let late = try? RawConnection(port: port) {
             _ = late
             await Task.yield()
@@ -160,7 +160,7 @@ import Testing
         #expect(await service.ended() == 0)
     }
 
-    @Test func `a client that never finishes its request doesn't keep the service from stopping`() async throws {
+    @Test func `the service stops even if a client never finishes its request`() async throws {
         let (service, port) = try await start("--timeouts-shutdown", "1")
         let slow = try RawConnection(port: port)
         slow.send(Self.request + "Content-Length: 25\r\n\r\n{\"appTransaction\":")
@@ -175,7 +175,7 @@ import Testing
 
     private static let isSoak = ProcessInfo.processInfo.environment["TENURE_SOAK"] != nil
 
-    @Test func `slow clients and endless request bodies don't increase the service's memory`() async throws {
+    @Test func `slow clients and endless request bodies increase the service's memory only a little`() async throws {
         let count = Self.isSoak ? 10_000 : 500
         RawConnection.raiseLimit()
         let timeout = Self.isSoak ? "60" : "5"

@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `tenure rehearse never writes its report over the database or a file beside it`() async throws {
+    @Test func `tenure rehearse never writes its report over the SQLite database or its log files`() async throws {
         let testBed = try await RehearsalTestBed()
         let policy = try testBed.write(RehearsalTestBed.policy(), to: "policy.yaml")
         let database = testBed.folder.url("tenure.sqlite").path
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func `tenure rehearse never writes its report over the signing key beside the database`() async throws {
+    @Test func `tenure rehearse never writes its report over the signing key in the database's folder`() async throws {
         let testBed = try await RehearsalTestBed()
         let policy = try testBed.write(RehearsalTestBed.policy(), to: "policy.yaml")
         let database = testBed.folder.url("tenure.sqlite").path
@@ -140,7 +140,8 @@ import Testing
         #expect(attributes[.type] as? FileAttributeType == .typeCharacterSpecial)
     }
 
-    @Test func `commands never replace the configuration or the files that it names, under any name`() async throws {
+    @Test func `commands never replace the configuration file or a file named in it, even through a link`() async throws
+    {
         let testBed = try await RehearsalTestBed()
         let policy = try testBed.write(RehearsalTestBed.policy(), to: "new.yaml")
         let database = testBed.folder.url("data/tenure.sqlite").path
@@ -192,7 +193,9 @@ import Testing
         #expect(try backup.status == 0 && contents(old) != Data("old".utf8), "\(backup.errors)")
     }
 
-    @Test func `the other commands don't overwrite their inputs or existing files`() async throws {
+    @Test func `policy, mint and backup never overwrite inputs, and overwrite other files only with --force`()
+        async throws
+    {
         let testBed = try await RehearsalTestBed()
         let policy = try testBed.write(RehearsalTestBed.policy() + "\nreleases: releases.csv\n", to: "policy.yaml")
         let releases = try testBed.write(

@@ -4,8 +4,7 @@ import Testing
 
 /// A developer checks what an early buyer will see.
 @Suite(.serialized) struct `personas by command line and HTTP` {
-    @Test func `tenure persona creates personas, which a sandbox build uses, and lists and revokes them`() async throws
-    {
+    @Test func `tenure persona creates, lists and revokes personas, and a sandbox build can use them`() async throws {
         let testBed = try await PublishingTestBed()
         let (service, port) = try await testBed.start()
         let options = testBed.options(port)
@@ -59,7 +58,7 @@ import Testing
         #expect(await service.end(by: SIGTERM) == 0)
     }
 
-    @Test func `tenure persona reports wrong usage and a wrong key in one clear line each`() async throws {
+    @Test func `tenure persona reports wrong usage, a wrong key and an unreachable service`() async throws {
         let testBed = try await PublishingTestBed()
         let (service, port) = try await testBed.start()
         let options = testBed.options(port)

@@ -10,7 +10,7 @@ import Testing
     private static let between = "704000000000000002"
     private static let late = "704000000000000003"
 
-    @Test func `commands never send a key for a service on this machine to a proxy`() async throws {
+    @Test func `commands reach a service on this machine directly, even if a proxy is configured`() async throws {
         let testBed = try await PublishingTestBed()
         let (service, port) = try await testBed.start()
         // No process listens there, so a command that uses the proxy finds no service.
@@ -24,7 +24,7 @@ import Testing
         #expect(await service.end(by: SIGTERM) == 0)
     }
 
-    @Test func `commands use no proxy for the hosts that no_proxy already named`() async throws {
+    @Test func `commands use no proxy for the hosts in the environment variable no_proxy`() async throws {
         let testBed = try await PublishingTestBed()
         let key = try #require(testBed.options(0).last)
         let proxy = try ClosingProxy()
@@ -37,7 +37,9 @@ import Testing
         }
     }
 
-    @Test func `a policy that takes a right is published with the number of losses, and rolled back`() async throws {
+    @Test func `a policy that takes a right is published once the number of losses is confirmed, and rolled back`()
+        async throws
+    {
         let testBed = try await PublishingTestBed()
         let (service, port) = try await testBed.start()
         let options = testBed.options(port)
@@ -113,7 +115,7 @@ import Testing
         #expect(await again.end(by: SIGTERM) == 0)
     }
 
-    @Test func `tenure rehearse --database and the rehearsal of a publication give the same numbers`() async throws {
+    @Test func `tenure rehearse and tenure policy publish --rehearse give the same numbers`() async throws {
         let testBed = try await PublishingTestBed()
         let (service, port) = try await testBed.start()
         for (id, version) in [(Self.early, "37"), (Self.between, "110"), (Self.late, "300")] {
@@ -152,7 +154,7 @@ import Testing
         #expect(await service.end(by: SIGTERM) == 0)
     }
 
-    @Test func `a rollback needs only the number of customers who lose something`() async throws {
+    @Test func `a rollback needs a confirmation of its losses, but not of its gains`() async throws {
         let testBed = try await PublishingTestBed()
         let (service, port) = try await testBed.start()
         for (id, version) in [(Self.early, "37"), (Self.between, "110")] {

@@ -6,7 +6,7 @@ import Testing
 @Suite struct `the rules of a rehearsal` {
     private static let garbage = "e30.e30.AAAA"
 
-    @Test func `a rehearsal without customers fails, and names the rejected lines`() async throws {
+    @Test func `a rehearsal without customers fails, and reports how many lines were rejected`() async throws {
         let testBed = try await RehearsalTestBed()
         let policy = try testBed.write(RehearsalTestBed.policy(), to: "policy.yaml")
         for lines in [[], ["", " "], [Self.garbage, "nonsense"]] {
@@ -27,7 +27,7 @@ import Testing
         #expect(text.status == 2 && text.output.contains("fails: no customer was rehearsed"))
     }
 
-    @Test func `more than 5 percent of lines with a rejected artifact fail a rehearsal, unless more are allowed`()
+    @Test func `a rehearsal fails if over 5 percent of its lines have a rejected artifact, unless more are allowed`()
         async throws
     {
         let testBed = try await RehearsalTestBed()
@@ -53,10 +53,11 @@ import Testing
         }
     }
 
-    @Test func `a rehearsal counts contradicting proofs, and --fail-if can use the count`() async throws {
+    @Test func `a rehearsal counts customers with contradicting proofs, and --fail-if can use the count`() async throws
+    {
         let testBed = try await RehearsalTestBed()
         let policy = try testBed.write(RehearsalTestBed.policy(), to: "policy.yaml")
-        // The build is of the paid era, and the date is of the free one. A purchase or the version decides.
+        // The build is of the paid era, and the date is of the free era. A purchase or the version decides.
         let bought = try RehearsalTestBed.line(
             try await testBed.appTransaction("1", build: "37", date: "2015-12-01"),
             [try await testBed.transaction("9", of: "1")])
@@ -77,7 +78,9 @@ import Testing
         #expect(text.output.contains("2 customers (66.7%) have contradicting proofs"))
     }
 
-    @Test func `an owner who bought again after a refund gets the same decision in a rehearsal`() async throws {
+    @Test func `an owner who bought the app again after a refund gets one decision from decide and rehearse`()
+        async throws
+    {
         let testBed = try await RehearsalTestBed()
         let policy = try testBed.write(RehearsalTestBed.policy(), to: "policy.yaml")
         func signed(_ date: String, _ more: [String] = []) async throws -> String {
@@ -88,7 +91,7 @@ import Testing
                     "originalPlatform=iOS", "receiptCreationDate=\(date)",
                 ] + more)
         }
-        // The third artifact restores the right. A later one of the same month follows, and then one of another month.
+        // The second artifact has the refund, and the third artifact proves the new purchase. Two later artifacts follow.
         let artifacts = [
             try await signed("2015-05-01"), try await signed("2015-05-11", ["revocationDate=2015-05-10"]),
             try await signed("2015-05-20"), try await signed("2015-06-30"), try await signed("2015-07-01"),
@@ -109,7 +112,9 @@ import Testing
         }
     }
 
-    @Test func `an exported ID joins evidence lines, unless it names more than ten accounts`() async throws {
+    @Test func `evidence lines with one exported ID are one customer, unless the ID has more than ten accounts`()
+        async throws
+    {
         let testBed = try await RehearsalTestBed()
         let policy = try testBed.write(RehearsalTestBed.policy(), to: "policy.yaml")
         func lines(_ accounts: Int, id: String) async throws -> [String] {
@@ -150,7 +155,7 @@ import Testing
         for (id, account) in [("a", "1"), ("a", "2"), ("b", "2"), ("b", "3"), ("c", "4")] {
             lines.append(try RehearsalTestBed.line(id: id, try await testBed.appTransaction(account)))
         }
-        // One line has only the account, the other one also a purchase.
+        // This line has only a purchase of the third account.
         lines.append(try RehearsalTestBed.line(nil, [try await testBed.transaction("7", of: "3")]))
         for lines in [lines, lines.reversed()] {
             let result = try await testBed.rehearse(policy, "--evidence", try testBed.evidence(lines))
@@ -177,7 +182,9 @@ import Testing
         #expect(try String(contentsOfFile: page, encoding: .utf8).contains("com.example.calculator.forgotten"))
     }
 
-    @Test func `one evidence line with complete purchases makes all purchases of its customer complete`() async throws {
+    @Test func `a customer's purchases are complete if at least one of the customer's evidence lines says so`()
+        async throws
+    {
         let testBed = try await RehearsalTestBed()
         let policy = try testBed.write(RehearsalTestBed.policy(), to: "policy.yaml")
         let newcomer = try await testBed.appTransaction("1", build: "300", date: "2015-12-01")
@@ -199,7 +206,8 @@ import Testing
         #expect(try await denied([try RehearsalTestBed.line(newcomer, isComplete: false)]) == 0)
     }
 
-    @Test func `a rehearsal counts a customer who gains one entitlement and loses another as both`() async throws {
+    @Test func `a customer who gains one entitlement and loses another is counted in gains and in losses`() async throws
+    {
         let testBed = try await RehearsalTestBed()
         let old = try testBed.write(
             RehearsalTestBed.policy(entitlements: "  printing: { honors: [paid] }"), to: "old.yaml")
@@ -213,7 +221,7 @@ import Testing
         #expect(try result.sentence.hasPrefix("Do not ship: 1 customer of build 37 on iOS would lose `printing`"))
     }
 
-    @Test func `a rehearsal's conditions lost and changed count customers over all entitlements`() async throws {
+    @Test func `in --fail-if, lost and changed count customers, whichever entitlement they lose`() async throws {
         let testBed = try await RehearsalTestBed()
         // Under the old policy, each of the two customers has a different entitlement.
         let old = """
@@ -247,7 +255,7 @@ import Testing
     }
 
     @Test
-    func `a rehearsal's condition changed counts a new outcome, but not a new reason for the same outcome`()
+    func `in --fail-if, changed counts customers with a new outcome, but not with only a new reason`()
         async throws
     {
         let testBed = try await RehearsalTestBed()

@@ -35,7 +35,7 @@ import Testing
         ] + more
     }
 
-    @Test func `tenure rehearse counts a corpus correctly from a file and from standard input, and writes a page`()
+    @Test func `tenure rehearse counts minted customers correctly from a file and from standard input`()
         async throws
     {
         let (file, truth) = try await corpus(1500)
@@ -113,7 +113,7 @@ import Testing
         #expect(command.errors.contains("stopping"))
     }
 
-    @Test func `tenure rehearse rehearses a service's database, with customers of a test authority only on request`()
+    @Test func `tenure rehearse reads customers of a test authority from a database only with --trust`()
         async throws
     {
         let testBed = try SoakTestBed()

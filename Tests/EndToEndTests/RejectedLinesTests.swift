@@ -48,7 +48,7 @@ import Testing
         #expect(result.status == 1)
     }
 
-    @Test func `a rehearsal counts rejected lines beyond ten thousand, and doesn't write them`() async throws {
+    @Test func `a rehearsal counts all rejected lines, but writes only the first ten thousand`() async throws {
         let lines = String(repeating: "x\n", count: 30_000) + String(repeating: "{\"a\":1}\n", count: 15_000)
         let (report, file, entries) = try await rehearse(lines)
         #expect(try counted(report).values.reduce(0, +) == 45_000)
@@ -59,7 +59,7 @@ import Testing
         #expect(file.split(separator: "\n").last?.contains("\"omitted\":35000") == true)
     }
 
-    @Test func `rejected lines of a rehearsal beyond sixteen megabytes are counted and not written`() throws {
+    @Test func `the file of rejected lines ends at sixteen megabytes, with the number of omitted lines`() throws {
         let folder = try Folder()
         let file = BadLineFile(path: folder.url("rejected.ndjson").path)
         // A bidirectional character becomes six.
@@ -75,7 +75,7 @@ import Testing
         #expect(entries.last?.hasPrefix("{\"omitted\":\(file.omitted),") == true)
     }
 
-    @Test func `rejected lines of a rehearsal up to ten thousand are all written`() async throws {
+    @Test func `a rehearsal with ten thousand rejected lines writes all of them`() async throws {
         let (report, file, entries) = try await rehearse(String(repeating: "x\n", count: 10_000))
         #expect(entries == 10_000 && !file.contains("omitted"))
         #expect(try counted(report).values.reduce(0, +) == 10_000)

@@ -5,7 +5,7 @@ import TenurePostgres
 import TenureStore
 import Testing
 
-/// Services of two releases beside one database, and databases that are moved under load.
+/// Services of two releases with one database, and databases that are moved under load.
 @Suite(.serialized) struct `a service with a database that changes` {
     enum Kind: String, CaseIterable, Sendable {
         case sqlite, postgres, pooled
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(arguments: Kind.allCases, [1, nil])
-    func `a service with a database that changes is migrated by a newer release while it is under load`(
+    func `when a newer release migrates the database, an older service writes only if the release permits it`(
         kind: Kind, oldestWriter: Int?
     ) async throws {
         let server = try PostgresServer()
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test(arguments: [Kind.sqlite, .postgres])
-    func `a service under load moves to PostgreSQL with every write that it acknowledged`(kind: Kind) async throws {
+    func `a database that is moved under load has every write that its service acknowledged`(kind: Kind) async throws {
         let server = try PostgresServer()
         let testBed = try SoakTestBed(database: kind == .sqlite ? nil : server.url("schema=source"))
         let target = kind == .sqlite ? server.url("schema=target") : testBed.folder.url("target.sqlite").path

@@ -49,7 +49,7 @@ import Testing
     private static let clients = 4
 
     @Test(arguments: Replacement.allCases, 1...SoakScale.replacements)
-    func `a replaced database file stops a service under load, and a restart has every acknowledged write`(
+    func `after its database file is replaced, a service refuses requests and saves its data if possible`(
         replacement: Replacement, round: Int
     ) async throws {
         let testBed = try SoakTestBed()

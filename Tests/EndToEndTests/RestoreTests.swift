@@ -82,7 +82,7 @@ import Testing
         #expect(server.status == 1 && server.errors.contains("pg_restore"))
     }
 
-    @Test func `tenure serve with keys but no database needs --new-database, and refuses it if there is a database`()
+    @Test func `tenure serve with keys requires --new-database if there is no database, and otherwise refuses it`()
         async throws
     {
         let testBed = try SoakTestBed()

@@ -142,7 +142,7 @@ import Testing
         #expect(try await service.says("no TLS certificate"))
         #expect(await service.end(by: SIGTERM) == 0)
         #expect(service.errors.contains("Starting service") && service.errors.contains("request refused"))
-        // A service written by value has kilobytes.
+        // A log line with all properties of the service has kilobytes.
         let longest = service.errors.split(separator: "\n").max { $0.count < $1.count } ?? ""
         #expect(longest.count < 4000, "\(longest)")
         var canaries = try canaries()

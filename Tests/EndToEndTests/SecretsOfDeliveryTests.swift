@@ -102,7 +102,7 @@ import Testing
         Canaries.expect(log, without: canaries, "serve")
     }
 
-    @Test func `no trace output shows the secret that keeps a service from starting`() async throws {
+    @Test func `no trace output shows an invalid secret that prevents a service's start`() async throws {
         let words = "no key: \(secret)"
         let pem = try folder.text("jws-leaf.key.pem")
         let damaged = pem.replacing("\n-----END", with: "!\n-----END")

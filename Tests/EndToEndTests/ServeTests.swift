@@ -72,7 +72,9 @@ import Testing
         ((json["entitlements"] as? [String: Any])?["everything"] as? [String: Any])?["outcome"] as? String
     }
 
-    @Test func `after kill -9, a customer is found, and a stricter policy file takes nothing`() async throws {
+    @Test func `after kill -9, a restart with a stricter policy file finds the customer and takes nothing`()
+        async throws
+    {
         let service = try await Service()
         let owner = try await service.owner()
         let first = try service.start()
@@ -106,7 +108,7 @@ import Testing
         #expect(await service.end(by: SIGTERM) == 0)
     }
 
-    @Test func `a second service that fails to start doesn't unregister the first one's webhooks`() async throws {
+    @Test func `a second service that fails to start doesn't unregister the first service's webhooks`() async throws {
         let testBed = try await Service()
         let secret = try testBed.folder.write(String(repeating: "s", count: 40), to: "webhook.secret")
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: secret)

@@ -3,11 +3,11 @@ import Foundation
 import PostgresServer
 import Testing
 
-/// Processes beside one database have the same keys.
+/// Processes that share a database need the same keys.
 @Suite struct `the keys of several processes` {
     private static let names = ["signing-key.json", "access-token.secret"]
 
-    /// Two folders of keys beside one PostgreSQL database.
+    /// Two folders of keys for one PostgreSQL database.
     private func testBeds() throws -> (first: SoakTestBed, second: SoakTestBed) {
         let url = try PostgresServer.shared().url("schema=shared_\(UInt32.random(in: .min ... .max))")
         let first = try SoakTestBed(database: url)
@@ -76,7 +76,8 @@ import Testing
         return service.errors
     }
 
-    @Test func `a second process without the database's keys says where they are`() async throws {
+    @Test func `a second process without the database's keys doesn't start, and says where the keys are`() async throws
+    {
         let (first, second) = try testBeds()
         let (service, _) = try await first.start()
         let errors = try await refusal(second)
@@ -93,7 +94,8 @@ import Testing
         for service in [service, other] { #expect(await service.end(by: SIGTERM) == 0) }
     }
 
-    @Test(arguments: 0..<4) func `of two services that start at once on a new database, only one keeps its keys`(
+    @Test(arguments: 0..<4)
+    func `if two services start at once on a new database, only one service starts and keeps its keys`(
         round: Int
     ) async throws {
         let (first, second) = try testBeds()
@@ -110,7 +112,7 @@ import Testing
         }
     }
 
-    @Test func `processes with the older key issue no entitlement tokens after a rotation`() async throws {
+    @Test func `after a rotation, a process with the older signing key issues no entitlement tokens`() async throws {
         let (first, second) = try testBeds()
         let (one, onePort) = try await first.start()
         try copy(from: first, to: second)
@@ -133,7 +135,9 @@ import Testing
         for service in [one, two] { #expect(await service.end(by: SIGTERM) == 0) }
     }
 
-    @Test func `a service starts with the key that replaced a revoked one, but with no unrelated key`() async throws {
+    @Test func `a service starts with the key that replaced its revoked key, but not with an unrelated key`()
+        async throws
+    {
         let testBed = try SoakTestBed()
         let (service, port) = try await testBed.start()
         let key = try await signingKey("list", in: testBed).output.prefix(43)
@@ -158,7 +162,7 @@ import Testing
     }
 
     // This also works while the service runs, if the rotation and the revocation happen before it compares the keys.
-    @Test func `a service accepts a replacement for a revoked signing key in place of an earlier key`() async throws {
+    @Test func `a service starts after its signing key was rotated and the new key was revoked`() async throws {
         let testBed = try SoakTestBed()
         let (service, _) = try await testBed.start()
         #expect(await service.end(by: SIGTERM) == 0)
@@ -171,7 +175,7 @@ import Testing
         #expect(await again.end(by: SIGTERM) == 0)
     }
 
-    @Test func `a second process may use another signing key if the same offline root signed both keys`() async throws {
+    @Test func `a second process may use another signing key if one offline root signed both keys`() async throws {
         let (first, second) = try testBeds()
         let (service, _) = try await first.start()
         // Another service creates a key that isn't related to the first service's key. The newer
@@ -206,7 +210,7 @@ import Testing
         #expect(try await refusal(first).contains("aren't those of the database's other processes"))
     }
 
-    @Test func `of several apps, only the app with another app's signing key doesn't start`() async throws {
+    @Test func `an app with another app's signing key doesn't start, and the service's other app does`() async throws {
         let folder = try Folder()
         for name in ["calculator", "notes"] {
             try folder.write(

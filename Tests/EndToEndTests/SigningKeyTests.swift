@@ -54,7 +54,7 @@ import Testing
         return data.flatMap { try? JSONSerialization.jsonObject(with: $0) as? [String: Any] }
     }
 
-    @Test func `tenure signing-key rotates a running service on SQLite without a restart, and prints the key to pin`()
+    @Test func `tenure signing-key rotates the key of a running service on SQLite, and prints the key to pin`()
         async throws
     {
         let testBed = try SoakTestBed()
@@ -83,7 +83,7 @@ import Testing
         #expect(await service.end(by: SIGTERM) == 0)
     }
 
-    @Test func `tenure signing-key rotates several services on one PostgreSQL database that share a folder of keys`()
+    @Test func `tenure signing-key rotates the key of several services that share a database and a folder of keys`()
         async throws
     {
         let url = try PostgresServer.shared().url("schema=keys_\(UInt32.random(in: .min ... .max))")
@@ -128,7 +128,7 @@ import Testing
         #expect(await again.end(by: SIGTERM) == 0)
     }
 
-    @Test func `tenure signing-key signs and revokes with an offline root, step by step as documented`() async throws {
+    @Test func `an offline root signs the keys of a running service and revokes a stolen key`() async throws {
         let testBed = try SoakTestBed()
         let offline = try Folder()
         let (service, port) = try await testBed.start()
@@ -178,7 +178,7 @@ import Testing
         #expect(try await root("sign", offline.url("none.json").path, "--key", next).status == 1)
     }
 
-    @Test func `tenure signing-key warns thirty days before the end of the signing period when the service starts`()
+    @Test func `a service warns at its start if the signing period ends within thirty days`()
         async throws
     {
         let testBed = try SoakTestBed()
@@ -197,7 +197,7 @@ import Testing
         #expect(await warned.end(by: SIGTERM) == 0)
     }
 
-    @Test func `tenure signing-key list, rotate and revoke create no key in a folder without one`() async throws {
+    @Test func `tenure signing-key list, rotate and revoke create no key in a folder without a key`() async throws {
         let folder = try Folder()
         for command in [["list"], ["rotate"], ["revoke", "x"]] {
             let result = try await Command.run(["signing-key"] + command + ["--keys", folder.path])

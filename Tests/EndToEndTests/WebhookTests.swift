@@ -56,7 +56,7 @@ import Testing
         #expect(nothing.status == 1 && nothing.errors.contains("tenure webhook log"))
     }
 
-    @Test func `a mistake in the webhooks' configuration is reported in one line with its place`() async throws {
+    @Test func `serve reports a mistake in the webhooks' configuration, and doesn't start`() async throws {
         let folder = try folder()
         let cases = [
             ("- { name: app, url: \"https://example.com/\" }", "tenure.yaml:3:5: `secretFile` of a webhook is missing"),
@@ -79,14 +79,14 @@ import Testing
         }
     }
 
-    @Test func `tenure webhook prints the result of a test message`() async throws {
+    @Test func `tenure webhook test prints the result of a test message`() async throws {
         let folder = try folder()
         let secret = folder.url("webhook.secret").path
         func test(_ arguments: String...) async throws -> Command.Result {
             try await Command.run(["webhook", "test", "--secret-file", secret] + arguments)
         }
-        let nobody = try await test("--allow-private", "http://127.0.0.1:9/")
-        #expect(nobody.status == 2 && nobody.output == "the endpoint refused the connection\n")
+        let unreachable = try await test("--allow-private", "http://127.0.0.1:9/")
+        #expect(unreachable.status == 2 && unreachable.output == "the endpoint refused the connection\n")
         let hidden = try await test("https://localhost/")
         #expect(hidden.status == 2 && hidden.output.contains("isn't public"))
         let plain = try await test("http://example.com/")

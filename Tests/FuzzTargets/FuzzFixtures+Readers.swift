@@ -6,13 +6,13 @@
     import TenureMint
     import TenurePolicyFile
 
-    /// Sound inputs for the readers of the service and the store.
+    /// Valid inputs for the readers of the service and the store.
     extension FuzzFixtures {
         var compiledPolicies: [[UInt8]] {
             get throws { try policies.map { PolicyFile.compile(try PolicyFile.read($0, named: "policy.yaml")) } }
         }
 
-        /// In PEM, as an authority saves its roots.
+        /// The authority's root certificates in PEM.
         var anchors: [UInt8] {
             get throws {
                 let folder = FileManager.default.temporaryDirectory.appending(path: "tenure-fuzz-authority-\(getpid())")
@@ -81,7 +81,7 @@
             }
         }
 
-        /// Of every kind that a file may hold.
+        /// Files with every form of evidence.
         var evidence: [[UInt8]] {
             get throws {
                 let jws = try texts()

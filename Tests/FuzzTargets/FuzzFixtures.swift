@@ -7,18 +7,18 @@ import TenureJSON
     import TenureCore
     package import TenureMint
 
-    /// An invented app, its authority, and what it mints. By reference: it goes along with every input.
+    /// An invented app, its authority, and what it mints. It is a class because it is passed with every input.
     package final class FuzzFixtures {
         let authority: TestAuthority
         let verifier: AppStoreVerifier
         let jwsMinter: JWSMinter
         let receiptMinter: ReceiptMinter
-        let strangers: FuzzedStrangers
+        let serverReaders: FuzzedServerReaders
         let content: FuzzedContent
         static let instant = Date(timeIntervalSince1970: 1_795_176_000)
 
         /// - Parameters:
-        ///   - folder: for the keys of strangers and of content.
+        ///   - folder: for the keys of the service and of content.
         ///   - authority: signs the valid inputs.
         package init(folder: URL, authority: TestAuthority) throws {
             self.authority = authority
@@ -28,7 +28,7 @@ import TenureJSON
             verifier = AppStoreVerifier(app: AppIdentity(bundleID: "com.example.calculator"), trust: trust)
             jwsMinter = JWSMinter(authority: authority, signedAt: Self.instant)
             receiptMinter = ReceiptMinter(authority: authority, signedAt: Self.instant)
-            strangers = try FuzzedStrangers(verifier: verifier, folder: folder.path, now: Self.instant)
+            serverReaders = try FuzzedServerReaders(verifier: verifier, folder: folder.path, now: Self.instant)
             content = try FuzzedContent(folder: folder.path)
         }
 
@@ -104,7 +104,7 @@ import TenureJSON
             }
         }
 
-        /// Read without its container: signing each input would cost a millisecond.
+        /// Reads the content without its container, because signing each input would take a millisecond.
         func tryReceiptContent(_ input: [UInt8]) {
             guard let payload = try? ReceiptPayload(unverifiedContent: input) else { return }
             show(payload)

@@ -5,7 +5,7 @@
     import TenureMint
     import TenurePolicyFile
 
-    /// Sound inputs, from which the fuzzer goes on.
+    /// Valid inputs that the fuzzer starts from.
     extension FuzzTarget {
         package func seeds(from fixtures: FuzzFixtures) throws -> [[UInt8]] {
             switch self {

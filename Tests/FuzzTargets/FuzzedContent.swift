@@ -9,7 +9,7 @@
 
     @testable import TenureServer
 
-    /// The readers of content delivery. Each ends in a trap where an invariant doesn't hold.
+    /// The readers of content delivery. Each traps if an invariant doesn't hold.
     struct FuzzedContent: Sendable {
         private let links: ContentLinkKey
         private let folder: String
@@ -116,12 +116,12 @@
 
         // MARK: Downloads
 
-        /// The token of a download link, or what is under its code.
+        /// The token of a download link, or the bytes of a link without their authentication code.
         func linkToken(_ input: [UInt8]) {
             if let link = links.link(in: input), links.link(in: links.token(of: link).utf8) != link {
                 fatalError("a link doesn't survive being written")
             }
-            // No service makes a link for a time that seconds can't tell apart.
+            // Beyond this limit a date isn't exact, and no service makes such links.
             guard let link = ContentLink(input), abs(link.expiresAt.timeIntervalSince1970) < 1e15 else { return }
             guard links.link(in: links.token(of: link).utf8) == link else { fatalError("an own token isn't accepted") }
         }

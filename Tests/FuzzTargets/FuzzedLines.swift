@@ -5,9 +5,9 @@
 
     @testable import TenureRehearsal
 
-    /// What a rehearsal reads of a file of evidence.
+    /// The reader of a rehearsal's files of evidence.
     ///
-    /// Ends in a trap where an invariant does not hold.
+    /// Traps if an invariant doesn't hold.
     struct FuzzedLines: Sendable {
         private let reader: LineReader
 
@@ -15,7 +15,7 @@
             reader = LineReader(verifier: verifier, now: now, purchasesAreComplete: true)
         }
 
-        /// However the bytes arrive, the lines are the same; each is read.
+        /// Checks that the lines don't depend on how the bytes arrive, and reads each line.
         func read(_ input: [UInt8]) {
             let lines = Self.lines(of: [input])
             let middle = input.count / 2
@@ -33,11 +33,11 @@
 
         private struct Line: Hashable {
             let number: Int
-            /// Nil where it was too long to be kept.
+            /// Nil if the line was too long to be kept.
             let bytes: [UInt8]?
         }
 
-        /// Short, so that inputs have lines that are longer.
+        /// Short, so that some inputs have longer lines.
         private static let maximumLineLength = 3072
 
         private static func lines(of chunks: [[UInt8]]) -> [Line] {

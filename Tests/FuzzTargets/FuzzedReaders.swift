@@ -8,14 +8,14 @@ public enum FuzzedReaders {
     /// The facts of a customer, as the database stores them.
     public static func facts(_ input: [UInt8]) {
         guard let facts = try? CustomerFacts(decoding: input) else { return }
-        // By their bytes: a date that isn't a number is not equal to itself.
+        // Compares the bytes, because a date that isn't a number is not equal to itself.
         let written = facts.encoded
         guard let again = try? CustomerFacts(decoding: written), again.encoded == written else {
             fatalError("facts do not survive being written")
         }
     }
 
-    /// Sound ones.
+    /// Valid facts of a customer, as the database stores them.
     public static func facts(
         of proofs: [AppProof], _ purchases: [Purchase], _ renewals: [Renewal]
     ) -> [UInt8] {

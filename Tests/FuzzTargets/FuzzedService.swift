@@ -25,7 +25,7 @@ import TenureJSON
         private let tokens: AccessTokenKey
         private let credentials: AppStoreCredentials
 
-        /// Makes its keys in the folder.
+        /// Creates the service's keys in the folder.
         init(verifier: AppStoreVerifier, folder: String, now: Date) throws {
             self.verifier = verifier
             self.now = now
@@ -45,7 +45,7 @@ import TenureJSON
             _ = NotificationContents(verified, bytes: bytes).update(of: nil)
         }
 
-        /// An answer of the App Store Server API, to every question that it might be an answer to.
+        /// A response of the App Store Server API, read as the response to each kind of request.
         func appStoreAnswer(_ input: [UInt8]) async {
             let now = now
             let connection = AppStoreClient(
@@ -74,7 +74,7 @@ import TenureJSON
             }
         }
 
-        /// A body of every route that takes one from a person or from the app's own server.
+        /// The body of a request by support or by the app's server, read for each of their routes.
         func adminBody(_ input: [UInt8]) async {
             await decode(GrantRequest.self, input)
             await decode(RevocationRequest.self, input)
@@ -115,14 +115,14 @@ import TenureJSON
             }
         }
 
-        /// What was set reads as itself.
+        /// Checks that the settings of a persona stay the same when they are written and read again.
         private func trySettings(_ settings: [String: String]) throws {
             let proof = try AppProof(settings: settings, signed: now)
             let again = try? AppProof(settings: Dictionary(uniqueKeysWithValues: proof.settings), signed: now)
             guard again == proof else { fatalError("a persona does not survive being written") }
         }
 
-        /// A persona's token, or one that opens the interface, as somebody made it up.
+        /// A forged token of a persona, or a forged access token.
         func token(_ input: [UInt8]) {
             let text = String(decoding: input, as: UTF8.self)
             guard PersonaToken.claims(of: text, by: key) == nil, tokens.token(in: text.utf8) == nil else {
@@ -130,7 +130,7 @@ import TenureJSON
             }
         }
 
-        /// The payload of a persona's token under a sound signature.
+        /// The payload of a persona's token with a valid signature.
         func personaPayload(_ input: [UInt8]) {
             guard let text = try? key.sign(input, type: PersonaToken.type) else { return }
             _ = PersonaToken.claims(of: text, by: key)

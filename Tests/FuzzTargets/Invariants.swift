@@ -3,7 +3,7 @@ import TenureAppStore
 import TenureCore
 import TenureJSON
 
-/// What does not throw writes JSON that reads as the same value.
+/// Checks that valid JSON stays the same value when it is written and read again.
 func tryJSON(_ input: [UInt8]) {
     guard let value = try? JSONValue(parsing: input) else { return }
     let written = value.bytes
@@ -28,13 +28,13 @@ func tryVerifyReceipt(_ input: [UInt8]) {
     }
 }
 
-/// A list of certificates has at least one.
+/// Checks that a list of anchors has at least one certificate.
 func tryAnchors(_ input: [UInt8]) {
     guard let anchors = try? TrustAnchors(input) else { return }
     guard !anchors.summaries.isEmpty else { fatalError("an empty list of anchors was read") }
 }
 
-/// The input is two texts, divided by a comma.
+/// The input is two versions, separated by a comma.
 func tryVersions(_ input: [UInt8]) {
     let texts = input.split(separator: UInt8(ascii: ","), maxSplits: 1).map { String(decoding: $0, as: UTF8.self) }
     let versions = texts.compactMap { AppVersion($0) }

@@ -1,7 +1,7 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Whatever the text, there is a policy, or mistakes with their places.
+/// Reads any text as a policy file, which must not trap.
 func tryPolicy(_ input: [UInt8]) {
     _ = try? PolicyFile.read(
         input, named: "policy.yaml",
@@ -10,7 +10,7 @@ func tryPolicy(_ input: [UInt8]) {
         })
 }
 
-/// As an app reads what it bundles: JSON, strictly. What reads is compiled to what reads the same.
+/// Reads a compiled policy as an app does, and checks that it stays the same when it is compiled again.
 func tryCompiledPolicy(_ input: [UInt8]) {
     guard let policy = try? PolicyFile.read(input, named: "policy.json") else { return }
     guard let again = try? PolicyFile.read(PolicyFile.compile(policy), named: "policy.json"), again == policy else {

@@ -6,7 +6,7 @@ import Testing
 /// under random policies.
 @Suite(.enabled(if: Oracle.python != nil, "TENURE_INTEROP_PYTHON names no Python"))
 struct OracleTests {
-    @Test func `decide agrees with the rules' second implementation for random customers`() throws {
+    @Test func `tenure decide agrees with the rules' second implementation in Python for random customers`() throws {
         let result = try Oracle.run(
             "compare.py", "--tool", Command.executable.path, "--policies", "\(Oracle.policies)", "--seed", Oracle.seed)
         #expect(result.status == 0, "\(result.output)\(result.errors)")

@@ -20,35 +20,35 @@ private let extending: JSONObject = [
     "extendByDays": .number("14"), "extendReasonCode": .number("1"), "requestIdentifier": .string("r1"),
 ]
 
-@Test func `a subscription's renewal date can be extended twice a year, with a notification each time`() async throws {
+@Test func `a subscription's renewal date can be extended twice a year, and not a third time`() async throws {
     let state = try subscribed(url: "https://example.com/hook")
-    try await withCounter(state) { counter async throws in
+    try await withStoreClient(state) { client async throws in
         let id = state.id(of: state.transactions[0])
         let path = "/inApps/v1/subscriptions/extend/\(id)"
-        let answer = try await counter.send(.put, path, extending)
+        let answer = try await client.send(.put, path, extending)
         #expect(answer.status == 200)
         #expect(answer.body["success"] == .boolean(true))
         #expect(
             answer.body.number("effectiveDate") == Int(Shop.date("2026-01-31T12:00:00Z").timeIntervalSince1970) * 1000)
-        #expect(await counter.store.state.notificationNames().last == "RENEWAL_EXTENDED")
+        #expect(await client.store.state.notificationNames().last == "RENEWAL_EXTENDED")
         // The original renewal date passes without a renewal.
-        try await counter.store.perform(AppStoreOperation(.advance, [.to: "2026-01-20"]))
-        #expect(await counter.store.state.notificationNames().last == "RENEWAL_EXTENDED")
-        #expect(try await counter.send(.put, path, extending).status == 200)
-        #expect(try await counter.send(.put, path, extending).body.number("errorCode") == 4_030_005)
-        try await counter.store.perform(AppStoreOperation(.advance, [.to: "2026-02-15"]))
-        #expect(await counter.store.state.notificationNames().last == "DID_RENEW")
+        try await client.store.perform(AppStoreOperation(.advance, [.to: "2026-01-20"]))
+        #expect(await client.store.state.notificationNames().last == "RENEWAL_EXTENDED")
+        #expect(try await client.send(.put, path, extending).status == 200)
+        #expect(try await client.send(.put, path, extending).body.number("errorCode") == 4_030_005)
+        try await client.store.perform(AppStoreOperation(.advance, [.to: "2026-02-15"]))
+        #expect(await client.store.state.notificationNames().last == "DID_RENEW")
     }
 }
 
 @Test func `an impossible extension of a renewal date gets Apple's error code for its reason`() async throws {
     let state = try subscribed()
-    try await withCounter(state) { counter async throws in
+    try await withStoreClient(state) { client async throws in
         let id = state.id(of: state.transactions[0])
         func code(_ id: String, _ change: (inout JSONObject) -> Void = { _ in }) async throws -> Int? {
             var body = extending
             change(&body)
-            return try await counter.send(.put, "/inApps/v1/subscriptions/extend/\(id)", body).body.number("errorCode")
+            return try await client.send(.put, "/inApps/v1/subscriptions/extend/\(id)", body).body.number("errorCode")
         }
         #expect(try await code("x") == 4_000_008)
         #expect(try await code("410999999999999") == 4_040_005)
@@ -56,27 +56,29 @@ private let extending: JSONObject = [
         #expect(try await code(id) { $0["extendByDays"] = .number("91") } == 4_000_009)
         #expect(try await code(id) { $0["extendReasonCode"] = .number("4") } == 4_000_010)
         #expect(try await code(id) { $0["requestIdentifier"] = .string("") } == 4_000_011)
-        try await counter.store.perform(AppStoreOperation(.refund, [.customer: "Ada", .product: Shop.monthly]))
+        try await client.store.perform(AppStoreOperation(.refund, [.customer: "Ada", .product: Shop.monthly]))
         #expect(try await code(id) == 4_030_004)
     }
 }
 
-@Test func `a mass extension extends a product's renewal dates, and reports how many`() async throws {
+@Test func `a mass extension extends a product's renewal dates in one storefront, and reports their number`()
+    async throws
+{
     var state = try subscribed(url: "https://example.com/hook")
     try state.addCustomer("Greta", storefront: "DEU")
     try state.acquire("Greta")
     try state.buy(Shop.monthly, "Greta")
     let both = state
-    try await withCounter(both) { counter async throws in
+    try await withStoreClient(both) { client async throws in
         var body = extending
         body["productId"] = .string(Shop.monthly)
         body["storefrontCountryCodes"] = .array([.string("DEU")])
-        let answer = try await counter.send(.post, "/inApps/v1/subscriptions/extend/mass", body)
+        let answer = try await client.send(.post, "/inApps/v1/subscriptions/extend/mass", body)
         #expect(answer.body.text("requestIdentifier") == "r1")
-        let status = try await counter.get("/inApps/v1/subscriptions/extend/mass/\(Shop.monthly)/r1")
+        let status = try await client.get("/inApps/v1/subscriptions/extend/mass/\(Shop.monthly)/r1")
         #expect(status.body.number("succeededCount") == 1)
         #expect(status.body["complete"] == .boolean(true))
-        let ended = await counter.store.state
+        let ended = await client.store.state
         #expect(
             ended.notificationNames(since: both.notifications.count) == [
                 "RENEWAL_EXTENDED", "RENEWAL_EXTENSION/SUMMARY",
@@ -87,31 +89,31 @@ private let extending: JSONObject = [
         body["storefrontCountryCodes"] = .array([.string("XXX")])
         body["requestIdentifier"] = .string("r2")
         let mass = "/inApps/v1/subscriptions/extend/mass"
-        #expect(try await counter.send(.post, mass, body).body.number("errorCode") == 4_000_028)
+        #expect(try await client.send(.post, mass, body).body.number("errorCode") == 4_000_028)
         body["storefrontCountryCodes"] = .array([])
-        #expect(try await counter.send(.post, mass, body).body.number("errorCode") == 4_000_027)
+        #expect(try await client.send(.post, mass, body).body.number("errorCode") == 4_000_027)
         body["productId"] = .string(Shop.coins)
-        #expect(try await counter.send(.post, mass, body).body.number("errorCode") == 4_000_023)
+        #expect(try await client.send(.post, mass, body).body.number("errorCode") == 4_000_023)
     }
 }
 
 @Test func `the local App Store accepts consumption information only with the customer's consent`() async throws {
     let state = try subscribed()
-    try await withCounter(state) { counter async throws in
+    try await withStoreClient(state) { client async throws in
         let path = "/inApps/v2/transactions/consumption/\(state.id(of: state.transactions[1]))"
         var body: JSONObject = [
             "customerConsented": .boolean(true), "sampleContentProvided": .boolean(false),
             "deliveryStatus": .string("DELIVERED"), "refundPreference": .string("DECLINE"),
             "consumptionPercentage": .number("50000"),
         ]
-        #expect(try await counter.send(.put, path, body).status == 202)
-        #expect(await counter.store.state.consumption[1]?.refundPreference == "DECLINE")
+        #expect(try await client.send(.put, path, body).status == 202)
+        #expect(await client.store.state.consumption[1]?.refundPreference == "DECLINE")
         body["deliveryStatus"] = .number("0")
-        #expect(try await counter.send(.put, path, body).body.number("errorCode") == 4_000_036)
+        #expect(try await client.send(.put, path, body).body.number("errorCode") == 4_000_036)
         body["customerConsented"] = .boolean(false)
-        #expect(try await counter.send(.put, path, body).body.number("errorCode") == 4_000_035)
+        #expect(try await client.send(.put, path, body).body.number("errorCode") == 4_000_035)
         let former = "/inApps/v1/transactions/consumption/\(state.id(of: state.transactions[0]))"
-        #expect(try await counter.send(.put, former, body).body.number("errorCode") == 4_000_043)
+        #expect(try await client.send(.put, former, body).body.number("errorCode") == 4_000_043)
     }
 }
 
@@ -119,11 +121,11 @@ private let extending: JSONObject = [
     var state = try subscribed()
     state.advance(to: Shop.date("2026-01-20"))
     let renewed = state
-    try await withCounter(renewed) { counter async throws in
+    try await withStoreClient(renewed) { client async throws in
         let id = renewed.id(of: renewed.transactions[0])
         let token = "0e3a2a3c-0000-4000-8000-000000000001"
         func set(_ id: String, _ token: String) async throws -> Int? {
-            let answer = try await counter.send(
+            let answer = try await client.send(
                 .put, "/inApps/v1/transactions/\(id)/appAccountToken", ["appAccountToken": .string(token)])
             return answer.body.number("errorCode") ?? answer.status
         }
@@ -131,33 +133,33 @@ private let extending: JSONObject = [
         #expect(try await set(id, "me") == 4_000_183)
         #expect(try await set(renewed.id(of: renewed.transactions[2]), token) == 4_000_187)
         #expect(try await set("410999999999999", token) == 4_040_010)
-        let changed = await counter.store.state
+        let changed = await client.store.state
         #expect(changed.transactions.map { $0.appAccountToken?.uuidString.lowercased() } == [token, nil, token])
     }
 }
 
 @Test func `a finished consumable isn't in the receipt or in version 1 of the transaction history`() async throws {
     let state = try subscribed()
-    try await withCounter(state) { counter async throws in
+    try await withStoreClient(state) { client async throws in
         let id = state.id(of: state.transactions[1])
-        #expect(try await counter.send(.post, "/inApps/v1/transactions/\(id)/finish").status == 200)
-        #expect(try await counter.get("/inApps/v1/history/\(id)").body.list("signedTransactions").count == 1)
-        #expect(try await counter.get("/inApps/v2/history/\(id)").body.list("signedTransactions").count == 2)
-        let receipt = try #require(try await counter.store.artifacts(of: "Ada", showing: .receipt).receipt)
+        #expect(try await client.send(.post, "/inApps/v1/transactions/\(id)/finish").status == 200)
+        #expect(try await client.get("/inApps/v1/history/\(id)").body.list("signedTransactions").count == 1)
+        #expect(try await client.get("/inApps/v2/history/\(id)").body.list("signedTransactions").count == 2)
+        let receipt = try #require(try await client.store.artifacts(of: "Ada", showing: .receipt).receipt)
         let purchases = try Shop.verifier.verifyReceipt(receipt, now: nil).payload.inAppPurchases
         #expect(purchases.map(\.productID) == [Shop.monthly])
     }
 }
 
-@Test func `the notification history contains notifications that had no URL to be sent to`() async throws {
+@Test func `the notification history contains notifications that weren't sent because there was no URL`() async throws {
     let state = try subscribed()
-    try await withCounter(state) { counter async throws in
+    try await withStoreClient(state) { client async throws in
         func ask(_ change: (inout JSONObject) -> Void = { _ in }) async throws -> [JSONValue] {
             var body: JSONObject = [
                 "startDate": .instant(state.now.addingTimeInterval(-86400)), "endDate": .instant(state.now),
             ]
             change(&body)
-            return try await counter.send(.post, "/inApps/v1/notifications/history", body).body
+            return try await client.send(.post, "/inApps/v1/notifications/history", body).body
                 .list("notificationHistory")
         }
         let all = try await ask()
@@ -172,18 +174,18 @@ private let extending: JSONObject = [
 
 @Test func `the notification history lists every delivery attempt, in pages`() async throws {
     let state = try subscribed(url: "https://example.com/hook")
-    try await withCounter(state, sender: { _, _, notification in notification.index == 2 ? .timedOut : .success }) {
-        counter async throws in
+    try await withStoreClient(state, sender: { _, _, notification in notification.index == 2 ? .timedOut : .success }) {
+        client async throws in
         let coins = Array(repeating: AppStoreOperation(.buy, [.customer: "Ada", .product: Shop.coins]), count: 40)
-        try await counter.store.perform(coins)
-        try await counter.store.perform(AppStoreOperation(.advance, [.by: "2h"]))
-        let now = await counter.store.state.now
+        try await client.store.perform(coins)
+        try await client.store.perform(AppStoreOperation(.advance, [.by: "2h"]))
+        let now = await client.store.state.now
         func ask(_ change: (inout JSONObject) -> Void = { _ in }, token: String = "") async throws -> JSONObject {
             var body: JSONObject = [
                 "startDate": .instant(now.addingTimeInterval(-86400)), "endDate": .instant(now),
             ]
             change(&body)
-            return try await counter.send(
+            return try await client.send(
                 .post, "/inApps/v1/notifications/history?paginationToken=\(token)", body
             ).body
         }
@@ -218,18 +220,18 @@ private let extending: JSONObject = [
 }
 
 @Test func `a test notification is sent, and its status can be read`() async throws {
-    try await withCounter(try subscribed(url: "https://example.com/hook")) { counter async throws in
+    try await withStoreClient(try subscribed(url: "https://example.com/hook")) { client async throws in
         let token = try #require(
-            try await counter.send(.post, "/inApps/v1/notifications/test").body.text("testNotificationToken"))
-        let status = try await counter.get("/inApps/v1/notifications/test/\(token)").body
+            try await client.send(.post, "/inApps/v1/notifications/test").body.text("testNotificationToken"))
+        let status = try await client.get("/inApps/v1/notifications/test/\(token)").body
         let jws = Array(try #require(status.text("signedPayload")).utf8)
         let notification = try Shop.verifier.verifyNotification(jws, now: nil).notification.payload
         #expect(notification.notificationType?.known == .test)
         #expect(notification.data?.signedTransactionInfo == nil)
         #expect(status.list("sendAttempts").count == 1)
     }
-    try await withCounter(try subscribed()) { counter async throws in
-        let answer = try await counter.send(.post, "/inApps/v1/notifications/test")
+    try await withStoreClient(try subscribed()) { client async throws in
+        let answer = try await client.send(.post, "/inApps/v1/notifications/test")
         #expect(answer.body.number("errorCode") == 4_040_007)
     }
 }

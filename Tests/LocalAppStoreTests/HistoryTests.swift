@@ -19,8 +19,8 @@ private func busy(_ environment: AppStoreEnvironment = .production) throws -> Ap
     return state
 }
 
-extension Counter {
-    /// Returns all pages. Each one is requested with the revision of the previous one.
+extension StoreClient {
+    /// Returns all pages. The request for each page has the revision of the previous page.
     fileprivate func pages(_ path: String, query: String = "") async throws -> (pages: [[String]], revision: String) {
         var pages: [[String]] = []
         var revision: String?
@@ -41,28 +41,28 @@ extension Counter {
 
 @Test func `a transaction history comes in pages of twenty, with each transaction once`() async throws {
     let state = try busy()
-    try await withCounter(state) { counter async throws in
+    try await withStoreClient(state) { client async throws in
         let path = "/inApps/v2/history/\(state.id(of: state.transactions[3]))"
-        let ascending = try await counter.pages(path).pages
+        let ascending = try await client.pages(path).pages
         #expect(ascending.map(\.count) == [20, 20, 7])
         #expect(ascending.flatMap { $0 } == state.transactions.map { state.id(of: $0) })
-        let descending = try await counter.pages(path, query: "sort=DESCENDING").pages
+        let descending = try await client.pages(path, query: "sort=DESCENDING").pages
         #expect(descending.flatMap { $0 } == ascending.flatMap { $0 }.reversed())
     }
 }
 
 @Test func `a history request with the last revision gets only transactions that changed since then`() async throws {
     let state = try busy()
-    try await withCounter(state) { counter async throws in
+    try await withStoreClient(state) { client async throws in
         let path = "/inApps/v2/history/\(state.id(of: state.transactions[0]))"
-        let revision = try await counter.pages(path).revision
-        #expect(try await counter.pages(path, query: "revision=\(revision)").pages == [[]])
-        try await counter.store.perform(
+        let revision = try await client.pages(path).revision
+        #expect(try await client.pages(path, query: "revision=\(revision)").pages == [[]])
+        try await client.store.perform(
             AppStoreOperation(.refund, [.customer: "Ada", .product: Shop.coins, .periodsAgo: "44"]))
-        let changed = try await counter.get("\(path)?revision=\(revision)")
+        let changed = try await client.get("\(path)?revision=\(revision)")
         #expect(changed.body.texts("signedTransactions").count == 1)
         #expect(changed.body.text("revision") != revision)
-        let refunds = try await counter.pages("/inApps/v2/refund/lookup/\(state.id(of: state.transactions[0]))")
+        let refunds = try await client.pages("/inApps/v2/refund/lookup/\(state.id(of: state.transactions[0]))")
         #expect(refunds.pages == [[state.id(of: state.transactions[1])]])
     }
 }
@@ -71,10 +71,10 @@ extension Counter {
     var state = try busy()
     try state.refund("Ada", Shop.coins)
     let changed = state
-    try await withCounter(changed) { counter async throws in
+    try await withStoreClient(changed) { client async throws in
         let path = "/inApps/v2/history/\(changed.id(of: changed.transactions[0]))"
         func count(_ query: String) async throws -> Int {
-            try await counter.pages(path, query: query).pages.flatMap { $0 }.count
+            try await client.pages(path, query: query).pages.flatMap { $0 }.count
         }
         #expect(try await count("productType=AUTO_RENEWABLE") == 2)
         #expect(try await count("productType=AUTO_RENEWABLE&productType=CONSUMABLE") == 47)
@@ -90,37 +90,37 @@ extension Counter {
     }
 }
 
-@Test func `too many requests to the App Store Server API get 429 with the instant to retry at`() async throws {
+@Test func `too many requests to the App Store Server API get status 429 with a time in Retry-After`() async throws {
     let state = try busy(.sandbox)
     // The sandbox allows a tenth of Apple's limit, which is one request per second. The test allows a hundredth of that.
-    try await withCounter(state, rateLimitShare: 0.01) { counter async throws in
+    try await withStoreClient(state, rateLimitShare: 0.01) { client async throws in
         let path = "/inApps/v1/notifications/test/x"
-        for _ in 0..<3 { #expect(try await counter.get(path).status == 400) }
-        let response = try await counter.http.execute(
+        for _ in 0..<3 { #expect(try await client.get(path).status == 400) }
+        let response = try await client.http.execute(
             uri: path, method: .get,
             headers: [
                 .authorization:
-                    "Bearer \(try BearerToken.make(key: counter.key, bundleID: Shop.bundleID, now: counter.now))"
+                    "Bearer \(try BearerToken.make(key: client.key, bundleID: Shop.bundleID, now: client.now))"
             ]
         ) { $0 }
         #expect(response.status.code == 429)
         // The next hour, in milliseconds since 1970.
         #expect(response.headers[.retryAfter] == "1795179600000")
-        #expect(try await counter.get("/inApps/v1/transactions/x").status == 400)
+        #expect(try await client.get("/inApps/v1/transactions/x").status == 400)
     }
 }
 
 @Test func `an injected fault of the local App Store affects the given number of requests`() async throws {
     let state = try busy()
-    try await withCounter(state) { counter async throws in
+    try await withStoreClient(state) { client async throws in
         let path = "/inApps/v1/transactions/\(state.id(of: state.transactions[0]))"
-        await counter.fault.inject(.generalInternalRetryable, requests: 2)
+        await client.fault.inject(.generalInternalRetryable, requests: 2)
         for _ in 0..<2 {
-            let answer = try await counter.get(path)
+            let answer = try await client.get(path)
             #expect(answer.status == 500)
             #expect(answer.body.number("errorCode") == 5_000_001)
         }
-        #expect(try await counter.get(path).status == 200)
+        #expect(try await client.get(path).status == 200)
     }
 }
 
@@ -136,18 +136,18 @@ extension Counter {
     }
 }
 
-@Test func `the local App Store looks up orders in production only`() async throws {
+@Test func `the local App Store looks up orders only in production`() async throws {
     for environment in [AppStoreEnvironment.production, .sandbox] {
         let state = try busy(environment)
-        try await withCounter(state) { counter async throws in
-            let answer = try await counter.get("/inApps/v1/lookup/\(state.orderID(of: state.transactions[2]))")
+        try await withStoreClient(state) { client async throws in
+            let answer = try await client.get("/inApps/v1/lookup/\(state.orderID(of: state.transactions[2]))")
             #expect(answer.body.number("status") == (environment.isProduction ? 0 : 1))
             #expect(answer.body.texts("signedTransactions").count == (environment.isProduction ? 1 : 0))
         }
     }
 }
 
-@Test func `an order look-up finds the payer's purchase, refunded or not, in one app only`() async throws {
+@Test func `an order look-up finds the payer's own purchase in that app, even if it was refunded`() async throws {
     var state = try busy()
     try state.addCustomer("Ben", family: "Lovelace")
     try state.addCustomer("Cleo", family: "Lovelace")
@@ -160,9 +160,9 @@ extension Counter {
     try state.refund("Ada", Shop.coins)
     let refunded = try #require(state.transactions.last { $0.revocation != nil })
     state.add(AppStoreApp(bundleID: "com.example.other", appAppleID: 1, releases: []))
-    try await withCounter(state) { [state] counter async throws in
+    try await withStoreClient(state) { [state] client async throws in
         func orders(_ id: String, bundleID: String = Shop.bundleID) async throws -> [String?] {
-            let answer = try await counter.get("/inApps/v1/lookup/\(id)", bundleID: bundleID)
+            let answer = try await client.get("/inApps/v1/lookup/\(id)", bundleID: bundleID)
             let transactions = try answer.body.texts("signedTransactions").map { jws in
                 try Shop.verifier.verifyTransaction(Array(jws.utf8), now: nil).payload.transactionID
             }
@@ -184,8 +184,8 @@ extension Counter {
 
 @Test func `an app transaction from the App Store Server API isn't bound to a device`() async throws {
     let state = try busy()
-    try await withCounter(state) { counter async throws in
-        let answer = try await counter.get(
+    try await withStoreClient(state) { client async throws in
+        let answer = try await client.get(
             "/inApps/v1/transactions/appTransactions/\(state.id(of: state.transactions[0]))")
         let jws = Array(try #require(answer.body.text("signedAppTransactionInfo")).utf8)
         let payload = try Shop.verifier.verifyAppTransaction(jws, from: .appStoreServer, now: nil).payload

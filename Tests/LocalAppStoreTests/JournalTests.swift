@@ -113,7 +113,7 @@ private func open(_ file: String) throws -> LocalAppStore {
     }
 }
 
-@Test func `the control interface performs operations, and rejects pages of other origins`() async throws {
+@Test func `the local App Store's control interface performs operations, and accepts only JSON`() async throws {
     let store = LocalAppStore(header.state, signer: Shop.signer, sender: { _, _, _ in .success })
     let application = await AppStoreServer(store: store, key: try ServerAPIKey(seed: "kept"), port: 0).application()
     try await application.test(.live) { client in

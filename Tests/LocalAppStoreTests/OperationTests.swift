@@ -6,7 +6,7 @@ import Testing
 
 @testable import LocalAppStore
 
-@Test func `each type of one-time purchase is charged once`() throws {
+@Test func `a one-time purchase of each product type sends a ONE_TIME_CHARGE notification`() throws {
     var state = try Shop.state(of: "Ada")
     try state.buy(Shop.everything, "Ada")
     try state.buy(Shop.coins, "Ada", quantity: 3)
@@ -38,13 +38,13 @@ import Testing
     }
 }
 
-@Test func `a parameter of an operation is given once`() throws {
+@Test func `a parameter of an operation can't be set twice`() throws {
     var operation = AppStoreOperation(.buy, [.customer: "Ada"])
     try operation.set("product", to: Shop.everything)
     #expect(throws: OperationMistake.self) { try operation.set("product", to: Shop.coins) }
 }
 
-@Test func `family members have separate transactions, which change with the purchaser's`() throws {
+@Test func `family members get separate transactions, which renew and end with the purchaser's subscription`() throws {
     var state = Shop.state(at: "2026-01-10T12:00:00Z")
     for name in ["Ada", "Byron", "Gwen"] { try state.addCustomer(name, family: "Lovelace") }
     try state.acquire("Ada")
@@ -101,7 +101,7 @@ import Testing
     #expect(throws: AppStoreStateError.self) { try state.unshare("Ada", Shop.everything) }
 }
 
-@Test func `a notification about withdrawn consent has the app transaction`() throws {
+@Test func `a notification about withdrawn consent contains the app transaction`() throws {
     var state = try Shop.state(of: "Ada")
     try state.rescindConsent("Ada")
     let notification = try state.lastNotification()
@@ -109,7 +109,7 @@ import Testing
     #expect(notification.appTransaction?.payload.appTransactionID == state.id(of: state.acquisitions[0]))
 }
 
-@Test func `a failed notification is sent five more times in production, never in the sandbox`() throws {
+@Test func `a failed notification is sent again five times in production, and never in the sandbox`() throws {
     func attempts(_ environment: AppStoreEnvironment) throws -> [Date] {
         var state = try Shop.state(of: "Ada", environment, at: "2026-01-01", url: "https://example.com/hook")
         try state.buy(Shop.everything, "Ada")

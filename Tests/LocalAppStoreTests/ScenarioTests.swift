@@ -191,7 +191,7 @@ func `every scenario in Examples/scenarios gives its expected decisions`(_ name:
     ] { #expect(reported.contains(name), "\(name)") }
 }
 
-@Test func `a scenario's step dated before its beginning or before the previous step is a mistake`() throws {
+@Test func `a scenario step before the scenario's beginning or before the previous step is a mistake`() throws {
     func read(_ steps: String) throws -> Scenario {
         try ScenarioReader.read(
             Array(

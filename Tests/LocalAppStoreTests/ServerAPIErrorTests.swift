@@ -22,20 +22,20 @@ private let onlyByFault: Set<ServerAPIError> = [
     .generalInternalRetryable,
 ]
 
-@Test func `the local App Store knows exactly the errors that Apple documents for its Server API`() {
+@Test func `the local App Store has exactly the errors that Apple documents for the App Store Server API`() {
     #expect(Set(ServerAPIError.allCases.map(\.rawValue)) == documented)
 }
 
 @Test func `a fault can cause every error of the App Store Server API, with its status and message`() async throws {
-    try await withCounter(try stateForWrongRequests()) { counter async throws in
-        let path = "/inApps/v1/transactions/\(await counter.store.state.id(of: counter.store.state.transactions[0]))"
+    try await withStoreClient(try stateForWrongRequests()) { client async throws in
+        let path = "/inApps/v1/transactions/\(await client.store.state.id(of: client.store.state.transactions[0]))"
         for error in ServerAPIError.allCases {
-            await counter.fault.inject(error, requests: 1)
-            let answer = try await counter.get(path)
+            await client.fault.inject(error, requests: 1)
+            let answer = try await client.get(path)
             #expect(answer.body.number("errorCode") == error.rawValue)
             #expect(answer.status == error.rawValue / 10_000)
             #expect(answer.body.text("errorMessage") == error.message)
-            #expect(try await counter.get(path).status == 200)
+            #expect(try await client.get(path).status == 200)
         }
     }
 }
@@ -240,15 +240,15 @@ extension Wrong {
     let state = try stateForWrongRequests()
     let wrongs =
         try wrongQuestions(state) + wrongNotificationRequests(state) + wrongExtensions(state) + wrongChanges(state)
-    try await withCounter(state) { counter async throws in
-        let before = await counter.store.changeCount
+    try await withStoreClient(state) { client async throws in
+        let before = await client.store.changeCount
         for wrong in wrongs {
-            let answer = try await counter.send(wrong.method, "/inApps/\(wrong.path)", wrong.body)
+            let answer = try await client.send(wrong.method, "/inApps/\(wrong.path)", wrong.body)
             #expect(answer.body.number("errorCode") == wrong.error.rawValue, "\(wrong.method) \(wrong.path)")
             #expect(answer.status == wrong.error.status, "\(wrong.method) \(wrong.path)")
             #expect(answer.body.text("errorMessage") == wrong.error.message)
         }
-        #expect(await counter.store.changeCount == before)
+        #expect(await client.store.changeCount == before)
     }
     // With rate limits, which have a separate test, these are all errors.
     let reported = Set(wrongs.map(\.error)).union(onlyByFault).union([.rateLimitExceeded])

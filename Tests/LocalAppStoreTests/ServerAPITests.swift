@@ -15,9 +15,9 @@ import Testing
     try state.buy(Shop.monthly, "Ada")
     state.advance(to: Shop.date("2014-10-20"))
     let ended = state
-    try await withCounter(state) { counter async throws in
+    try await withStoreClient(state) { client async throws in
         let id = ended.id(of: ended.transactions[0])
-        let info = try await counter.get("/inApps/v1/transactions/\(id)")
+        let info = try await client.get("/inApps/v1/transactions/\(id)")
         #expect(info.status == 200)
         let transaction = try Shop.verifier.verifyTransaction(
             Array(try #require(info.body.text("signedTransactionInfo")).utf8), now: ended.now)
@@ -25,12 +25,12 @@ import Testing
         #expect(transaction.payload.offerDiscountType?.rawValue == "FREE_TRIAL")
         #expect(transaction.payload.deviceVerification == nil)
 
-        let history = try await counter.get("/inApps/v2/history/\(id)")
+        let history = try await client.get("/inApps/v2/history/\(id)")
         #expect(history.body.list("signedTransactions").count == ended.transactions.count)
         #expect(ended.transactions.count == 3)
 
         let appTransactionID = ended.id(of: ended.acquisitions[0])
-        let statuses = try await counter.get("/inApps/v1/subscriptions/\(appTransactionID)")
+        let statuses = try await client.get("/inApps/v1/subscriptions/\(appTransactionID)")
         #expect(statuses.body.text("bundleId") == Shop.bundleID)
         #expect(statuses.body.number("appAppleId") == 828_838_134)
         guard case .object(let group)? = statuses.body.list("data").first,
@@ -47,45 +47,45 @@ import Testing
     }
 }
 
-@Test func `a Server API request with a token of another key, app or time gets a bare 401`() async throws {
+@Test func `a server API request with a token of another key, app or time gets 401 without a body`() async throws {
     var state = try Shop.state(of: "Ada")
     try state.buy(Shop.everything, "Ada")
     let id = state.id(of: state.transactions[0])
-    try await withCounter(state) { counter async throws in
+    try await withStoreClient(state) { client async throws in
         let path = "/inApps/v1/transactions/\(id)"
-        #expect(try await counter.get(path).status == 200)
-        #expect(try await counter.get(path, bundleID: "com.example.other").status == 401)
+        #expect(try await client.get(path).status == 200)
+        #expect(try await client.get(path, bundleID: "com.example.other").status == 401)
         let other = try ServerAPIKey(seed: "another")
         let tokens = [
-            try BearerToken.make(key: other, bundleID: Shop.bundleID, now: counter.now),
-            try BearerToken.make(key: counter.key, bundleID: Shop.bundleID, now: counter.now.addingTimeInterval(-301)),
-            try BearerToken.make(key: counter.key, bundleID: Shop.bundleID, now: counter.now, lifetime: 3601),
-            try BearerToken.make(key: counter.key, bundleID: Shop.bundleID, now: counter.now) + "A",
+            try BearerToken.make(key: other, bundleID: Shop.bundleID, now: client.now),
+            try BearerToken.make(key: client.key, bundleID: Shop.bundleID, now: client.now.addingTimeInterval(-301)),
+            try BearerToken.make(key: client.key, bundleID: Shop.bundleID, now: client.now, lifetime: 3601),
+            try BearerToken.make(key: client.key, bundleID: Shop.bundleID, now: client.now) + "A",
             "", "a.b.c",
         ]
         for token in tokens {
-            let answer = try await counter.send(.get, path, token: token)
+            let answer = try await client.send(.get, path, token: token)
             #expect(answer.status == 401)
             #expect(answer.body.members.isEmpty)
         }
     }
 }
 
-@Test func `an API token may be dated by the local App Store's clock, for servers that use this clock`() async throws {
+@Test func `an API token may be issued at the time of the local App Store's clock`() async throws {
     var state = try Shop.state(of: "Ada", at: "2014-09-06T10:00:00Z")
     try state.buy(Shop.everything, "Ada")
     let path = "/inApps/v1/transactions/\(state.id(of: state.transactions[0]))"
-    try await withCounter(state) { [state] counter async throws in
+    try await withStoreClient(state) { [state] client async throws in
         func status(of date: Date) async throws -> Int {
-            let token = try BearerToken.make(key: counter.key, bundleID: Shop.bundleID, now: date)
-            return try await counter.send(.get, path, token: token).status
+            let token = try BearerToken.make(key: client.key, bundleID: Shop.bundleID, now: date)
+            return try await client.send(.get, path, token: token).status
         }
         #expect(try await status(of: state.now) == 200)
         #expect(try await status(of: state.now.addingTimeInterval(-3600)) == 401)
         // The time in `Retry-After` is of the same clock.
-        await counter.fault.inject(.rateLimitExceeded, requests: 1)
-        let token = try BearerToken.make(key: counter.key, bundleID: Shop.bundleID, now: state.now)
-        let response = try await counter.http.execute(
+        await client.fault.inject(.rateLimitExceeded, requests: 1)
+        let token = try BearerToken.make(key: client.key, bundleID: Shop.bundleID, now: state.now)
+        let response = try await client.http.execute(
             uri: path, method: .get, headers: [.authorization: "Bearer \(token)"]
         ) { $0 }
         #expect(response.headers[.retryAfter] == String(Int64(state.now.timeIntervalSince1970 + 1) * 1000))

@@ -55,8 +55,8 @@ extension AppStoreNotification {
 
 struct NothingThere: Error {}
 
-/// A running store that receives requests without a socket.
-struct Counter {
+/// Sends a running store requests with a valid token, without a socket.
+struct StoreClient {
     let http: any TestClientProtocol
     let store: LocalAppStore
     let key: ServerAPIKey
@@ -93,11 +93,11 @@ extension JSONObject {
     }
 }
 
-/// Sends requests to the HTTP interfaces of a store.
-func withCounter(
+/// Runs the App Store Server API of a store, and calls `body` with its client.
+func withStoreClient(
     _ state: AppStoreState, rateLimitShare: Double = 1,
     sender: @escaping LocalAppStore.NotificationSender = { _, _, _ in .success },
-    _ body: @escaping @Sendable (Counter) async throws -> Void
+    _ body: @escaping @Sendable (StoreClient) async throws -> Void
 ) async throws {
     // 2026-11-20T12:00:00Z. Tokens expire by real time, which is constant in tests.
     let now = Date(timeIntervalSince1970: 1_795_176_000)
@@ -108,6 +108,6 @@ func withCounter(
     api.add(to: router)
     let application = Application(responder: router.buildResponder())
     try await application.test(.router) { client in
-        try await body(Counter(http: client, store: store, key: key, fault: api.fault, now: now))
+        try await body(StoreClient(http: client, store: store, key: key, fault: api.fault, now: now))
     }
 }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import LocalAppStore
 
-@Test func `an app transaction has the original version, and is bound to its device only`() throws {
+@Test func `an app transaction has the original version, and is bound only to its device`() throws {
     var state = try Shop.state(of: "Ada")
     state.advance(to: Shop.date("2015-07-01"))
     try state.update("Ada")
@@ -46,7 +46,7 @@ import Testing
     #expect(verified.environment == .sandbox)
 }
 
-@Test func `a refund of the app is shown by the app transaction only, until the app is bought again`() throws {
+@Test func `only the app transaction contains a refund of the app, until the customer buys the app again`() throws {
     var state = try Shop.state(of: "Fay")
     let count = state.notifications.count
     state.advance(to: Shop.date("2014-09-10"))
@@ -62,7 +62,7 @@ import Testing
     #expect(again.originalApplicationVersion == "37")
 }
 
-@Test func `a volume license has an end, a promo code no refund, and a pre-order a date`() throws {
+@Test func `a volume license has an end date, a promo code can't be refunded, and a pre-order has its date`() throws {
     var state = Shop.state()
     for name in ["Vera", "Paul", "Olga"] { try state.addCustomer(name) }
     try state.acquire("Vera", way: .volumePurchase, licenseEnds: Shop.date("2015-09-06"))
@@ -79,7 +79,7 @@ import Testing
 }
 
 @Test(arguments: ["2012-10-03T09:00:00Z", "2014-09-06T10:00:00Z", "2025-06-01T10:00:00Z"])
-func `receipts signed in any year pass verification, and the oldest have no version`(_ time: String) throws {
+func `receipts signed in any year pass verification, and the oldest receipts have no version`(_ time: String) throws {
     var app = Shop.app()
     app.releases.append(
         AppStoreRelease(platform: .iOS, build: "1", version: "1.0", releasedAt: Shop.date("2010-01-01")))

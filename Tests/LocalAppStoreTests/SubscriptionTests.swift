@@ -80,7 +80,7 @@ private func subscribed(gracePeriodDays: Int? = nil) throws -> AppStoreState {
     #expect(try state.lastNotification().renewalInfo?.payload.expirationIntent?.known == .billingError)
 }
 
-@Test func `a payment within the grace period keeps access without losing a day`() throws {
+@Test func `a payment within the grace period continues the subscription from the failed renewal's date`() throws {
     var state = try subscribed(gracePeriodDays: 16)
     try state.setBillingWorks(false, of: "Ada")
     state.advance(to: Shop.date("2026-02-20"))
@@ -135,7 +135,7 @@ private func subscribed(gracePeriodDays: Int? = nil) throws -> AppStoreState {
     #expect(state.notificationNames(since: 3) == ["DID_CHANGE_RENEWAL_PREF/DOWNGRADE"])
 }
 
-@Test func `upgrading to a lower subscription level or downgrading to a higher one isn't possible`() throws {
+@Test func `a downgrade to a higher subscription level, or a second purchase in the group, isn't possible`() throws {
     var state = try subscribed()
     #expect(throws: AppStoreStateError.self) { try state.changePlan("Ada", to: Shop.pro, as: .downgrade) }
     #expect(throws: AppStoreStateError.self) { try state.buy(Shop.pro, "Ada") }
@@ -156,7 +156,7 @@ private func subscribed(gracePeriodDays: Int? = nil) throws -> AppStoreState {
     #expect(renewed.offer?.type == .promotional)
 }
 
-@Test func `a pay-as-you-go win-back offer lasts its number of periods`() throws {
+@Test func `a pay-as-you-go win-back offer lasts for its number of periods`() throws {
     var state = try subscribed()
     try state.setAutoRenew(false, "Ada", Shop.monthly)
     state.advance(to: Shop.date("2026-03-01"))
@@ -170,7 +170,7 @@ private func subscribed(gracePeriodDays: Int? = nil) throws -> AppStoreState {
     }
 }
 
-@Test func `a price increase needs consent, and without it the subscription ends`() throws {
+@Test func `a subscription renews at a higher price only with the customer's consent, and otherwise ends`() throws {
     var state = try subscribed()
     try state.raisePrice(of: Shop.monthly, to: 2990)
     #expect(try state.lastNotification().renewalInfo?.payload.priceIncreaseStatus?.known == .notYetAnswered)
@@ -193,7 +193,7 @@ private func subscribed(gracePeriodDays: Int? = nil) throws -> AppStoreState {
     #expect(throws: AppStoreStateError.notForSale(product: Shop.monthly)) { try state.buy(Shop.monthly, "Ada") }
 }
 
-@Test func `a refund ends a subscription only if it is for the current period`() throws {
+@Test func `a refund ends a subscription only if the refund is for the current period`() throws {
     var state = try subscribed()
     try state.requestRefund("Ada", Shop.monthly, periodsAgo: 1)
     let request = try state.lastNotification()
@@ -219,7 +219,7 @@ private func subscribed(gracePeriodDays: Int? = nil) throws -> AppStoreState {
         ])
 }
 
-@Test func `notifications of one instant have signing dates in their order`() throws {
+@Test func `notifications of one instant have ascending signing dates`() throws {
     var state = try subscribed()
     try state.refund("Ada", Shop.monthly)
     try state.reverseRefund("Ada", Shop.monthly)
@@ -309,7 +309,7 @@ private func subscribed(gracePeriodDays: Int? = nil) throws -> AppStoreState {
     }
 }
 
-@Test func `in the sandbox grace periods and billing retry are short, too`() throws {
+@Test func `in the sandbox, grace periods and billing retry take minutes`() throws {
     var state = try Shop.state(of: "Hana", .sandbox, at: "2026-01-10T12:00:00Z", gracePeriodDays: 16)
     try state.buy(Shop.pro, "Hana")
     try state.setBillingWorks(false, of: "Hana")

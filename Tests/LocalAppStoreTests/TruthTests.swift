@@ -23,7 +23,9 @@ private func policy() throws -> Policy {
 }
 
 @Test(arguments: [1, 2, 3, 4] as [UInt64])
-func `after random operations, artifacts and notifications agree with the true state`(_ seed: UInt64) async throws {
+func `after random operations, decisions from artifacts and notifications match the App Store's state`(_ seed: UInt64)
+    async throws
+{
     var random = SeededRandom(seed: seed)
     let header = JournalHeader(
         seed: "truth \(seed)", now: Shop.date("2026-01-01"),

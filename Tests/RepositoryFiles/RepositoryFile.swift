@@ -1,6 +1,6 @@
 import Foundation
 
-/// Files of the repository, found from this one: examples, pages and cases lie where people read them.
+/// Finds files of the repository by the path of this file: examples, pages of the documentation, and test cases.
 package enum RepositoryFile {
     package static func bytes(_ path: String) throws -> [UInt8] {
         [UInt8](try Data(contentsOf: URL(fileURLWithPath: self.path(path))))

@@ -4,7 +4,7 @@ import StoreKit
 import Tenure
 
 @MainActor var tenure: Tenure { fatalError() }
-/// Where a service or a file is.
+/// The address of a service or of a file.
 @MainActor var url: URL { fatalError() }
 /// The key that a service signs with.
 @MainActor var key: Tenure.ServiceKey { fatalError() }

@@ -61,7 +61,7 @@ struct StateProcess {
         }
     }
 
-    /// Lets customers buy in a local App Store of this process, and looks at it as the last of them.
+    /// Lets customers buy in a local App Store of this process, and runs the client as the last of them.
     ///
     /// - Parameter purchases: a customer and a product for each purchase, and the scenario at the end.
     private static func buy(in options: Tenure.Options, _ purchases: [String]) async throws {
@@ -119,6 +119,6 @@ struct StateProcess {
         }
     }
 
-    /// At once: what a killed process had in a buffer would be lost.
+    /// Writes at once, because a killed process would lose the contents of a buffer.
     private static func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
 }

@@ -27,7 +27,7 @@ import Testing
         #expect(result.signatureData.count == 64)
     }
 
-    @Test func `an app transaction is bound to the device as Apple documents it`() async throws {
+    @Test func `an app transaction contains a hash of its device, computed as Apple documents`() async throws {
         let kiosk = try await Kiosk()
         let device = try await kiosk.device()
         try await device.run {
@@ -49,7 +49,7 @@ import Testing
         #expect(it.appID == nil)
     }
 
-    @Test func `AppTransaction.shared uses the network for the first copy only, and never asks to sign in`()
+    @Test func `AppTransaction.shared uses the network only for the first copy, and never asks to sign in`()
         async throws
     {
         let kiosk = try await Kiosk()
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func `AppTransaction.refresh asks the customer to sign in, and shows a refund of the app`() async throws {
+    @Test func `AppTransaction.refresh asks the customer to sign in, and gets a refund of the app`() async throws {
         let kiosk = try await Kiosk()
         let device = try await kiosk.device()
         try await device.run {

@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func `another account on a device has its purchases at once, and its app transaction after a refresh`()
+    @Test func `after another account signs in, its purchases appear at once, and its app transaction after a refresh`()
         async throws
     {
         let kiosk = try await Kiosk()

@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `a receipt that can't be saved fails the installation, AppStore.sync and AppTransaction.refresh`()
+    @Test func `the installation, AppStore.sync and AppTransaction.refresh throw if the receipt can't be saved`()
         async throws
     {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("receipts \(UUID().uuidString)")
@@ -121,7 +121,8 @@ import Testing
         }
     }
 
-    @Test func `a stopped local App Store is a network error, and an unknown customer a system error`() async throws {
+    @Test func `a stopped local App Store causes a network error, and an unknown customer a system error`() async throws
+    {
         let nowhere = try #require(URL(string: "http://127.0.0.1:1"))
         await #expect {
             _ = try await LocalStore(url: nowhere)

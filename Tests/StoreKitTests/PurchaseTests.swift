@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func `a purchase has the app's account token and quantity, and counts at once`() async throws {
+    @Test func `a purchase has the app's account token and quantity, and is an entitlement at once`() async throws {
         let kiosk = try await Kiosk()
         try await kiosk.device().run {
             let token = UUID()

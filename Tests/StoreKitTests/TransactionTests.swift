@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func `the device keeps its signed artifacts until it is synchronized`() async throws {
+    @Test func `the device keeps its signed transactions until AppStore.sync`() async throws {
         let kiosk = try await Kiosk()
         try await kiosk.buy(Kiosk.everything)
         try await kiosk.device().run {

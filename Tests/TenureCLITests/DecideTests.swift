@@ -27,7 +27,9 @@ import Testing
         #expect(try outcome(nothing) == "undetermined")
     }
 
-    @Test func `tenure decide prints titles in the requested language, otherwise in the policy's first`() async throws {
+    @Test func `tenure decide prints titles in the requested language, otherwise in the policy's first language`()
+        async throws
+    {
         let testBed = try await TestBed()
         let titled = try testBed.folder.write(
             TestBed.policy + "\n    title: { en: Everything, de: Alles }\n", to: "titled.yaml")
@@ -48,7 +50,7 @@ import Testing
         #expect(json.output.contains("“Alles” is yours"))
     }
 
-    @Test func `tenure decide decides a subscription at the given instant`() async throws {
+    @Test func `tenure decide --at decides about a subscription at that instant`() async throws {
         let testBed = try await TestBed()
         let app = try await testBed.mint(
             "app-transaction", "originalApplicationVersion=130", "originalPurchaseDate=2016-05-01")
@@ -62,7 +64,7 @@ import Testing
         #expect(try await outcome(testBed.decide("--at", "2017-05-01T00:00:00Z", app, yearly)) == "denied")
     }
 
-    @Test func `tenure decide accepts an app transaction from the App Store Server API, except for a device`()
+    @Test func `tenure decide accepts an app transaction from the App Store Server API, but not with --device-id`()
         async throws
     {
         let testBed = try await TestBed()
@@ -77,7 +79,7 @@ import Testing
         #expect((try device.json()["rejected"] as? [[String: Any]])?.first?["code"] as? String == "otherDevice")
     }
 
-    @Test func `tenure decide names rejected artifacts, which don't count`() async throws {
+    @Test func `tenure decide lists rejected artifacts, and doesn't use them as evidence`() async throws {
         let testBed = try await TestBed()
         let foreign = try await testBed.mint(
             "app-transaction", "bundleId=com.example.other", "originalApplicationVersion=37")
@@ -98,7 +100,7 @@ import Testing
         #expect(try await testBed.decide("--environment", "production", production, sandbox).status == 0)
     }
 
-    @Test func `tenure decide ignores an app transaction of another device than the one given`() async throws {
+    @Test func `tenure decide --device-id rejects an app transaction of another device`() async throws {
         let testBed = try await TestBed()
         let device = "5f1c36a4-7d0b-4d0e-9d3f-0a3a2f6f1c11"
         let file = try await testBed.mint(

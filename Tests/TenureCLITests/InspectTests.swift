@@ -25,7 +25,7 @@ import Testing
         #expect(verification["reason"] as? String == "untrustedChain")
     }
 
-    @Test func `tenure inspect rejects another app's artifact if the app is named`() async throws {
+    @Test func `tenure inspect --bundle-id rejects an artifact of another app`() async throws {
         let testBed = try await TestBed()
         let file = try await testBed.mint("app-transaction")
         let result = try await Command.run(
@@ -34,7 +34,7 @@ import Testing
         #expect((try result.json()["verification"] as? [String: Any])?["reason"] as? String == "wrongApp")
     }
 
-    @Test func `tenure inspect rejects a sandbox artifact if only production is accepted`() async throws {
+    @Test func `tenure inspect --environment production rejects a sandbox artifact`() async throws {
         let testBed = try await TestBed()
         let file = try await testBed.mint("app-transaction", options: ["--environment", "sandbox"])
         #expect(try await Command.run("inspect", "--trust", testBed.authority, file).status == 0)
@@ -43,7 +43,7 @@ import Testing
         #expect((try result.json()["verification"] as? [String: Any])?["reason"] as? String == "wrongEnvironment")
     }
 
-    @Test func `tenure inspect accepts artifacts signed by Xcode only with its certificate`() async throws {
+    @Test func `tenure inspect accepts artifacts signed by Xcode only with Xcode's certificate`() async throws {
         let testBed = try await TestBed()
         let file = try await testBed.mint("transaction", options: ["--environment", "xcode"])
         #expect(try await Command.run("inspect", "--trust", testBed.authority, file).status == 2)
@@ -122,7 +122,7 @@ import Testing
         let names = (0..<200_000).map { #""a\#($0)_ms":0"# }
         let file = try folder.write(
             #"{"status":0,"receipt":{},\#(names.joined(separator: ","))}"#, to: "many")
-        // Once, each name was compared with all others, which took long.
+        // Comparing each name with all other names would take long.
         #expect(try await Command.run("inspect", file).output.contains("a199999_ms"))
     }
 
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test func `a genuine Mac receipt is verified under Apple's roots`() async throws {
+    @Test func `tenure inspect verifies a genuine Mac receipt under Apple's roots`() async throws {
         let real = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../../shared/real/receipts/mindnode_mac_sha256_receipt").standardized
         guard FileManager.default.fileExists(atPath: real.path) else {

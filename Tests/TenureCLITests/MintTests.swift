@@ -3,7 +3,9 @@ import Foundation
 import Testing
 
 @Suite struct MintTests {
-    @Test func `tenure mint sets every field, and an unknown field is an error with the list of fields`() async throws {
+    @Test func `tenure mint sets the given fields, and an unknown field is an error with the list of fields`()
+        async throws
+    {
         let testBed = try await TestBed()
         let file = try await testBed.mint(
             "transaction", "productId=a.b", "price=4990", "appAccountToken=", "isUpgraded=true")
@@ -21,7 +23,9 @@ import Testing
                 == 64)
     }
 
-    @Test func `tenure mint doesn't overwrite an authority, and reports a folder without one`() async throws {
+    @Test func `tenure mint doesn't overwrite a test authority, and reports a folder without a test authority`()
+        async throws
+    {
         let testBed = try await TestBed()
         let again = try await Command.run("mint", "authority", testBed.authority)
         #expect(again.status == 1)

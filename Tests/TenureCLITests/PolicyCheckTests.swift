@@ -78,8 +78,7 @@ import Testing
         ["--map", "Day=date"], ["--releases", "x.csv", "--map", "Day"], ["--releases", "x.csv", "--map", "Day=color"],
         ["--json", "--format", "sarif"], ["--format", "xml"], ["--at", "soon"],
     ])
-    func `options of tenure policy check that contradict each other are wrong usage`(_ arguments: [String]) async throws
-    {
+    func `contradicting or invalid options of tenure policy check are wrong usage`(_ arguments: [String]) async throws {
         #expect(try await Command.run(["policy", "check", policy] + arguments).status == 64)
     }
 
@@ -95,7 +94,7 @@ import Testing
             result.errors.hasPrefix("error: the policy of --against has mistakes; correct them first:\n\(broken):1:"))
     }
 
-    @Test func `warnings fail tenure policy check only with an option, and notes never do`() async throws {
+    @Test func `tenure policy check fails for warnings only with --strict, and never for notes`() async throws {
         let wide = try folder.write(
             TestBed.policy.replacingOccurrences(of: "until: +48h", with: "until: +480h"),
             to: "wide.yaml")
@@ -124,7 +123,8 @@ import Testing
         #expect(uncompared.output.contains("not compared with the earlier policy: correct the mistakes first"))
     }
 
-    @Test func `tenure policy check's SARIF names each rule once, with help, and files by URI`() async throws {
+    @Test func `the SARIF of tenure policy check describes each rule once, and has the policy file's URI`() async throws
+    {
         try FileManager.default.createDirectory(atPath: folder.url("a b").path, withIntermediateDirectories: false)
         let spaced = try folder.write(
             TestBed.policy.replacingOccurrences(of: "until: +48h", with: "until: +480h"),
@@ -160,7 +160,7 @@ import Testing
     }
 
     /// The members of objects in OASIS's schema (sarif-schema-2.1.0.json): first the required ones, then the
-    /// optional ones. The schema allows no others.
+    /// optional ones. The schema allows no other members.
     private static let sarifMembers: [String: (required: Set<String>, others: Set<String>)] = [
         "": (["version", "runs"], ["$schema"]),
         "runs": (["tool"], ["results", "columnKind"]),
@@ -192,7 +192,7 @@ import Testing
         }
     }
 
-    @Test func `tenure policy check's SARIF has all required fields, and no unknown ones`() async throws {
+    @Test func `the SARIF of tenure policy check has all required fields, and no unknown fields`() async throws {
         for (name, text) in [("policy.yaml", TestBed.policy), ("broken.yaml", TestBed.policy + "\ncolor: red\n")] {
             let policy = try folder.write(text, to: name)
             try expectSARIF(try await Command.run("policy", "check", policy, "--format", "sarif").json())
@@ -249,7 +249,9 @@ import Testing
         )
     }
 
-    @Test func `tenure policy check doesn't suggest a release list for the policy if it needs --map`() async throws {
+    @Test func `tenure policy check doesn't suggest a release list for the policy if the list needs --map`()
+        async throws
+    {
         let export = try folder.write(
             releases.replacingOccurrences(of: "releasedAt", with: "Day"), to: "export.csv")
         let result = try await Command.run(

@@ -13,7 +13,7 @@ import Testing
         return (folder, try folder.write(TestBed.policy, to: "policy.yaml"), key, pin)
     }
 
-    @Test func `tenure policy sign creates a key once that only its owner can read, and prints only the public key`()
+    @Test func `tenure policy signing-key creates a key once that only its owner can read, and prints the public key`()
         async throws
     {
         let (folder, _, key, pin) = try await testBed()
@@ -69,7 +69,7 @@ import Testing
         #expect(try String(contentsOfFile: foreign, encoding: .utf8) == "notes")
     }
 
-    @Test func `tenure policy sign signs no policy with mistakes, and creates no key for one`() async throws {
+    @Test func `tenure policy sign refuses a policy with mistakes, and creates no missing key`() async throws {
         let (folder, _, key, _) = try await testBed()
         let unsound = try folder.write(
             TestBed.policy.replacingOccurrences(of: "honors: [paid]", with: "honors: [payed]"), to: "unsound.yaml")

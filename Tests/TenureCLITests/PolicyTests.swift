@@ -32,7 +32,9 @@ import Testing
         #expect(byYAML.output == byJSON.output)
     }
 
-    @Test func `tenure policy test passes, or shows what was decided instead of the expected outcome`() async throws {
+    @Test func `tenure policy test names the case with an unexpected decision, and counts the cases that pass`()
+        async throws
+    {
         let testBed = try await TestBed()
         let cases = """
             now: 2015-07-01
@@ -51,7 +53,7 @@ import Testing
         #expect(result.output.hasSuffix("1 of 2 cases pass\n"))
     }
 
-    @Test func `the policy cases in Examples pass`() async throws {
+    @Test func `the policy cases in Tests/PolicyCases and Examples pass`() async throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../..")
             .standardized.path
         let result = try await Command.run(

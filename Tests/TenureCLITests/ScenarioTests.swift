@@ -86,7 +86,7 @@ private let examples = URL(fileURLWithPath: #filePath)
     #expect(await second.end(by: SIGTERM) == 0)
 }
 
-@Test func `a local App Store's folder is used by one process, and again after a kill`() async throws {
+@Test func `only one process at a time can use a local App Store's folder, also after a kill`() async throws {
     let folder = try Folder()
     let store = folder.url("store").path
     let arguments = ["local-store", "run", "--folder", store, "--port", "0"]
@@ -124,7 +124,7 @@ private let examples = URL(fileURLWithPath: #filePath)
     #expect(await second.end(by: SIGTERM) == 0)
 }
 
-@Test func `tenure local-store reports a journal that this release can't read`() async throws {
+@Test func `tenure local-store reports a journal file that is empty or isn't a database`() async throws {
     let folder = try Folder()
     for (contents, complaint) in [
         ("no database", "file is not a database"), ("", "is empty; delete it"),

@@ -23,12 +23,12 @@ import Testing
         "A", "AA", "AAA", "AA=", "AAA==", "====", "AB==", "AAB=", "A===", "AA==AA==", "AAAA=", "AAAA\n", " AAAA",
         "AA-_", "é", "=", "=AAA",
     ])
-    func `standard Base64 is accepted in one form only`(text: String) {
+    func `standard Base64 is accepted only in its canonical form`(text: String) {
         #expect(Base64.standard.decode(Array(text.utf8)[...]) == nil)
     }
 
     @Test(arguments: ["A", "AB", "AAB", "AA==", "AAA=", "AA+/", "AAAAA", "AA A", "A\0AA", "AAA\u{7F}"])
-    func `URL-safe Base64 is accepted in one form only`(text: String) {
+    func `URL-safe Base64 is accepted only in its canonical form`(text: String) {
         #expect(Base64.urlSafe.decode(Array(text.utf8)[...]) == nil)
     }
 

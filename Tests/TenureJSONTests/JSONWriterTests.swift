@@ -63,7 +63,7 @@ import Testing
         #expect(String(decoding: json.bytes, as: UTF8.self) == "{\n  \"a\": [\n    1\n  ]\n}")
     }
 
-    @Test func `the JSON writer writes instants as the rest of Tenure does`() {
+    @Test func `the JSON writer writes instants like Date.rfc3339`() {
         var random = SystemRandomNumberGenerator()
         let instants =
             [

@@ -43,7 +43,7 @@ import Testing
         "[", "{", "- ", "? ", "{a: ", "[[]", "a: [", "\"", "|\n", "# ", "- - ", "&", "*", "!", "%", "---\n", "a\n",
         "a: b\n", ",", "'", ": ",
     ])
-    func `a policy file that repeats one character is refused quickly`(_ piece: String) {
+    func `a policy file that repeats a few characters is refused quickly`(_ piece: String) {
         let size = piece == "[" ? 1 << 20 : 1 << 17
         let text = String(repeating: piece, count: size / piece.utf8.count)
         let start = Date()

@@ -74,7 +74,7 @@ import Testing
                 """)
     }
 
-    @Test func `wrong values and structure of a policy are reported together, without errors that only follow`() {
+    @Test func `wrong values and structure of a policy are reported together, without consequential errors`() {
         let text = """
             app: { bundleID: com.example.calculator }
             eras:
@@ -135,7 +135,7 @@ import Testing
         #expect(mistakes(text) == expected)
     }
 
-    @Test func `a mistake in a title has its place`() {
+    @Test func `each mistake in a title is reported at its place`() {
         let text = """
             app: { bundleID: com.example.calculator }
             eras: [{ name: paid, model: paid }]
@@ -170,7 +170,7 @@ import Testing
     private static let header =
         "app: { bundleID: com.example.calculator }\nentitlements: { everything: { honors: [paid] } }\n"
 
-    @Test func `a policy must state whether build numbers restarted, unless the release list couldn't be read`() {
+    @Test func `a missing buildNumbers is a mistake, unless the release list can't be read`() {
         let eras = "eras: [{ name: paid, model: paid }, { name: free, model: free, begins: { iOS: { build: 120 } } }]\n"
         #expect(
             mistakes(Self.header + eras).hasPrefix(

@@ -51,7 +51,9 @@ import Testing
             ])
     }
 
-    @Test func `mistakes in policy cases are reported like those of a policy, also in their overrides`() throws {
+    @Test func `mistakes in policy cases are reported like mistakes in a policy, also in a case's policy overrides`()
+        throws
+    {
         let error = #expect(throws: PolicyFileError.self) {
             _ = try run(
                 """

@@ -107,7 +107,7 @@ import Testing
 
     // MARK: Compiling
 
-    @Test func `a compiled policy reads as an equal one, and compiles to the same bytes`() throws {
+    @Test func `a compiled policy is read as an equal policy, and compiles to the same bytes again`() throws {
         let policy = try calculator()
         let compiled = PolicyFile.compile(policy)
         let again = try PolicyFile.read(compiled, named: "policy.json")
@@ -190,11 +190,11 @@ import Testing
         "２015-06-10T18:00Z",
         "2015-06-10T18:00:00+2:00",
     ])
-    func `a policy file rejects instants without a time zone, or that don't exist`(_ text: String) {
+    func `a policy file rejects instants that have no time zone or don't exist`(_ text: String) {
         #expect(Date(rfc3339: text) == nil)
     }
 
-    @Test func `policy files have instants written in UTC, with milliseconds only if they aren't zero`() {
+    @Test func `RFC 3339 instants are written in UTC, with milliseconds only if they aren't zero`() {
         #expect(Date(timeIntervalSince1970: 1_433_959_200).rfc3339 == "2015-06-10T18:00:00Z")
         #expect(Date(timeIntervalSince1970: 1_433_959_200.25).rfc3339 == "2015-06-10T18:00:00.250Z")
         #expect(Date(timeIntervalSince1970: -62_135_769_600).rfc3339 == "0000-12-30T00:00:00Z")

@@ -32,7 +32,7 @@ import Testing
         #expect(Set(mappings) == Set(PolicyShape.allCases.map(\.rawValue)))
     }
 
-    @Test func `policy.schema.json lists exactly the reader's words for each choice`() throws {
+    @Test func `policy.schema.json lists exactly the values that the reader accepts for each choice`() throws {
         let definitions = try definitions()
         let policy = try #require(definitions["policy"]?["properties"] as? [String: [String: Any]])
         #expect(policy["buildNumbers"]?["enum"] as? [String] == Policy.BuildNumbers.allCases.map(\.rawValue))

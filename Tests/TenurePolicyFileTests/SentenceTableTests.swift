@@ -8,7 +8,7 @@ import Testing
 
 /// The example sentences in Docs/decisions.md.
 @Suite struct SentenceTableTests {
-    @Test func `the sentences in decisions.md are the ones that customers get`() throws {
+    @Test func `the sentences in decisions.md are the sentences that customers get`() throws {
         let policy = try PolicyFile.read(
             try RepositoryFile.bytes("Examples/calculator/policy.yaml"), named: "policy.yaml"
         ) { try RepositoryFile.bytes("Examples/calculator/" + $0) }

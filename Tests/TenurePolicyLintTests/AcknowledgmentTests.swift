@@ -34,7 +34,7 @@ import Testing
         #expect(try findings(Self.policy).unacknowledged(.warning).map(\.code) == ["changeover-wide"])
     }
 
-    @Test func `a repeated acknowledgment is a mistake, since each covers one finding`() throws {
+    @Test func `a repeated acknowledgment is one mistake, and still covers its finding`() throws {
         let entry = "{ code: changeover-wide, at: eras/freemium/changeover, reason: it is meant }"
         let found = try findings(Self.policy + "acknowledge: [\(entry), \(entry)]\n")
         #expect(found.filter { $0.code == "changeover-wide" }.map(\.isAcknowledged) == [true])
@@ -49,7 +49,7 @@ import Testing
         #expect(!broken.contains { $0.message.contains("remove this acknowledgment") })
     }
 
-    @Test func `acknowledged errors aren't counted as unacknowledged ones`() throws {
+    @Test func `unacknowledgedErrors contains neither acknowledged errors nor warnings`() throws {
         let list = "iOS,110,2015-02-16,paid\niOS,120,2015-06-10T18:00:00Z,free\niOS,90,2015-08-01,free\n"
         #expect(
             try findings(Self.policy, list: list).unacknowledgedErrors.map(\.code) == [
@@ -62,7 +62,7 @@ import Testing
         #expect(try findings(one, list: list).unacknowledgedErrors.map(\.code) == ["increasing-contradicted"])
     }
 
-    /// Two eras with a window each. The place of an acknowledgment names one of them.
+    /// Two eras with a window each. The acknowledgment has the place of one of the two eras.
     @Test func `an acknowledgment covers one finding at one place`() throws {
         let text = Self.policy.replacingOccurrences(
             of: "buildNumbers: increasing",
@@ -82,7 +82,7 @@ import Testing
         #expect(covered.map(\.isAcknowledged) == [false, true])
     }
 
-    @Test func `an acknowledgment of a lost right covers those customers and no others`() throws {
+    @Test func `an acknowledgment of a lost right covers only the builds at its place`() throws {
         let old = Self.policy.replacingOccurrences(of: "720h", with: "48h")
         let moved = old.replacingOccurrences(of: "\"120\"", with: "\"100\"")
         let losses = try findings(moved, against: old)
@@ -123,7 +123,7 @@ import Testing
         #expect(try findings(broken).contains { $0.code == "mistake" && !$0.isAcknowledged })
     }
 
-    @Test func `an acknowledgment isn't unused if its rule needs a comparison that isn't given`() throws {
+    @Test func `an acknowledgment isn't reported as unused if its rule needs a file that isn't given`() throws {
         #expect(
             try findings(acknowledging("right-lost", "entitlements/premium/iOS")).map(\.code) == ["changeover-wide"])
         let list = "iOS,110,2015-02-16,paid\niOS,120,2015-06-10T18:00:00Z,free\n"

@@ -34,7 +34,7 @@ import Testing
 
     // MARK: False alarms
 
-    @Test func `an app that became free with version 1 after 0.9 has owners below its boundary`() throws {
+    @Test func `a boundary at version 1.0 gets no finding if the list has a paid version 0.9`() throws {
         let mac = [("iOS: { build: \"120\"", "macOS: { version: \"1.0\"")]
         #expect(try codes(mac, list: "macOS,0.9,,2014-02-01,paid\nmacOS,1.0,,2015-06-10T18:00:00Z,free\n") == [])
         let unlisted = try findings(mac)
@@ -47,7 +47,7 @@ import Testing
                 .contains { $0.code == "boundary-at-first-build" && $0.severity == .error })
     }
 
-    @Test func `an undated release counts where only its number matters`() throws {
+    @Test func `an undated release is used where only its number matters`() throws {
         let iOS = "iOS,1.0,37,2014-02-01,paid\niOS,2.0,120,,free\niOS,2.1,130,2015-07-01,free\n"
         #expect(try !codes(list: iOS).contains("boundary-on-no-release"))
         let mac = [("iOS: { build: \"120\"", "macOS: { version: \"1.0\"")]
@@ -61,7 +61,7 @@ import Testing
         #expect(Set(found).isDisjoint(with: ["boundary-on-no-release", "era-without-release"]), "\(found)")
     }
 
-    @Test func `an honor of limited length has an end where its era has a dated next one`() throws {
+    @Test func `an honor with a time limit isn't reported as endless if the next era has a date`() throws {
         let edits = [
             ("18:00:00Z }\n", "18:00:00Z }\n      macOS: { version: \"2.0\", at: 2015-06-10T18:00:00Z }\n"),
             (
@@ -77,12 +77,12 @@ import Testing
             ("honors: [paid]", "honors: [{ era: freemium, for: P1Y }]"),
         ]
         #expect(try !codes(edits).contains("honor-without-end"))
-        // Without the date of the next era, nothing ends it.
+        // Without the date of the next era, nothing ends the honor.
         let undated = edits + [(", at: 2020-01-01T00:00:00Z", "")]
         #expect(try codes(undated).contains("honor-without-end"))
     }
 
-    @Test func `of two releases on one day, either may have been the first`() throws {
+    @Test func `two releases on one day don't contradict increasing build numbers in either order`() throws {
         let list = "iOS,1.0,37,2014-01-01,paid\niOS,1.1,60,2014-06-01,paid\niOS,1.2,50,2014-06-01,paid\n"
         let free = "iOS,2.0,120,2015-06-10T18:00:00Z,free\n"
         #expect(try codes(list: list + free) == [])
@@ -90,14 +90,16 @@ import Testing
         #expect(try codes(list: later + free).contains("increasing-contradicted"))
     }
 
-    @Test func `the first release of an era may come out within the changeover window before it`() throws {
+    @Test func `the first release of an era may come out within the era's changeover window`() throws {
         let list = "iOS,1.0,37,2014-01-01T12:00:00Z,\niOS,2.0,120,2015-06-10T06:00:00Z,\n"
         #expect(try codes(list: list) == [])
         let early = list.replacingOccurrences(of: "2015-06-10T06", with: "2015-05-10T06")
         #expect(try codes(list: early) == ["paid-build-beyond-boundary"])
     }
 
-    @Test func `a release listed twice contradicts nothing, and one build number of two versions is reported`() throws {
+    @Test func `a release that is listed twice gets no finding, and a build number with two versions gets a finding`()
+        throws
+    {
         let list = "iOS,1.0,1,2012-03-01,paid\niOS,1.6,110,2015-02-16,paid\niOS,1.6,110,2015-03-01,paid\n"
         let free = "iOS,2.0,120,2015-06-10T18:00:00Z,free\n"
         #expect(try codes(list: list + free) == [])
@@ -148,7 +150,7 @@ import Testing
         #expect(try codes(unstated).filter { $0 == "no-changeover" }.count == 1)
     }
 
-    @Test func `an honor that has ended isn't reported for having a length in an era without an end`() throws {
+    @Test func `an ended honor with a time limit in the last era gets no finding`() throws {
         let ended = [("[paid]", "[paid, { era: freemium, for: P1Y, until: 2016-01-01 }]")]
         let during = try #require(CivilDay("2015-12-01")?.midnight)
         #expect(try codes(ended, at: during).contains("honor-without-end"))
@@ -216,7 +218,7 @@ import Testing
     }
 
     /// New customers have the entitlement for a while, and owners permanently, so a customer's era still matters.
-    @Test func `a boundary without a date is reported even if the era after it is honored for a time`() throws {
+    @Test func `a missing boundary date is reported even if the next era is honored until a date`() throws {
         let undated = [
             ("honors: [paid]", "honors: [paid, { era: freemium, until: 2099-01-01 }]"),
             (", at: 2015-06-10T18:00:00Z", ""), ("    changeover: { from: -24h, until: +48h }\n", ""),
@@ -224,8 +226,8 @@ import Testing
         #expect(try codes(undated).contains("boundary-without-date"))
     }
 
-    /// A year counts from the end of the era, so it ends at another time in each of them.
-    @Test func `a boundary without a date is reported even if both eras are honored for the same length`() throws {
+    /// An honor's year starts at the end of its era, so the years of the two honors end at different times.
+    @Test func `a missing boundary date is reported even if both eras are honored for one year`() throws {
         let undated = [
             ("honors: [paid]", "honors: [{ era: paid, for: P1Y }, { era: freemium, for: P1Y }]"),
             (", at: 2015-06-10T18:00:00Z", ""), ("    changeover: { from: -24h, until: +48h }\n", ""),
@@ -289,7 +291,7 @@ import Testing
     }
 
     /// `paid` ends, and `freemium` begins, with the changeover window.
-    @Test func `an honor with dates at the very end or beginning of its era is reported`() throws {
+    @Test func `an honor is reported if its dates leave no time within its era`() throws {
         let (begin, end) = ("2015-06-09T18:00:00Z", "2015-06-12T18:00:00Z")
         let cases = [
             ("{ era: paid, boughtSince: \(end) }", true),
@@ -305,7 +307,7 @@ import Testing
         }
     }
 
-    @Test func `a policy that no longer names the app's Apple ID is reported`() throws {
+    @Test func `a policy that no longer contains the app's Apple ID is reported`() throws {
         let found = try findings([(", appleID: 828838134", "")], against: [])
         #expect(found.map(\.code) == ["app-changed", "no-apple-id"])
         #expect(found.first?.severity == .error)

@@ -45,7 +45,7 @@ import Testing
         #expect(try self.found(list: all) == [])
     }
 
-    @Test func `a paid build missing from the policy's release list is an error if no date can help`() throws {
+    @Test func `a paid build missing from the policy's release list is an error if the boundary has no date`() throws {
         let undated =
             Self.own + [
                 (", at: 2015-06-10T18:00:00Z", ""), ("    changeover: { from: -24h, until: +48h }\n", ""),
@@ -54,8 +54,9 @@ import Testing
         #expect(found.first { $0.code == "build-not-listed" }?.severity == .error)
     }
 
-    /// `tenure serve` checks the policy without the other list.
-    @Test func `an acknowledged missing build isn't reported without the other list`() throws {
+    /// `tenure serve` checks the policy without the list of all releases.
+    @Test func `an acknowledgment of a missing build isn't reported as unused without the list of all releases`() throws
+    {
         let stated =
             Self.own + [
                 (
@@ -100,7 +101,7 @@ import Testing
 
     // MARK: Buyers between two honors
 
-    @Test func `owners of a paid era without any honor are reported as an error with their dates`() throws {
+    @Test func `owners outside of the dates of all honors are reported with these dates`() throws {
         let since = [("[paid]", "[{ era: paid, boughtSince: 2014-06-10 }]")]
         // Without a list, the app may have come out on that day.
         for (list, severity) in [
@@ -127,7 +128,7 @@ import Testing
                 == ["eras/paid/from 2013-06-10T12:00:00Z to before 2014-06-09T10:00:00Z"])
     }
 
-    @Test func `an honor that has ended includes no owner anymore`() throws {
+    @Test func `owners included only by an honor that has ended are reported`() throws {
         let partial = "{ era: paid, boughtBefore: 2014-06-10 }"
         for ended in ["{ era: paid, until: 2016-06-10 }", "{ era: paid, boughtSince: 2014-06-10, for: P1Y }"] {
             let edits = [("[paid]", "[\(partial), \(ended)]")]
@@ -149,7 +150,7 @@ import Testing
         #expect(try found([("[paid]", honors)]) == [])
     }
 
-    @Test func `an era without an instant may begin and end with the dates of its honor`() throws {
+    @Test func `an honor's date limit gets no finding if the policy has no date for the era's end`() throws {
         let undated = [
             (", at: 2015-06-10T18:00:00Z", ""), ("    changeover: { from: -24h, until: +48h }\n", ""),
             ("[paid]", "[{ era: paid, boughtBefore: 2015-06-10 }]"),
@@ -175,9 +176,9 @@ import Testing
 
     // MARK: A beginning without effect
 
-    /// Rule A8: an iOS boundary before tvOS's App Store opened counts as `new` on tvOS.
+    /// Rule A8: an iOS boundary before tvOS's App Store opened is read as `new` on tvOS.
     @Test(arguments: ["{ build: \"10\" }", "{ build: \"10\", at: 2016-01-01T00:00:00Z }", "new"])
-    func `a tvOS beginning in an era before the first one on tvOS has no effect`(_ own: String) throws {
+    func `a tvOS beginning in an era before the first era of tvOS is reported as without effect`(_ own: String) throws {
         func findings(sale platforms: String, freemium more: String = "") throws -> [LintFinding] {
             let sale =
                 "  - { name: sale, model: paid, begins: { \(platforms) }, changeover: none }\n  - name: freemium\n"
@@ -199,7 +200,7 @@ import Testing
 
     // MARK: A major version for a build
 
-    @Test func `a build of one digit is a warning unless a release list has it`() throws {
+    @Test func `a build of one digit is a warning unless a release list has this build`() throws {
         for number in ["2", "3", "9"] {
             #expect(try found([("\"120\"", "\"\(number)\"")]) == ["version-for-build warning"])
             let list = "iOS,1.0,1,2014-01-01,paid\niOS,2.0,\(number),2015-06-10,free\n"

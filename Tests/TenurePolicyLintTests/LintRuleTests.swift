@@ -9,7 +9,7 @@ import Testing
 /// Each rule has an example that it must report, and a similar valid example that it must not report.
 @Suite struct LintRuleTests {
     @Test(arguments: LintRule.all.map(\.code))
-    func `each linter rule reports the example that triggers it, with its numbers and a fix`(_ code: String) throws {
+    func `each linter rule reports its example policy with the expected message and fix`(_ code: String) throws {
         let files = LintFiles(of: code, .triggers)
         let text = try files.text(of: code)
         if let folder = ProcessInfo.processInfo.environment["TENURE_RECORD_LINT"] {
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(arguments: LintRule.all.map(\.code))
-    func `no finding has a higher severity than its linter rule declares, and each has a fix`(_ code: String) throws {
+    func `every finding has a fix, and a severity up to the severity of its linter rule`(_ code: String) throws {
         for finding in try LintFiles(of: code, .triggers).findings {
             let rule = try #require(LintRule.named(finding.code), "\(finding.code)")
             #expect(finding.severity <= rule.severity, "\(finding)")

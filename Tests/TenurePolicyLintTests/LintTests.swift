@@ -37,7 +37,7 @@ import Testing
         ("string-compared-majors", []),
         ("universal-purchase", []),
     ])
-    func `the policies of the scenarios have exactly the findings that the scenarios show`(
+    func `each scenario's policy in Examples has exactly the expected findings`(
         _ name: String, _ expected: [String]
     ) throws {
         #expect(try codes(ofFile: "Examples/scenarios/\(name).policy.yaml") == expected)

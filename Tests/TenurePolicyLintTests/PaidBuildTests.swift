@@ -5,7 +5,7 @@ import Testing
 
 @testable import TenurePolicyLint
 
-/// The most expensive mistake: paid builds count as an era in which customers get nothing.
+/// The most expensive mistake: paid builds are assigned to an era in which customers get nothing.
 @Suite struct PaidBuildTests {
     /// Paid from 12 to 119, free from 120 on.
     private static let list = """
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(arguments: [
-        // The boundary has no date and isn't listed, so only its number counts. The list's models show that it is
+        // The boundary has no date and isn't listed, so only its number is used. The list's models show that it is
         // wrong.
         "{ build: \"100\" }",
         // The boundary has no date, and the list has its build.
@@ -56,7 +56,9 @@ import Testing
         "{ build: \"100\", at: 2015-06-10T18:00:00Z }",
         "{ build: \"104\", at: 2014-06-10T00:00:00Z }",
     ])
-    func `paid builds above the boundary are an error that names them and what is lost`(_ beginning: String) throws {
+    func `paid builds above the boundary are an error with the builds and the lost entitlement`(_ beginning: String)
+        throws
+    {
         let found = try #require(
             try findings(policy(beginning)).first { $0.code == "paid-build-unhonored" }, "\(beginning)")
         #expect(found.severity == .error)
@@ -65,7 +67,7 @@ import Testing
         #expect(found.position.line == 6)
     }
 
-    @Test func `a boundary with only a wrong date is reported, with and without a list`() throws {
+    @Test func `a boundary with only a wrong date is reported, with and without a release list`() throws {
         let early = "{ at: 2014-01-01T18:00:00Z }"
         let restarted = policy(early, "buildNumbers: restarted")
         let listed = policy(early, "releases: releases.csv")
@@ -109,7 +111,7 @@ import Testing
     }
 
     /// The Apple TV app has separate build numbers.
-    @Test func `paid builds of a platform that inherits iOS's boundary are named with their platform`() throws {
+    @Test func `paid builds of a platform that inherits the boundary of iOS are reported with their platform`() throws {
         let list = Self.list + "tvOS,1.6,2000,2016-02-16,paid\ntvOS,2.0,2100,2017-06-10T18:00:00Z,free\n"
         let text = policy("{ build: \"120\", at: 2017-06-10T18:00:00Z }")
         let found = try findings(text, list: list).filter { $0.code == "paid-build-unhonored" }
@@ -125,7 +127,7 @@ import Testing
         #expect(!restarted.contains { $0.code == "paid-build-unhonored" })
     }
 
-    @Test func `the suggestion for a paid era that begins too late names its first paid build`() throws {
+    @Test func `the suggestion for a paid era that begins too late is the first paid build`() throws {
         let text = """
             app: { bundleID: com.example.calculator, appleID: 828838134 }
             eras:
@@ -159,7 +161,7 @@ import Testing
         #expect(found.fix == "add an era in which the app was sold, or correct the list if the app was free then")
     }
 
-    @Test func `the suggestion for paid builds moves the era above them`() throws {
+    @Test func `the suggestion for paid builds in a free era moves the era's beginning above these builds`() throws {
         let found = try #require(try findings(policy("{ build: \"100\" }")).first { $0.code == "paid-build-unhonored" })
         #expect(found.fix == "write `build: \"120\"`")
         #expect(!found.edits.isEmpty)

@@ -78,15 +78,15 @@ import Testing
         var random = SeededRandom(seed: UInt64(index) + 1)
         for (old, new) in [(base, edited), (edited, base)] {
             let comparison = RightsComparison(from: old, to: new, at: .distantFuture)
-            let told = Set(comparison.losses.map { Loss($0.entitlement, $0.platform) })
-            var met: Set<Loss> = []
+            let reported = Set(comparison.losses.map { Loss($0.entitlement, $0.platform) })
+            var actual: Set<Loss> = []
             for _ in 0..<1500 {
                 let platform = [Platform.iOS, .macOS, nil].randomElement(using: &random) ?? nil
                 for name in lost(by: customer(on: platform, &random), from: old, to: new) {
-                    met.insert(Loss(name, platform))
+                    actual.insert(Loss(name, platform))
                 }
             }
-            #expect(met.subtracting(told).isEmpty)
+            #expect(actual.subtracting(reported).isEmpty)
         }
     }
 

@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: LintRule.all.map(\.code), [LintFiles.Kind.triggers, .nearMiss])
-    func `a linter suggestion's edits remove its finding, and cause no new one`(
+    func `a linter suggestion's edits remove its finding, and cause no new finding`(
         _ code: String, _ kind: LintFiles.Kind
     ) throws {
         let files = LintFiles(of: code, kind)
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `most linter rules with a definite fix suggest its edits`() throws {
+    @Test func `linter rules with a definite fix suggest edits for it`() throws {
         let suggesting = try LintRule.all.filter { rule in
             try LintFiles(of: rule.code, .triggers).findings.contains { $0.code == rule.code && !$0.edits.isEmpty }
         }.map(\.code)
@@ -150,7 +150,7 @@ import Testing
         ("policy.yaml", "/a/releases.csv", "/a/releases.csv"), ("../policy.yaml", "releases.csv", nil),
         ("/a/policy.yaml", "releases.csv", nil), ("policy.yaml", "-", nil), ("-", "releases.csv", nil),
     ])
-    func `a suggested release list is named by its path beside the policy`(
+    func `a suggested release list has a path relative to the folder of the policy file`(
         _ policy: String, _ list: String, _ path: String?
     ) {
         #expect(RelativePath.of(list, beside: policy) == path)

@@ -34,7 +34,7 @@ struct CorpusTests {
     }
 
     @Test(arguments: [1, 77] as [UInt64])
-    func `a rehearsal counts exactly the customers that a generated corpus has`(seed: UInt64) async throws {
+    func `a rehearsal of generated evidence counts exactly the expected customers`(seed: UInt64) async throws {
         // Ends in the middle of a block, so that some customers never get their second line.
         let (lines, truth) = try Corpora.lines(3456, seed: seed)
         #expect(lines.count == 3456)
@@ -83,7 +83,7 @@ struct CorpusTests {
         #expect(broken.map { lines[$0.line - 1].first == UInt8(ascii: "{") } == true)
     }
 
-    @Test func `a stopped rehearsal counts the lines that it has read, and the report is marked as partial`()
+    @Test func `a rehearsal that is stopped at once has read no lines, and is marked as partial`()
         async throws
     {
         let (lines, _) = try Corpora.lines(1000, seed: 3)

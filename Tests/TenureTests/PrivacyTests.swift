@@ -32,7 +32,7 @@ private let namesInSources = [
     "activeInputModes", "UserDefaults",
 ]
 
-/// The same as undefined symbols of object files.
+/// The same APIs as undefined symbols of object files.
 private let symbols: Set<String> = [
     "stat", "fstat", "fstatat", "lstat", "statx", "statfs", "fstatfs", "statvfs", "fstatvfs", "getattrlist",
     "fgetattrlist", "getattrlistbulk", "getattrlistat", "mach_absolute_time",
@@ -92,7 +92,8 @@ private let symbols: Set<String> = [
         #expect(reasons == ["E174.1", "C617.1"])
     }
 
-    @Test func `the privacy manifest declares what a sync sends, for the app to work`() throws {
+    @Test func `the privacy manifest declares the data that a sync sends, for the purpose of app functionality`() throws
+    {
         let types = try #require(try Self.manifest()["NSPrivacyCollectedDataTypes"] as? [[String: Any]])
         let names = types.compactMap { $0["NSPrivacyCollectedDataType"] as? String }
         #expect(

@@ -43,14 +43,14 @@ private let tooNew = [
         }
     }
 
-    @Test func `The client's sources use @available in one file only`() throws {
+    @Test func `the client's sources use @available only in Tenure+PurchaseForms.swift`() throws {
         let users = try files(of: clientModules).filter { _, lines in lines.contains { $0.contains("@available") } }
         for (name, _) in users where name != "Tenure/AppStore/Tenure+PurchaseForms.swift" {
             Issue.record("\(name): `@available` belongs in `Tenure/AppStore/Tenure+PurchaseForms.swift`")
         }
     }
 
-    @Test func `The client's sources create evidence from StoreKit's results in one file`() throws {
+    @Test func `the client's sources read StoreKit's transactions only in StoreKitAccess.swift`() throws {
         let makers = try files(of: ["Tenure"]).filter { _, lines in
             lines.contains { $0.contains("AppTransaction.shared") || $0.contains("Transaction.all") }
         }
@@ -68,7 +68,7 @@ private let tooNew = [
         #expect(users.map(\.name) == ["Tenure/Restore.swift"])
     }
 
-    @Test func `The client's sources use nothing that can trap on untrusted bytes`() throws {
+    @Test func `the client's sources don't use try!, as!, fatalError, precondition or unowned`() throws {
         for (name, lines) in try files(of: ["Tenure"]) {
             for (number, line) in lines.enumerated() {
                 for word in ["try!", "as!", "fatalError(", "precondition(", "unowned"] where line.contains(word) {

@@ -2,7 +2,7 @@ package import Foundation
 import TenureCore
 package import TenureHTTP
 
-/// The usual transport, which fails, is slow, or runs a test's code at a request for a range that the test chooses.
+/// The usual transport. It can fail, be slow, or run a test's code before a chosen request for a range.
 package final class ArrangedTransport: Transport {
     private struct State: Sendable {
         var requests: [TransportRequest] = []
@@ -14,7 +14,7 @@ package final class ArrangedTransport: Transport {
     }
 
     private let state = Locked(State())
-    /// Of each piece, in microseconds: as a caller with a slow disk takes them.
+    /// The delay of each received piece in microseconds, as if the caller had a slow disk.
     private let delay: UInt32
 
     package init(delay: UInt32 = 0) { self.delay = delay }
@@ -27,7 +27,7 @@ package final class ArrangedTransport: Transport {
         state.withLock { $0.before[request] = action }
     }
 
-    /// Lets no request for a range through.
+    /// Whether all requests for ranges fail.
     package var isDown: Bool {
         get { state.withLock { $0.isDown } }
         set { state.withLock { $0.isDown = newValue } }

@@ -5,7 +5,7 @@ import Testing
 @Suite(.serialized, .enabled(if: SmallDisk.isAllowed, "this process may not mount file systems"))
 struct `a disk that can't be written` {
     @Test(.timeLimit(.minutes(10)))
-    func `a service with a full disk refuses operations without losing acknowledged ones, until space is free`()
+    func `a service with a full disk refuses writes until space is free, and loses no acknowledged write`()
         async throws
     {
         let disk = try SmallDisk(size: "2m")

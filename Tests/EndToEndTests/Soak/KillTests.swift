@@ -20,7 +20,8 @@ import Testing
 
     // Simulates a power failure of the machine.
     @Test(.timeLimit(.minutes(60)))
-    func `PostgreSQL stopped under load loses no acknowledged write, and is used again in 5 s`() async throws {
+    func `if PostgreSQL stops under load, no acknowledged write is lost, and the service recovers in 5 s`() async throws
+    {
         let server = try PostgresServer()
         let testBed = try SoakTestBed(database: server.url())
         let load = SoakLoad(testBed)
@@ -47,7 +48,7 @@ import Testing
         for round in 1...SoakScale.kills {
             let (service, port) = try await testBed.start()
             let known = await load.acknowledged.count
-            // One client has its response. The others are anywhere in their requests.
+            // One client has its response. The other clients are anywhere in their requests.
             // In the last round every client has done each kind of operation.
             let more = round == SoakScale.kills ? 100 : Int.random(in: 1...60)
             let identifier = service.identifier

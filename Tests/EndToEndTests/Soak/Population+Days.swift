@@ -26,7 +26,7 @@ extension Population {
         return opening
     }
 
-    private enum Word {
+    private enum Operation {
         case getApp, update, refundApp, move
         case subscribe, buyEverything, buyCoins
         case cancel, resume, upgrade, downgrade, keepPlan, failBilling, recover, consent
@@ -37,12 +37,12 @@ extension Population {
     private mutating func simulate(_ customer: Int, on day: Int, in state: inout AppStoreState) {
         // The chosen operation may be impossible, as most are at most moments.
         for _ in 0..<4 {
-            guard let word = random.pick(words(for: customer, in: state)) else { return }
-            if perform(word, customer, on: day, in: &state) { return }
+            guard let operation = random.pick(operations(for: customer, in: state)) else { return }
+            if perform(operation, customer, on: day, in: &state) { return }
         }
     }
 
-    private func words(for customer: Int, in state: AppStoreState) -> [(Word, weight: Int)] {
+    private func operations(for customer: Int, in state: AppStoreState) -> [(Operation, weight: Int)] {
         guard let account = try? state.accountIndex(name(customer)) else { return [] }
         guard let acquisition = state.acquisition(of: account, app: 0) else { return [(.getApp, 1)] }
         guard acquisition.refundedAt == nil else {
@@ -55,7 +55,7 @@ extension Population {
             let wasForSale = acquisition.refundedAt.map { state.apps[0].price(at: $0) > 0 } ?? false
             return isForSale == wasForSale ? [(.getApp, 1)] : []
         }
-        let always: [(Word, weight: Int)] = [
+        let always: [(Operation, weight: Int)] = [
             (.update, 2), (.move, 2), (.refundApp, 3), (.buyEverything, 8), (.buyCoins, 4), (.refundEverything, 3),
             (.reverseRefund, 6), (.leaveFamily, 1), (.askForRefund, 2), (.refundOlder, 2),
         ]
@@ -73,14 +73,16 @@ extension Population {
         }
     }
 
-    private mutating func perform(_ word: Word, _ customer: Int, on day: Int, in state: inout AppStoreState) -> Bool {
+    private mutating func perform(_ operation: Operation, _ customer: Int, on day: Int, in state: inout AppStoreState)
+        -> Bool
+    {
         let name = name(customer)
         let plans = [Self.monthly, Self.yearly, Self.pro]
         let plan = plans[random.roll(plans.count)]
         let shared = random.chance(70) ? plan : Self.everything
         let coin = random.chance(50)
         let periodsAgo = 1 + random.roll(3)
-        switch word {
+        switch operation {
         case .getApp:
             guard (try? acquire(customer, in: &state)) != nil else { return false }
             if opened.contains(customer) { unseen.insert(customer) }

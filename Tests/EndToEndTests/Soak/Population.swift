@@ -153,10 +153,10 @@ struct Population: Sendable {
         happened["gets the app", default: 0] += 1
     }
 
-    /// Whether it was possible.
-    mutating func attempt(_ word: String, _ body: () throws -> Void) -> Bool {
+    /// Performs an operation, and returns whether it was possible.
+    mutating func attempt(_ operation: String, _ body: () throws -> Void) -> Bool {
         guard (try? body()) != nil else { return false }
-        happened[word, default: 0] += 1
+        happened[operation, default: 0] += 1
         return true
     }
 }
@@ -164,12 +164,12 @@ struct Population: Sendable {
 extension SeededRandom {
     mutating func chance(_ percent: Int) -> Bool { roll(100) < percent }
 
-    /// One of the words, with a probability by its weight.
-    mutating func pick<Word>(_ words: [(Word, weight: Int)]) -> Word? {
-        var left = roll(words.reduce(0) { $0 + $1.weight })
-        for (word, weight) in words {
+    /// Returns a random element. Each has a probability by its weight.
+    mutating func pick<Element>(_ elements: [(Element, weight: Int)]) -> Element? {
+        var left = roll(elements.reduce(0) { $0 + $1.weight })
+        for (element, weight) in elements {
             left -= weight
-            if left < 0 { return word }
+            if left < 0 { return element }
         }
         return nil
     }

@@ -175,7 +175,7 @@ struct PopulationRun {
     }
 
     private mutating func compare(
-        _ customers: [Int], as word: String, in store: LocalAppStore, _ service: InProcessService, opening: Bool = false
+        _ customers: [Int], as verb: String, in store: LocalAppStore, _ service: InProcessService, opening: Bool = false
     ) async throws {
         let (client, state, policy, population) = (await service.running, await store.state, policy, population)
         let found = try await concurrently(customers) { customer -> (count: Int, differences: [String]) in
@@ -189,7 +189,7 @@ struct PopulationRun {
             let isKnown = opening || population.opened.contains(customer)
             guard let answer else {
                 // The service can't know a customer who never opened the app and never bought anything in it.
-                return (1, isKnown ? ["\(name): the service \(word) nothing of them"] : [])
+                return (1, isKnown ? ["\(name): the service \(verb) nothing of them"] : [])
             }
             var count = 0
             var differences: [String] = []
@@ -204,7 +204,7 @@ struct PopulationRun {
                     continue
                 }
                 differences.append(
-                    "\(name), \(entitlement.name): \(isTrue ? "granted" : "denied") in truth, and the service \(word) \(outcome.rawValue): \(said?.sentence ?? "nothing")"
+                    "\(name), \(entitlement.name): \(isTrue ? "granted" : "denied") in truth, and the service \(verb) \(outcome.rawValue): \(said?.sentence ?? "nothing")"
                 )
             }
             return (count, differences)
@@ -214,7 +214,7 @@ struct PopulationRun {
             self.differences += differences
         }
         if opening { for customer in customers { self.population.didOpen(customer) } }
-        report("what the service \(word) about \(customers.count) customers was compared")
+        report("what the service \(verb) about \(customers.count) customers was compared")
     }
 
     private func concurrently<Answer: Sendable>(

@@ -1,6 +1,6 @@
 import Testing
 
-/// `make soak` runs it with more customers.
+/// `make soak` runs this test with more customers.
 @Test func `the service's decisions about a population agree with the local App Store's state`() async throws {
     let population = Population(size: SoakScale.populationSize, seed: SoakScale.isFull ? "soak" : "tests")
     let result = try await PopulationRun(population: population).run()

@@ -38,7 +38,9 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(60)))
-    func `two services on one PostgreSQL store what one would, for any order of requests`() async throws {
+    func `two services on one PostgreSQL database store the same data as one service, in any request order`()
+        async throws
+    {
         let alone = try SoakTestBed()
         let traffic = try traffic(alone)
         let (single, port) = try await alone.start()

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct AppStoreArtifactTests {
     @Test(arguments: [("", "\n"), (" \t", "\r\n"), ("\n\n", " ")])
-    func `blanks around the text of an artifact don't belong to it`(_ before: String, _ after: String) throws {
+    func `blanks before and after the text of an artifact are ignored`(_ before: String, _ after: String) throws {
         let jws = try Minted.minter.mint(.transaction)
         let artifact = try AppStoreArtifact(recognizing: Array(before.utf8) + jws + Array(after.utf8))
         #expect(try Minted.verifier().verify(artifact, now: Minted.instant) != nil)

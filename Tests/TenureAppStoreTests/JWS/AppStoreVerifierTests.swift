@@ -19,7 +19,7 @@ import Testing
 
     /// If (r, s) is a valid ECDSA signature, (r, n - s) is valid too, and anyone can compute it without the key (FIPS
     /// 186-5).
-    @Test func `a JWS with two encodings of its signature has one digest`() throws {
+    @Test func `two valid signatures of one JWS give the same digest`() throws {
         let verifier = try Minted.verifier()
         let jws = try Minted.minter.mint(.transaction)
         let end = try #require(jws.lastIndex(of: UInt8(ascii: ".")))
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func `each certificate of a JWS is canonical Base64, also the root, which isn't used`() throws {
+    @Test func `a JWS is rejected if any of its certificates isn't canonical Base64, even the unused root`() throws {
         var draft = try JWSDraft(minter: Minted.minter, payload: Minted.minter.payload(of: .transaction))
         let entries = draft.certificates.map { String(decoding: Base64.standard.encode($0), as: UTF8.self) }
         for place in entries.indices {
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test func `the server variant of an app transaction is verified only if it comes from a server`() throws {
+    @Test func `the server variant of an app transaction is accepted only from the App Store Server API`() throws {
         let payload = try Minted.minter.payload(of: .appTransaction).serverVariant
         let jws = try Minted.minter.mint(payload: payload)
         let verifier = try Minted.verifier()
@@ -146,7 +146,8 @@ import Testing
         #expect(verified.proof.kind == .serverAppTransaction)
     }
 
-    @Test func `an artifact without a signing date is verified as of now, or rejected`() throws {
+    @Test func `an artifact without a signing date is verified as of now, and rejected if the time is unknown`() throws
+    {
         let jws = try Minted.minter.mint(.transaction, setting: ["signedDate": .null])
         let verifier = try Minted.verifier()
         #expect(try verifier.verifyTransaction(jws, now: Minted.instant).signedDate == nil)
@@ -155,14 +156,14 @@ import Testing
     }
 
     @Test(arguments: ["-8640000000000000", "8640000000000000", "-62135769600000", "0"])
-    func `a signing date at the end of the calendar is refused without a crash`(digits: String) throws {
+    func `an extreme signing date is refused without a crash`(digits: String) throws {
         let jws = try Minted.minter.mint(.transaction, setting: ["signedDate": .number(digits)])
         #expect(
             rejection { try Minted.verifier().verifyTransaction(jws, now: Minted.instant) }?.code
                 == .outsideValidityPeriod)
     }
 
-    @Test func `a clock that runs five minutes ahead is tolerated`() throws {
+    @Test func `an artifact with a signing date up to five minutes in the future is accepted`() throws {
         let jws = try Minted.minter.mint(.transaction)
         let verifier = try Minted.verifier()
         #expect(throws: Never.self) {
@@ -202,7 +203,9 @@ import Testing
             rejection { try verifier.verifyTransaction(forged.mint(.transaction), now: nil) }?.code == .untrustedChain)
     }
 
-    @Test func `artifacts signed by Xcode count only if its certificate is configured, and are marked local`() throws {
+    @Test func `artifacts signed by Xcode are accepted only if Xcode's certificate is configured, and marked local`()
+        throws
+    {
         let authority = Minted.authority
         let minter = JWSMinter(authority: authority, app: MintedApp(environment: .xcode), signedAt: Minted.instant)
         let jws = try minter.mint(.appTransaction)
@@ -211,7 +214,7 @@ import Testing
         let verifier = AppStoreVerifier(app: Minted.app, trust: trust)
         let verified = try verifier.verifyAppTransaction(jws, now: nil)
         #expect(verified.status == .local && verified.environment == .xcode && verified.certificates.count == 1)
-        // Xcode's key counts only in Xcode's environment, and the App Store's keys never do.
+        // Xcode's key is accepted only in Xcode's environment, and the App Store's keys never are.
         let production = try minter.mint(
             .appTransaction, setting: ["receiptType": .string("Production"), "appAppleId": .integer(828_838_134)])
         #expect(rejection { try verifier.verifyAppTransaction(production, now: nil) }?.code == .wrongEnvironment)

@@ -13,7 +13,7 @@ import Testing
         verifier = try Minted.verifier()
     }
 
-    @Test func `an app transaction proves its facts about the app`() throws {
+    @Test func `a verified app transaction proves the ID, original version, platform and dates`() throws {
         let jws = try minter.mint(
             .appTransaction,
             setting: ["revocationDate": .integer(1_500_000_000_000), "preorderDate": .integer(1_400_000_000_000)])
@@ -28,7 +28,7 @@ import Testing
         #expect(proof.preorderDate == Date(timeIntervalSince1970: 1_400_000_000))
     }
 
-    @Test func `an empty ID in any JWS payload counts as absent`() throws {
+    @Test func `an empty ID in a JWS payload is read as absent`() throws {
         let empty = JSONValue.string("")
         let app = try verifier.verifyAppTransaction(
             minter.mint(.appTransaction, setting: ["appTransactionId": empty]), now: nil)
@@ -49,14 +49,14 @@ import Testing
         #expect(rejection { try renewalInfo.renewal }?.code == .malformed)
     }
 
-    @Test func `an unknown originalPlatform of an app transaction counts as absent`() throws {
+    @Test func `an unknown originalPlatform of an app transaction is read as absent`() throws {
         let jws = try minter.mint(.appTransaction, setting: ["originalPlatform": .string("carOS")])
         #expect(try verifier.verifyAppTransaction(jws, now: nil).proof.originalPlatform == nil)
         let iPad = try minter.mint(.appTransaction, setting: ["originalPlatform": .string("iPadOS")])
         #expect(try verifier.verifyAppTransaction(iPad, now: nil).proof.originalPlatform == .iOS)
     }
 
-    @Test func `a transaction proves a purchase`() throws {
+    @Test func `a verified transaction proves a purchase`() throws {
         let purchase = try verifier.verifyTransaction(minter.mint(.transaction), now: nil).purchase
         #expect(purchase.transactionID == "410000000000001")
         #expect(purchase.productID == "com.example.calculator.everything")
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test(arguments: ["transactionId", "productId"])
-    func `a transaction without an id or a product proves no purchase`(name: String) throws {
+    func `a transaction without a transaction ID or a product ID proves no purchase`(name: String) throws {
         for value in [JSONValue.null, .string("")] {
             let jws = try minter.mint(.transaction, setting: [name: value])
             #expect(rejection { try verifier.verifyTransaction(jws, now: nil).purchase }?.code == .malformed)
@@ -101,7 +101,7 @@ import Testing
         #expect(rejection { try verifier.verifyRenewalInfo(without, now: nil).renewal }?.code == .malformed)
     }
 
-    @Test func `a notification gives the evidence of its verified parts`() throws {
+    @Test func `a verified notification gives its transaction and renewal info as evidence`() throws {
         let result = try verifier.verifyNotification(minter.mint(.notification), now: nil)
         #expect(result.notification.payload.notificationType == .known(.didRenew))
         #expect(result.notification.payload.data?.status == .known(.active))
@@ -127,7 +127,9 @@ import Testing
         #expect(both.appTransaction == nil && both.transaction != nil)
     }
 
-    @Test func `a notification of a withdrawn parental consent contains the app transaction's server variant`() throws {
+    @Test func `a notification of withdrawn parental consent is verified with the app transaction that it contains`()
+        throws
+    {
         func notification(bundleID: String) throws -> [UInt8] {
             try minter.mint(
                 .notification,
@@ -144,7 +146,7 @@ import Testing
                 == .wrongApp)
     }
 
-    @Test func `a notification with an unknown kind of payload still names its app`() throws {
+    @Test func `a notification with an unknown kind of payload is rejected if it is for another app`() throws {
         func notification(bundleID: JSONValue) throws -> [UInt8] {
             var part = JSONObject()
             part["appAppleId"] = .integer(828_838_134)

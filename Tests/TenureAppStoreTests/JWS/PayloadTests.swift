@@ -102,7 +102,9 @@ import Testing
         }
     }
 
-    @Test func `integers in payloads keep every digit, and too large ones are refused`() throws {
+    @Test func `integers in payloads keep every digit, and numbers beyond 64 bits or with fractions are refused`()
+        throws
+    {
         func appleID(_ digits: String) throws -> Int64? {
             let jws = try minter.mint(.appTransaction, setting: ["appAppleId": .number(digits)])
             return try verifier.verifyAppTransaction(jws, now: nil).payload.appAppleID

@@ -50,7 +50,7 @@ import Testing
         #expect(try UnverifiedJWS(Minted.minter.mint(payload: payload)).kind == kind)
     }
 
-    @Test func `the signing date of an unverified JWS is that of its kind`() throws {
+    @Test func `the signing date of an unverified JWS is read from the date field of its kind`() throws {
         var payload = JSONObject()
         payload["receiptCreationDate"] = .integer(1_000_000)
         payload["signedDate"] = .integer(2_000_500)

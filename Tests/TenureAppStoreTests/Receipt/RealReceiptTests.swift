@@ -67,13 +67,13 @@ struct RealReceiptTests {
         #expect(throws: Rejection.self) { try receiptBytes(file: bytes) }
     }
 
-    @Test func `Xcode's receipt is refused unless its certificate is configured`() throws {
+    @Test func `Xcode's receipt is refused if Xcode's certificate isn't configured`() throws {
         let bytes = try receiptBytes(file: RealArtifact.xcode.bytes)
         let rejection = #expect(throws: Rejection.self) { try verifier.verifyReceipt(bytes, now: .now) }
         #expect(rejection?.code == .untrustedChain)
     }
 
-    @Test func `Xcode's receipt is local where its certificate is configured`() throws {
+    @Test func `Xcode's receipt is verified as local if Xcode's certificate is configured`() throws {
         let bytes = try receiptBytes(file: RealArtifact.xcode.bytes)
         // In this receipt, the certificate is in bytes 442 to 1329.
         let trust = try TrustConfiguration(anchors: [.xcode: TrustAnchors(der: [Array(bytes[442..<1330])])])

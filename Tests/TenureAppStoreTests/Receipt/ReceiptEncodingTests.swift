@@ -42,7 +42,7 @@ struct ReceiptEncodingTests {
         }
     }
 
-    @Test func `text that isn't a receipt isn't recognized as one`() throws {
+    @Test func `text of another kind isn't recognized as a receipt`() throws {
         for text in [
             "", "NOT A RECEIPT\n", "{\"status\":0}", "eyJhbGciOiJFUzI1NiJ9.e30.AA", "MIIB", "0", "\u{30}\u{03}\u{01}",
         ] {

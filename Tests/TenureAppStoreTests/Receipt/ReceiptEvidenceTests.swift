@@ -12,7 +12,7 @@ struct ReceiptEvidenceTests {
         return try ReceiptTestBed.verifier([.production, .sandbox]).verifyReceipt(receipt, now: ReceiptTestBed.instant)
     }
 
-    @Test func `a receipt proves the app's original version, its date and its ID`() throws {
+    @Test func `a receipt proves the app's original version, original purchase date and download ID`() throws {
         let proof = try verified([("preorder_date", "2014-08-01T00:00:00Z")]).proof
         #expect(proof.kind == .receipt)
         #expect(proof.id == .download("500000000000037"))
@@ -25,8 +25,7 @@ struct ReceiptEvidenceTests {
     }
 
     @Test(arguments: ["1", "2", "3"])
-    func `a receipt's platform isn't taken for the platform on which the app was first acquired`(_ code: String) throws
-    {
+    func `a receipt's platform code isn't read as the original platform`(_ code: String) throws {
         #expect(try verified([("platform_code", code)]).proof.originalPlatform == nil)
     }
 
@@ -36,7 +35,7 @@ struct ReceiptEvidenceTests {
         #expect(try verified([("download_id", "")]).proof.id == nil)
     }
 
-    @Test func `a receipt's original fields are nil if they are absent or empty`() throws {
+    @Test func `a receipt's original version and date are nil if they are absent or empty`() throws {
         let proof = try verified([("original_application_version", ""), ("original_purchase_date", "")]).proof
         #expect(proof.originalAppVersion == nil)
         #expect(proof.originalPurchaseDate == nil)
@@ -47,7 +46,7 @@ struct ReceiptEvidenceTests {
         #expect(try UnverifiedReceipt(receipt).payload.originalPurchaseDate == nil)
     }
 
-    @Test func `a receipt's expiration date counts only in a volume purchase, and not in the year 4001`() throws {
+    @Test func `only receipts for volume purchases expire, and a date in the year 4001 means never`() throws {
         let end = "2027-01-01T00:00:00Z"
         let date = Date(timeIntervalSince1970: 1_798_761_600)
         #expect(try verified([("expiration_date", end)]).proof.expirationDate == nil)
@@ -75,7 +74,7 @@ struct ReceiptEvidenceTests {
         #expect(try verified().purchases.map(\.revocationDate) == [nil])
     }
 
-    @Test func `a receipt's purchase has its IDs and dates`() throws {
+    @Test func `a purchase in a receipt has transaction IDs and dates`() throws {
         let purchase = try #require(
             try verified([
                 ("in_app.0.original_transaction_id", "410000000000000"),

@@ -5,7 +5,7 @@ import TenureMint
 import Testing
 
 struct ReceiptFieldTests {
-    @Test func `every documented attribute of a receipt is shown under its name`() throws {
+    @Test func `every documented attribute of a receipt is read`() throws {
         let receipt = try ReceiptTestBed.minter().mint { draft in
             for attribute in ReceiptAttribute.allCases where attribute != .inAppPurchase {
                 try draft.set((attribute.isInApp ? "in_app.0." : "") + attribute.name, to: attribute.sampleText)
@@ -52,7 +52,7 @@ struct ReceiptFieldTests {
         #expect(fields.first { $0.type == 99 }?.value == .bytes([1, 2, 3]))
     }
 
-    @Test func `an undocumented date of a receipt that can't be read is shown as malformed`() throws {
+    @Test func `an unreadable date in an undocumented attribute of a receipt is shown as malformed`() throws {
         let receipt = try ReceiptTestBed.minter().mint(with: .unreadableUndocumentedDate)
         let field = try #require(UnverifiedReceipt(receipt).payload.fields.first { $0.name == "download_date" })
         guard case .malformed = field.value else {
@@ -66,7 +66,7 @@ struct ReceiptFieldTests {
         #expect(fields.first { $0.type == 97 }?.value == .bytes([0x0C, 0x02, 0x68, 0x69]))
     }
 
-    @Test func `a receipt can be minted again from the fields that are shown`() throws {
+    @Test func `a receipt can be minted again from its JSON`() throws {
         let minter = try ReceiptTestBed.minter()
         let receipt = try minter.mint()
         let json = try UnverifiedReceipt(receipt).payload.verifyReceiptJSON

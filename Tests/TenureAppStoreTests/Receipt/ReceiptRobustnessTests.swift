@@ -13,7 +13,7 @@ struct ReceiptRobustnessTests {
         ]
     }
 
-    @Test func `a receipt cut off anywhere never verifies`() throws {
+    @Test func `a receipt that is cut off anywhere is malformed`() throws {
         let verifier = try ReceiptTestBed.verifier()
         for receipt in try Self.receipts() {
             for length in 0..<receipt.count {
@@ -23,8 +23,8 @@ struct ReceiptRobustnessTests {
         }
     }
 
-    /// The root certificate within the receipt is never read. Only the configured root counts.
-    @Test func `a receipt with one changed byte never verifies, unless the byte lies in the unread root`() throws {
+    /// The root certificate within the receipt is never read. Only the configured root is used.
+    @Test func `a receipt with one changed byte is rejected, unless the byte is in its root certificate`() throws {
         let root = try ReceiptTestBed.authority.receipts.root.der
         // Each invalid chain is different here. The limit for unknown chains isn't tested here, so it is high.
         let trust = try TrustConfiguration(anchors: [.production: ReceiptTestBed.authority.anchors])

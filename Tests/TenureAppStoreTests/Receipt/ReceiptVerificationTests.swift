@@ -56,7 +56,7 @@ struct ReceiptVerificationTests {
     }
 
     @Test(arguments: [ReceiptStyle.Form.der, .ber], [ReceiptStyle.Digest.sha1, .sha256])
-    func `receipts with either digest, with and without signed attributes, are verified`(
+    func `receipts with SHA-1 or SHA-256, and with or without signed attributes, are verified`(
         _ form: ReceiptStyle.Form, _ digest: ReceiptStyle.Digest
     ) throws {
         let minter = try ReceiptTestBed.minter()
@@ -70,7 +70,7 @@ struct ReceiptVerificationTests {
         }
     }
 
-    @Test func `a receipt with two certificates of the signer's name is refused, wherever the genuine one is`() throws {
+    @Test func `a receipt with two certificates of the signer's name is refused, in either order`() throws {
         let minter = try ReceiptTestBed.minter()
         for place in [0, 3] {
             var assembly = try minter.assembly(minter.draft)
@@ -81,7 +81,7 @@ struct ReceiptVerificationTests {
         }
     }
 
-    @Test func `a receipt isn't called untrusted while one of its intermediates wasn't checked`() throws {
+    @Test func `a receipt isn't rejected as untrusted if the limit kept an intermediate from being checked`() throws {
         let minter = try ReceiptTestBed.minter()
         var assembly = try minter.assembly(minter.draft)
         var invented = assembly.certificates[1]
@@ -131,7 +131,7 @@ struct ReceiptVerificationTests {
     }
 
     @Test(arguments: ReceiptType.allCases.filter { $0 != .xcode })
-    func `each receipt type is accepted in its own environment only`(_ type: ReceiptType) throws {
+    func `each receipt type is accepted only in its own environment`(_ type: ReceiptType) throws {
         let receipt = try ReceiptTestBed.minter().mint { try $0.set("receipt_type", to: type.rawValue) }
         for environment in [AppStoreEnvironment.production, .sandbox] {
             let rejection = try ReceiptTestBed.rejection(of: receipt, by: ReceiptTestBed.verifier([environment]))
@@ -139,7 +139,9 @@ struct ReceiptVerificationTests {
         }
     }
 
-    @Test func `receipts signed by Xcode count only if its certificate is configured, and are marked local`() throws {
+    @Test func `receipts signed by Xcode are accepted only if Xcode's certificate is configured, and marked local`()
+        throws
+    {
         let receipt = try ReceiptTestBed.minter(.xcode).mint()
         let verified = try ReceiptTestBed.verifier([.xcode]).verifyReceipt(receipt, now: ReceiptTestBed.instant)
         #expect(verified.status == .local)
@@ -150,13 +152,13 @@ struct ReceiptVerificationTests {
         #expect(code == .untrustedChain)
     }
 
-    @Test func `Xcode's certificate counts for Xcode's environment only`() throws {
+    @Test func `Xcode's certificate is accepted only for receipts of Xcode's environment`() throws {
         let receipt = try ReceiptTestBed.minter(.xcode).mint { try $0.set("receipt_type", to: "Production") }
         let verifier = try ReceiptTestBed.verifier([.production, .xcode])
         #expect(try ReceiptTestBed.rejection(of: receipt, by: verifier)?.code == .wrongEnvironment)
     }
 
-    @Test func `a receipt is verified as of its creation date, or as of now if it has none`() throws {
+    @Test func `a receipt is verified as of its creation date, or as of now if this date is missing`() throws {
         let verifier = try ReceiptTestBed.verifier()
         let afterTheChain = Date(timeIntervalSince1970: 2_600_000_000)
         for defect in [ReceiptDefect.noCreationDate, .unreadableCreationDate] {
@@ -170,7 +172,7 @@ struct ReceiptVerificationTests {
         #expect(try ReceiptTestBed.rejection(of: dated, by: verifier, now: nil) == nil)
     }
 
-    @Test func `a receipt belongs to the device with which its hash was made`() throws {
+    @Test func `a receipt matches only the device identifier that is in its hash`() throws {
         for environment in AppStoreEnvironment.allCases {
             let minter = try ReceiptTestBed.minter(environment)
             let payload = try UnverifiedReceipt(minter.mint()).payload
@@ -184,7 +186,7 @@ struct ReceiptVerificationTests {
         #expect(!payload.matches(deviceIdentifier: try ReceiptTestBed.minter().deviceIdentifier))
     }
 
-    @Test func `a receipt's many purchases are read in their order`() throws {
+    @Test func `the purchases of a large receipt are read in their order`() throws {
         let minter = try ReceiptTestBed.minter()
         var draft = minter.draft
         draft.purchases = (0..<400).map {
@@ -206,7 +208,7 @@ struct ReceiptVerificationTests {
         #expect(shown.certificates.first?.subject.contains("Receipt Signing") == true)
     }
 
-    @Test func `a receipt with parameters of its digest algorithm is refused, although they aren't signed`() throws {
+    @Test func `a receipt with unsigned parameters of its digest algorithm is refused`() throws {
         var receipt = try ReceiptTestBed.minter().mint()
         // The signed data begins with a version and the set of digest algorithms: SHA-256 with empty parameters.
         try #require(Array(receipt[23..<32]) == [0x02, 0x01, 0x01, 0x31, 0x0F, 0x30, 0x0D, 0x06, 0x09])

@@ -27,7 +27,7 @@ struct VerifyReceiptResponseTests {
         #expect(answer.ids == ["7"])
     }
 
-    @Test func `a verifyReceipt response is read for its latest receipt and the IDs of all purchases`() throws {
+    @Test func `the latest receipt and the IDs of all purchases are read from a verifyReceipt response`() throws {
         let answer = try response(
             #"{"status":0,"latest_receipt":"MII=","latest_receipt_info":[{"transaction_id":"2","original_transaction_id":"1","app_account_token":"u"}],"receipt":{"download_id":0,"in_app":[{"transaction_id":"3"}]}}"#
         )
@@ -45,13 +45,12 @@ struct VerifyReceiptResponseTests {
         #"{"status":0,"receipt":[]}"#, #"{"status":0,"receipt":{"in_app":[1]}}"#,
         #"{"status":0,"receipt":{"download_id":-1}}"#, #"{"status":0,"receipt":{"download_id":1e3}}"#,
     ])
-    func `a field of verifyReceipt's response that can't be read is malformed, and never absent`(_ json: String) throws
-    {
+    func `a field that can't be read makes a verifyReceipt response malformed`(_ json: String) throws {
         let rejection = #expect(throws: Rejection.self) { try response(json) }
         #expect(rejection?.code == .malformed)
     }
 
-    @Test func `a verifyReceipt response that is too deep or too large is refused`() throws {
+    @Test func `a verifyReceipt response that is too deeply nested or too large is refused`() throws {
         let deep = #"{"status":0,"receipt":"# + String(repeating: "[", count: 100_000)
         #expect(throws: Rejection.self) { try response(deep) }
         let rejection = #expect(throws: Rejection.self) {

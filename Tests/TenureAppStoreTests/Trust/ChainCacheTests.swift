@@ -19,7 +19,7 @@ import X509
         return (leaf, Minted.authority.jws.intermediate.der)
     }
 
-    @Test func `after many different invalid certificate chains, further ones are refused without a check`() throws {
+    @Test func `after many invalid certificate chains, further unknown chains are refused without a check`() throws {
         let cache = try cache(.init(burst: 8, perSecond: 0))
         var codes: [Rejection.Code] = []
         for number in 0..<12 {
@@ -38,7 +38,7 @@ import X509
                 == .untrustedChain)
     }
 
-    @Test func `artifacts of a known signer are verified even while invalid chains hit the limit`() throws {
+    @Test func `a known certificate chain is accepted even after invalid chains have reached the limit`() throws {
         let cache = try cache(.init(burst: 1, perSecond: 0))
         let chain = Minted.authority.jws
         _ = try cache.chain(leaf: chain.leaf.der, intermediate: chain.intermediate.der, purpose: .jws)
@@ -53,7 +53,7 @@ import X509
         }
     }
 
-    @Test func `a certificate chain refused before any signature check doesn't count toward the limit`() throws {
+    @Test func `a chain that is refused before its signatures are checked doesn't use up the limit`() throws {
         let cache = try cache(.init(burst: 1, perSecond: 0))
         // The leaf is in the place of the intermediate. No root has the name of its issuer.
         let nameless = Minted.authority.jws.leaf.der
@@ -69,7 +69,7 @@ import X509
         }
     }
 
-    @Test func `invented intermediates don't block a new signer under a known intermediate`() throws {
+    @Test func `forged intermediates don't block a new signer under a known intermediate`() throws {
         let cache = try cache(.init(burst: 4, perSecond: 0))
         let chain = Minted.authority.jws
         _ = try cache.chain(leaf: chain.leaf.der, intermediate: chain.intermediate.der, purpose: .jws)
@@ -91,7 +91,8 @@ import X509
         }
     }
 
-    @Test func `a certificate chain refused without a check is checked once the limit allows it`() async throws {
+    @Test func `a certificate chain that was refused without a check is checked once the limit allows it`() async throws
+    {
         let cache = try cache(.init(burst: 1, perSecond: 5))
         let bad = badPair(0)
         #expect(throws: Rejection.self) {

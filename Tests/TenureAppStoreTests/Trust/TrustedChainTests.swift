@@ -21,7 +21,7 @@ import X509
     }
 
     @Test(arguments: [ChainPurpose.jws, .receipt])
-    func `a chain of signer, intermediate and root, as Apple's, is trusted`(purpose: ChainPurpose) throws {
+    func `a certificate chain of signer, intermediate and root is trusted`(purpose: ChainPurpose) throws {
         let chain = try Minted.authority.chain(for: purpose, signedAt: Minted.instant)
         let trusted = try validate(chain, purpose: purpose)
         #expect(trusted.certificates.count == 3)
@@ -30,7 +30,7 @@ import X509
         #expect(!trusted.isLocal)
     }
 
-    @Test func `a certificate with a signature of incomplete bytes is malformed`() throws {
+    @Test func `a certificate with unused bits in its signature is malformed`() throws {
         // A signature of RSA-2048 has 256 octets. The octet before them has the number of unused bits.
         var der = Minted.authority.receipts.leaf.der
         der[der.count - 1] = 0
@@ -64,7 +64,7 @@ import X509
         #expect(rejection { try validate(chain, anchors: anchors, purpose: .jws) }?.code == .unsupportedAlgorithm)
     }
 
-    @Test func `a certificate with an RSA key signs no JWS, and one with a P-256 key no receipt`() throws {
+    @Test func `an RSA certificate can't sign a JWS, and a P-256 certificate can't sign a receipt`() throws {
         let authority = Minted.authority
         #expect(rejection { try validate(authority.receipts, purpose: .jws) }?.code == .unsupportedAlgorithm)
         #expect(rejection { try validate(authority.jws, purpose: .receipt) }?.code == .unsupportedAlgorithm)
@@ -141,7 +141,7 @@ import X509
         }
     }
 
-    @Test func `a certificate chain is valid while all three certificates are`() throws {
+    @Test func `a certificate chain is valid while all three certificates are valid`() throws {
         let chain = try Minted.authority.chain(for: .jws, defect: .leafExpiredSince, signedAt: Minted.instant)
         let trusted = try validate(chain, purpose: .jws)
         #expect(trusted.notAfter == Minted.instant.addingTimeInterval(60))
@@ -153,7 +153,7 @@ import X509
         #expect(trusted.notBefore == beginnings.max() && beginnings.max() != beginnings.min())
     }
 
-    @Test func `Xcode's certificate counts only if exactly its bytes are configured`() throws {
+    @Test func `Xcode's certificate is trusted only if exactly this certificate is configured`() throws {
         let authority = Minted.authority
         let local = try locallyTrusted(
             certificate: authority.xcodeJWS.der, anchors: authority.xcodeAnchors, purpose: .jws)

@@ -3,7 +3,9 @@ import Foundation
 import Testing
 
 @Suite struct `tenure content check` {
-    @Test func `tenure content check lists a file's packs, and skips files such as .DS_Store`() async throws {
+    @Test func `tenure content check lists the packs of a content file, and skips files such as .DS_Store`()
+        async throws
+    {
         let testBed = try await ContentTestBed()
         try testBed.write("x", to: "piano/.DS_Store")
         try testBed.write("x", to: "piano/samples/._c4.wav")
@@ -57,7 +59,7 @@ import Testing
         #expect(result.output.contains("\(mistakes.count) mistakes"), "\(result.output)")
     }
 
-    /// Line and column of the first place where a text has another, both counted from one.
+    /// The line and column at which a part of a text begins, counted from one.
     private static func position(of part: String, in text: String) -> String? {
         guard let range = text.range(of: part) else { return nil }
         let before = text[..<range.lowerBound].split(separator: "\n", omittingEmptySubsequences: false)
@@ -96,7 +98,10 @@ import Testing
         #expect(try await testBed.run("check").status == 0)
     }
 
-    @Test func `tenure content check rejects links, pipes, long paths, empty packs and equal names`() async throws {
+    @Test
+    func `tenure content check rejects links, pipes, long paths, empty packs, and names that differ only in case`()
+        async throws
+    {
         let testBed = try await ContentTestBed()
         let piano = testBed.folder.url("piano").path
         symlink("samples/c4.wav", piano + "/link")

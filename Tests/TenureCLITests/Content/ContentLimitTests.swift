@@ -26,7 +26,7 @@ import Testing
         let catalog = try SignedCatalog.verify(
             Data(contentsOf: testBed.folder.url("published/catalog.jws")), keys: [testBed.pin], bundleID: "x.y")
         #expect(catalog.catalog.packs.count == 100)
-        // All have the same files.
+        // All packs have the same files.
         #expect(try testBed.names().count { ContentDigest($0) != nil } == 2)
     }
 
@@ -59,7 +59,7 @@ import Testing
         #expect(more.status == 2 && more.output.contains("64000000001 bytes"), "\(more.output)")
     }
 
-    @Test func `tenure content publish accepts the longest path of tar, and no longer one`() async throws {
+    @Test func `tenure content publish accepts the longest path of tar, and no longer path`() async throws {
         let folder = Array(repeating: String(repeating: "f", count: 30), count: 5).joined(separator: "/")
         let name = String(repeating: "n", count: 100)
         let testBed = try await ContentTestBed(Self.piano)
@@ -85,7 +85,7 @@ import Testing
 
     /// Runs in a separate namespace, where the test may mount a small disk in memory.
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/unshare"), "needs Linux's `unshare`"))
-    func `tenure content publish on a full disk keeps the earlier catalog, and the next run continues`() async throws {
+    func `tenure content publish on a full disk keeps the earlier catalog, and the next run succeeds`() async throws {
         let testBed = try await ContentTestBed(Self.piano)
         try FileManager.default.createDirectory(atPath: testBed.published, withIntermediateDirectories: true)
         let large = Data((0..<12_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })

@@ -27,12 +27,12 @@ import Testing
             #expect(sum.output.hasPrefix(name + " "))
         }
         #expect(try testBed.names() == digests.union(["catalog.jws", "catalogs"]))
-        // A web server of another user reads them.
+        // A web server of another user reads these files.
         let unreadable = try Tool.run("/usr/bin/find", [testBed.published, "-type", "f", "!", "-perm", "-044"])
         #expect(unreadable.status == 0 && unreadable.output.isEmpty, "\(unreadable.output)")
     }
 
-    @Test func `tenure content publish writes nothing again for the same files`() async throws {
+    @Test func `tenure content publish doesn't write unchanged files again`() async throws {
         let testBed = try await ContentTestBed()
         #expect(try await testBed.publish().status == 0)
         let first = try testBed.catalog()
@@ -61,7 +61,9 @@ import Testing
             ContentDigest(of: try Data(contentsOf: testBed.folder.url("published/" + archive))).description == archive)
     }
 
-    @Test func `tenure content publish keeps versions for other app versions, and drops removed packs`() async throws {
+    @Test func `tenure content publish keeps pack versions for other app versions, and drops removed packs`()
+        async throws
+    {
         let testBed = try await ContentTestBed()
         #expect(try await testBed.publish().status == 0)
         let old = try #require(try testBed.catalog().catalog["grand-piano"]?.versions.first)
@@ -81,7 +83,9 @@ import Testing
         #expect(try testBed.catalog().counter == 100_000_000_000)
     }
 
-    @Test func `tenure content publish refuses a lower counter, and another key's catalog`() async throws {
+    @Test func `tenure content publish refuses a counter that isn't higher, and a new key without --previous-key`()
+        async throws
+    {
         let testBed = try await ContentTestBed()
         #expect(try await testBed.publish("--counter", "7").status == 0)
         let before = try Data(contentsOf: testBed.folder.url("published/catalog.jws"))
@@ -180,7 +184,7 @@ import Testing
         #expect(try testBed.names().allSatisfy { !$0.hasPrefix(".unfinished-") })
     }
 
-    @Test func `tenure content publish fails if a file changes while it is read`() async throws {
+    @Test func `tenure content publish fails if a file changes after the pack's files were listed`() async throws {
         let testBed = try await ContentTestBed()
         let path = testBed.folder.url("loops/beat.caf").path
         let source = try PackSource(
@@ -193,7 +197,7 @@ import Testing
         #expect(try testBed.names() == ["catalogs"])
     }
 
-    @Test func `tenure content publish fails if a file changes between two reads`() async throws {
+    @Test func `tenure content publish fails if a file changes between its two reads`() async throws {
         let testBed = try await ContentTestBed()
         try testBed.write(Data(count: 3_000_000), to: "loops/beat.caf")
         let path = testBed.folder.url("loops/beat.caf").path
@@ -217,12 +221,12 @@ import Testing
 }
 
 @Suite struct `tenure content prune` {
-    @Test func `tenure content prune removes only what no catalog of the last 30 days named`() async throws {
+    @Test func `tenure content prune removes only files that aren't in any catalog of the last 30 days`() async throws {
         let testBed = try await ContentTestBed()
         let key = P256.Signing.PrivateKey()
         let publisher = ContentPublisher(folder: testBed.published, key: key)
         var versions: [ContentCatalog.Version] = []
-        // The second one was current until 29 days ago, the first one until 40 days ago.
+        // The second version was current until 29 days ago, the first version until 40 days ago.
         for (index, days) in [90.0, 40, 29].enumerated() {
             try testBed.write("version \(index)", to: "loops/beat.caf")
             let publication = try publisher.publish(
@@ -243,7 +247,7 @@ import Testing
         let bytes = versions[0].manifestSize + Int(versions[0].archiveSize)
         #expect(result.output.contains("removed 2 files, \(bytes) bytes; kept 4"), "\(result.output)")
         #expect(try testBed.names() == before.subtracting(first))
-        // A catalog that can't be read may name anything.
+        // A catalog that can't be read could contain any file.
         try testBed.folder.write("nonsense", to: "published/catalogs/5.jws")
         #expect(try await Command.run("content", "prune", testBed.published).status == 1)
         #expect(try await Command.run("content", "prune", testBed.folder.url("loops").path).status == 1)

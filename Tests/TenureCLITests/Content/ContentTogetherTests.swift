@@ -7,7 +7,8 @@ import Testing
 
 /// Commands that run at the same time, or are killed.
 @Suite(.timeLimit(.minutes(5))) struct `tenure content in several processes` {
-    @Test func `of two tenure content publish at once, the second fails and the first is complete`() async throws {
+    @Test func `of two tenure content publish commands at once, the second fails and the first completes`() async throws
+    {
         let testBed = try await ContentTestBed()
         let (first, second) = try await Self.runTogether(testBed) {
             try RunningCommand([
@@ -28,7 +29,7 @@ import Testing
         #expect(try await testBed.publish().status == 0)
     }
 
-    @Test func `of two tenure content embed at once, the second fails and the first is complete`() async throws {
+    @Test func `of two tenure content embed commands at once, the second fails and the first completes`() async throws {
         let testBed = try await ContentTestBed()
         let out = testBed.folder.url("embedded").path
         let (first, second) = try await Self.runTogether(testBed) {
@@ -48,7 +49,7 @@ import Testing
         #expect(try !Self.hasUnfinished(testBed))
     }
 
-    @Test func `the embedded folder stays complete while tenure content embed runs, killed or not`() async throws {
+    @Test func `the embedded folder stays complete while tenure content embed runs or is killed`() async throws {
         let testBed = try await ContentTestBed()
         let out = testBed.folder.url("embedded").path
         #expect(try await testBed.run("embed", "--to", out).status == 0)
@@ -96,9 +97,9 @@ import Testing
         try Self.expectWhole(out)
     }
 
-    /// Publishes or embeds a large file twice at the same time: the second command runs while the first one, which has
-    /// begun to write, is stopped. If a busy machine ended the first one before the test could stop it, this tries
-    /// again, with another file.
+    /// Publishes or embeds a large file twice at the same time. The second command runs while the first command, which
+    /// has begun to write, is stopped by a signal. If the first command ends before the test can stop it, this function
+    /// tries again with another file.
     private static func runTogether(
         _ testBed: ContentTestBed, first start: () throws -> RunningCommand, isWriting: () throws -> Bool,
         second: () async throws -> Command.Result

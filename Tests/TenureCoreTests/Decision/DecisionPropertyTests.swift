@@ -28,7 +28,7 @@ private let effort = ProcessInfo.processInfo.environment["TENURE_SOAK"] == nil ?
         }
     }
 
-    @Test func `a certain grant remains if more valid evidence of the same customer is added`() throws {
+    @Test func `a grant that isn't in doubt stays granted after more evidence of the customer is added`() throws {
         var random = SeededRandom(seed: 5)
         for _ in 0..<2_000 * effort {
             let policy = try Calculator.policy(buildNumbers: Bool.random(using: &random) ? .increasing : .restarted)

@@ -13,14 +13,14 @@ import Testing
     private let freemium = EraSet(from: 1, to: 2)
     private let both = EraSet(from: 0, to: 2)
 
-    @Test func `without a signed platform, the version and the date may each allow an era on any platform`() throws {
+    @Test func `without a signed platform, the version and the date are compared on every platform`() throws {
         let policy = try Calculator.policy()
         #expect(try possible(Calculator.app("2.1", nil, platform: nil), under: policy).eras == both)
         #expect(try possible(Calculator.app("2.1", "2016-03-01", platform: nil), under: policy).eras == freemium)
         #expect(try possible(Calculator.app("2.1", "2014-03-01", platform: nil), under: policy).eras == paid)
     }
 
-    @Test func `a signed platform without boundaries in the policy proves nothing`() throws {
+    @Test func `a version and a date prove no era on a platform without boundaries in the policy`() throws {
         let policy = try Calculator.policy(eras: [
             Era(name: "paid", model: .paid),
             Era(
@@ -34,7 +34,7 @@ import Testing
         #expect(decision.findings.contains(.platformNotInPolicy(.macOS)))
     }
 
-    @Test func `a purchase in a changeover window can belong to both eras, whatever its version`() throws {
+    @Test func `an app bought in a changeover window may belong to either era, whatever its version`() throws {
         let policy = try Calculator.policy()
         for version in ["37", "120", "1.x", nil] {
             let proof = Calculator.app(version, "2015-06-10T20:00:00Z")
@@ -44,7 +44,9 @@ import Testing
         }
     }
 
-    @Test func `if proofs contradict each other, an earlier date or authoritative version decides`() throws {
+    @Test func `if version and date contradict each other, the earlier date or an increasing build number decides`()
+        throws
+    {
         let increasing = try Calculator.policy()
         let early = try possible(Calculator.app("130", "2014-02-01"), under: increasing)
         #expect(early.eras == paid && early.contradiction == .dateBeforeVersion)
@@ -91,12 +93,12 @@ import Testing
         #expect(try outcome([late, Calculator.app("37", "2014-05-01", signed: "2017-01-01")]).outcome == .denied)
     }
 
-    @Test func `a receipt restores no right after a refund, since receipts show no refund`() throws {
+    @Test func `a receipt restores no right after a refund, since receipts contain no refund of the app`() throws {
         let receipt = Calculator.app("37", "2014-05-01", platform: nil, signed: "2015-05-01", id: nil, kind: .receipt)
         #expect(try outcome([refunded, receipt]).outcome == .denied)
     }
 
-    @Test func `a server's app transaction shows a refund only by a revocation date`() throws {
+    @Test func `an app transaction from a server restores a right only if a server also signed the refund`() throws {
         func server(signed: String, revoked: String? = nil) -> AppProof {
             Calculator.app("37", "2014-05-01", signed: signed, kind: .serverAppTransaction, revoked: revoked)
         }
@@ -106,7 +108,7 @@ import Testing
         #expect(try outcome([told, server(signed: "2015-05-01")], inDoubt: .undetermined).outcome == .granted)
     }
 
-    @Test func `a volume license that ended gives nothing, unless a later receipt replaces it`() throws {
+    @Test func `a volume license that ended gives no right, unless a later receipt replaces the license`() throws {
         let ended = Calculator.app(
             "37", "2014-05-01", platform: nil, signed: "2014-05-02", id: .download("5"), kind: .receipt,
             expires: "2015-01-01")
@@ -136,18 +138,20 @@ import Testing
         #expect(try decide(honor, Calculator.app("37", nil)).findings.first == .windowNeedsDate(era: 0))
     }
 
-    @Test func `an honor's length counts from the next era's beginning on the customer's platform`() throws {
+    @Test func `the time limit of an honored era starts with the next era on the customer's platform`() throws {
         let honor = Honor(era: "paid", length: CalendarPeriod(months: 12))
         #expect(try decide(honor, Calculator.app("37", "2014-05-01")).until == date("2016-06-10T18:00:00Z"))
         let mac = Calculator.app("1.9", "2014-05-01", platform: .macOS)
         #expect(try decide(honor, mac).until == date("2016-06-12T18:00:00Z"))
-        // Without a signed platform the latest end counts, because doubt favors the customer.
+        // Without a signed platform the latest end applies, because doubt favors the customer.
         let undated = Calculator.app(nil, "2014-05-01", platform: nil)
         #expect(try decide(honor, undated).until == date("2016-06-12T18:00:00Z"))
         #expect(try decide(honor, undated, at: "2016-06-12T18:00:00Z").outcome == .denied)
     }
 
-    @Test func `an honor's length is undetermined if the next era has no date, and endless in the last era`() throws {
+    @Test func `an honor's time limit is undetermined if the next era has no date, and has no effect in the last era`()
+        throws
+    {
         let policy = try Calculator.policy(
             eras: [
                 Era(name: "paid", model: .paid),
@@ -193,7 +197,7 @@ import Testing
         #expect(decision.outcome == .denied && decision.findings.contains(.billingRetry(0)))
     }
 
-    @Test func `renewal info without its transaction doesn't count`() throws {
+    @Test func `renewal info without its transaction grants nothing`() throws {
         let evidence = Calculator.evidence([Calculator.app("130", "2015-07-01")], renewals: [failing])
         #expect(try Calculator.decide(evidence, under: try Calculator.policy()).outcome == .denied)
     }
@@ -217,7 +221,7 @@ import Testing
         #expect(try decide(year).outcome == .granted)
     }
 
-    @Test func `a grace period of an earlier subscription period doesn't restore a refunded one`() throws {
+    @Test func `a grace period doesn't restore a subscription period that was refunded`() throws {
         let evidence = Calculator.evidence(
             [Calculator.app("130", "2015-07-01")],
             transactions: [
@@ -226,7 +230,7 @@ import Testing
         #expect(try Calculator.decide(evidence, under: try Calculator.policy()).outcome == .denied)
     }
 
-    @Test func `the latest-signed copy of a transaction counts`() throws {
+    @Test func `of several copies of a transaction, the latest-signed copy decides`() throws {
         let policy = try Calculator.policy()
         let paid = yearly(until: "2016-07-01", signed: "2015-06-01")
         let refunded = yearly(until: "2016-07-01", revoked: "2015-06-20", signed: "2015-06-21")
@@ -266,7 +270,7 @@ import Testing
         #expect(decisions.map(\.outcome) == [.denied, .granted])
     }
 
-    @Test func `a refund ends the promises of the refunded acquisition, and no others`() throws {
+    @Test func `a refund ends the promises of the refunded acquisition, and no other promises`() throws {
         let refunded = Calculator.app("37", "2014-05-01", signed: "2015-06-29", revoked: "2015-06-28")
         let ended = try Calculator.decide(Calculator.evidence([proof, refunded]), promises: [promise()], under: strict)
         // The artifact after the refund was signed when the app was already free.
@@ -282,7 +286,7 @@ import Testing
             try Calculator.decide(Calculator.evidence([]), promises: [promise()], under: strict).outcome == .granted)
     }
 
-    @Test func `one acquisition's limited right doesn't turn another's doubt into a promise`() throws {
+    @Test func `one acquisition's limited right doesn't turn another acquisition's doubt into a promise`() throws {
         let end = date("2016-01-01")
         let start = date("2015-03-01")
         let policy = try Policy(

@@ -224,14 +224,14 @@ import Testing
             says:
                 "“everything” isn't included with your copy: you got the app on May 1, 2014, and it's for people who got it between June 10, 2014 and July 9, 2014. \(help)\(then)"
         ),
-        // A day in the policy counts in every time zone, and the sentence names the day as the policy has it.
+        // A day in the policy applies in every time zone, and the sentence names the day as the policy has it.
         denied(
             .outsideWindow(era: 0), proofs[0], proofs[1],
             policy: SentencePolicy(since: "2014-06-09T10:00:00Z", before: "2014-07-10T12:00:00Z"),
             says:
                 "“everything” isn't included with your copy: you got the app on May 1, 2014, and it's for people who got it between June 10, 2014 and July 9, 2014. \(help)\(then)"
         ),
-        // Only some hours of this day count, so a sentence that names the day would be wrong.
+        // Only some hours of this day are included, so a sentence that names the day would be wrong.
         denied(
             .outsideWindow(era: 0), proofs[0], proofs[1], policy: SentencePolicy(since: "2014-05-01T09:00:00Z"),
             says:

@@ -5,7 +5,9 @@ import Testing
 @testable import TenureCore
 
 @Suite struct AcquisitionTests {
-    @Test func `artifacts with one ID are one acquisition, with original fields from the earliest-signed one`() throws {
+    @Test func `artifacts with one ID are one acquisition, with original fields from the earliest-signed artifact`()
+        throws
+    {
         let later = Calculator.app("120", "2015-06-20", signed: "2016-01-01")
         let earlier = Calculator.app("37", "2014-05-01", platform: nil, signed: "2015-01-01")
         let found = acquisitions(in: [later, earlier])
@@ -27,12 +29,12 @@ import Testing
         let one = Calculator.app("37", "2014-05-01", id: .appTransaction("1"))
         let other = Calculator.app("37", "2014-05-01", id: .appTransaction("2"))
         #expect(acquisitions(in: [one, other]).count == 2)
-        // An artifact without an ID joins one of the two acquisitions, and never both.
+        // An artifact without an ID joins one of the two acquisitions, and never both of them.
         let without = Calculator.app("37", "2014-05-01", id: nil)
         #expect(acquisitions(in: [one, other, without]).count == 2)
     }
 
-    @Test func `an acquisition's version comes from the earliest-signed artifact in which it can be read`() {
+    @Test func `an acquisition's version comes from the earliest-signed artifact with a readable version`() {
         let malformed = Calculator.app("1.x", "2014-05-01", signed: "2014-06-01")
         let readable = Calculator.app("37", "2014-05-01", signed: "2015-01-01")
         #expect(acquisitions(in: [malformed, readable]).map(\.originalAppVersion) == ["37"])
@@ -54,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `an acquisition is known by the date that decides its eras`() {
+    @Test func `an acquisition's key has the purchase date that decides its eras`() {
         let undated = Calculator.app("37", nil, signed: "2014-06-01")
         let later = Calculator.app("37", "2014-05-01T10:00:00Z", signed: "2016-01-01")
         let receipt = Calculator.app(

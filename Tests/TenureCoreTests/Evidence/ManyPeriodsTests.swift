@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `renewal info belongs to the last period of its product`() {
+    @Test func `renewal info applies to the last subscription period of its product`() {
         let purchases = (0..<40).map {
             Self.period($0, at: $0, for: 1, product: $0.isMultiple(of: 2) ? "a" : "b", of: "\($0 % 4)")
         }

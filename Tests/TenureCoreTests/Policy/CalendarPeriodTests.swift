@@ -15,7 +15,7 @@ import Testing
         ("P1Y2M3D", "2015-01-01", "2016-03-04"),
         ("P1M", "1969-12-31T23:59:59Z", "1970-01-31T23:59:59Z"),
     ])
-    func `a calendar period ends at the same time, on a day that exists`(
+    func `a calendar period ends at the time of day at which it began, on a day that exists`(
         period: String, from: String, to: String
     ) throws {
         let period = try #require(CalendarPeriod(iso8601: period))

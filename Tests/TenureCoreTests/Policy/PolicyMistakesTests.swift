@@ -55,7 +55,7 @@ import Testing
         #expect(try paths(from: -7200, until: -3600) == [["eras", 1, "changeover"]])
     }
 
-    @Test func `an era that begins before the previous one is a mistake in the policy`() throws {
+    @Test func `an era that begins before the previous era is a mistake in the policy`() throws {
         func eras(_ first: Beginning, _ second: Beginning) -> [Era] {
             [
                 Era(name: "paid", model: .paid),
@@ -72,7 +72,7 @@ import Testing
         #expect(try mistakes { try Calculator.policy(eras: builds, buildNumbers: .restarted) }.isEmpty)
     }
 
-    @Test func `a build lower than that of the era before is no mistake if the releases are listed`() throws {
+    @Test func `an era may begin with a lower build than the previous era if the policy lists the releases`() throws {
         let eras = [
             Era(name: "paid", model: .paid),
             Era(name: "promo", model: .free, begins: [.iOS: .at(version: AppVersion("9"), date: nil)]),

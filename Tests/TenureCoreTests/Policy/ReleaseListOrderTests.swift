@@ -9,7 +9,7 @@ struct ReleaseListOrderTests {
     /// The time of the change. It has an unusual hour, so that no release has the same instant by chance.
     private static let change = date("2015-06-04T03:00:00Z")
 
-    /// Releases from the oldest on. The list has a day, an instant or no date of each.
+    /// Releases from the oldest on. The list has a day, an instant or no date for each release.
     private static func releases(_ random: inout SeededRandom) -> [Release] {
         let hours = (0..<Int.random(in: 2...4, using: &random)).map { _ in Int.random(in: 0..<18, using: &random) * 8 }
         let builds = ["119", "120", "121", "122"].shuffled(using: &random)
@@ -26,7 +26,7 @@ struct ReleaseListOrderTests {
     }
 
     @Test(arguments: 1...150 as ClosedRange<UInt64>)
-    func `a release lies in every era in which it can have been on sale`(seed: UInt64) {
+    func `a release belongs to every era in which it can have been on sale`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         let releases = Self.releases(&random)
         let boundary = Beginning.at(version: AppVersion("120"), date: Self.change)
@@ -45,7 +45,7 @@ struct ReleaseListOrderTests {
         }
     }
 
-    @Test func `a build number used twice has both times of sale, and a boundary begins at the first one`() {
+    @Test func `a build that is listed twice has the eras of both releases, and an era begins at its first release`() {
         func release(_ build: String, _ date: String) -> Release {
             Release(
                 platform: .iOS, version: nil, build: AppVersion(build),

@@ -19,7 +19,7 @@ import Testing
         #expect(timeline.eras(enclosing: try #require(AppVersion("120"))) == EraSet(from: 1, to: 3))
     }
 
-    @Test func `a boundary without a version doesn't separate its two eras`() throws {
+    @Test func `a version can't separate two eras if the boundary between them has only a date`() throws {
         let policy = try Calculator.policy(eras: [
             Era(name: "paid", model: .paid),
             Era(
@@ -43,7 +43,8 @@ import Testing
         #expect(timeline.eras(at: Calculator.iOSChange.addingTimeInterval(3)) == EraSet(from: 1, to: 2))
     }
 
-    @Test func `an inherited boundary before the tvOS store opened counts as new`() throws {
+    @Test func `if iOS changed before the tvOS store opened, every tvOS customer got the app after the change`() throws
+    {
         func policy(_ freemium: [Platform: Beginning]) throws -> Policy {
             try Calculator.policy(eras: [
                 Era(name: "free", model: .free),
@@ -63,7 +64,7 @@ import Testing
         #expect(throws: InvalidPolicy.self) { try policy([.iOS: .new]) }
     }
 
-    @Test func `tvOS takes each boundary of iOS unless it has its own`() throws {
+    @Test func `tvOS and visionOS have the boundaries of iOS unless the policy gives them other boundaries`() throws {
         let policy = try Calculator.policy(eras: [
             Era(name: "paid", model: .paid),
             Era(
@@ -109,7 +110,7 @@ import Testing
 
     private let change = Beginning.at(version: AppVersion("120"), date: Calculator.iOSChange)
 
-    @Test func `a release lies in the eras in which it was on sale`() throws {
+    @Test func `a release belongs to the eras in which it was on sale`() throws {
         let list = [
             ("37", Release.Moment.instant(date("2014-01-01"))), ("110", .instant(date("2015-05-01"))),
             ("121", .instant(date("2015-07-20"))),
@@ -140,14 +141,16 @@ import Testing
         #expect(try eras(of: "122", releases: list, boundary: change) == EraSet(from: 1, to: 2))
     }
 
-    @Test func `two release days compare by day, and an undated boundary gets its version's day`() throws {
+    @Test func `two releases with days are in the order of their days, and an undated boundary has its version's day`()
+        throws
+    {
         let list = [("119", try day("2015-05-01")), ("120", try day("2015-06-10")), ("121", try day("2015-06-12"))]
         let undated = Beginning.at(version: AppVersion("120"), date: nil)
         #expect(try eras(of: "119", releases: list, boundary: undated) == EraSet(from: 0, to: 1))
         #expect(try eras(of: "120", releases: list, boundary: undated) == EraSet(from: 1, to: 2))
     }
 
-    @Test func `a boundary at a version that the release list doesn't have can't separate eras`() throws {
+    @Test func `a boundary at a version that isn't in the release list can't separate eras`() throws {
         let list = [("119", try day("2015-05-01")), ("121", try day("2015-06-12"))]
         let undated = Beginning.at(version: AppVersion("120"), date: nil)
         #expect(try eras(of: "119", releases: list, boundary: undated) == EraSet(from: 0, to: 2))

@@ -20,7 +20,7 @@ import Testing
         #expect(title.text(for: languages) == text)
     }
 
-    @Test func `a title's default translation is the one that is written first`() {
+    @Test func `a title's default translation is its first translation`() {
         let title: Title = ["de": "Alles", "en": "Everything"]
         #expect(title.text(for: ["fr"]) == "Alles")
     }
@@ -52,7 +52,7 @@ import Testing
                 "the title has 61 characters; shorten it to at most 60"
             ),
         ] as [(Title, String?)])
-    func `an empty, too long or oddly spaced title is a mistake with advice`(_ title: Title, _ mistake: String?) {
+    func `an invalid title or language tag is a mistake with advice`(_ title: Title, _ mistake: String?) {
         #expect(title.mistakes(at: ["title"]).map(\.message) == [mistake].compactMap(\.self))
     }
 

@@ -71,12 +71,13 @@ import Testing
         ),
         ("-----BEGIN PRIVATE KEY-----\nMIG", "-----BEGIN <redacted>"),
     ])
-    func `a secret is hidden where it is recognized in a text that an operator wrote`(text: String, shown: String) {
+    func `secrets are redacted where they are recognized in a text that an operator wrote`(text: String, shown: String)
+    {
         #expect(text.hidingCredentials == shown)
         #expect(shown.hidingCredentials == shown)
     }
 
-    @Test func `control characters that alter how text is shown are replaced by visible ones`() {
+    @Test func `control characters that alter how text is shown are replaced by visible escapes`() {
         let text = "a\u{202E}b\u{1B}[31m\u{9B}c\nd\u{2066}\u{200F}\u{61C}\u{2028}\u{7F}é👩‍💻"
         let escaped = "a\\u{202E}b\\u{1B}[31m\\u{9B}c\\u{A}d\\u{2066}\\u{200F}\\u{61C}\\u{2028}\\u{7F}é👩‍💻"
         #expect(text.escapedForDisplay == escaped)

@@ -24,7 +24,7 @@ struct ComparisonTests {
             })
     }
 
-    @Test func `a rehearsal counts a customer with a right under only the old policy as losing it`() throws {
+    @Test func `in a rehearsal, a right under only the old policy is a loss`() throws {
         let changes = try changes(of: buyer(build: "110"))
         #expect(changes["everything"] == .loses)
         #expect(changes["printing"] == .loses)
@@ -71,7 +71,7 @@ struct ComparisonTests {
                 acquisition: AcquisitionKey(appTransactionID: "1", downloadID: nil, originalPurchaseDate: nil),
                 policy: try Population.policy(freeFrom: "120", alsoNames: "themes"), until: nil)
         }
-        // The policy in effect gives both, and the one to which it is rolled back gives neither.
+        // The policy in effect grants both entitlements, and the policy of the rollback grants neither of them.
         let comparison = Comparison(
             of: try Population.policy(freeFrom: "100", alsoNames: "themes"),
             against: try Population.policy(freeFrom: "120", alsoNames: "themes"), at: Population.now)
@@ -98,7 +98,7 @@ struct ComparisonTests {
             entitlements: [Entitlement(name: "everything", honors: [Honor(era: "paid")])])
     }
 
-    @Test func `a rehearsal counts the proofs that contradict each other under the new policy`() throws {
+    @Test func `a rehearsal counts contradicting proofs under the new policy, and not under the old policy`() throws {
         let late = Population.appTransaction(bought: "2015-12-01")
         for (new, old, count) in [
             (Policy.BuildNumbers.increasing, Policy.BuildNumbers.restarted, 1), (.restarted, .increasing, 0),
@@ -129,7 +129,7 @@ struct ComparisonTests {
         (Answer(.granted, until: Population.now, reason: .product), Answer(.granted, reason: .product), .gains),
         (Answer(.denied, reason: .noPurchase), Answer(.denied, reason: .noPurchase), .same),
     ])
-    func `a rehearsal counts an undetermined right as none, and an earlier end as a loss`(
+    func `in a rehearsal, a grant that becomes undetermined or ends earlier is a loss`(
         before: Answer, now: Answer, change: Change
     ) {
         #expect(Change(from: before, to: now) == change)

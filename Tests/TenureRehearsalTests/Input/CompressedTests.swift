@@ -25,7 +25,7 @@ struct CompressedTests {
         #expect(!outcome.isPartial)
     }
 
-    @Test func `a damaged compressed evidence file counts up to the damage, as the report says`() async throws {
+    @Test func `a rehearsal reads a damaged compressed file up to the damage, and is marked as partial`() async throws {
         let (lines, _) = try Corpora.lines(1100, seed: 2)
         let folder = try ScratchFolder()
         let file = try compress(Array(lines.joined(separator: [0x0A])), in: folder)
@@ -37,7 +37,7 @@ struct CompressedTests {
         #expect(outcome.counts.lines > 100 && outcome.counts.lines < 1100)
     }
 
-    @Test func `a missing evidence file is an error with its name`() throws {
+    @Test func `a missing evidence file, or a folder in its place, is an error with the path`() throws {
         let folder = NSTemporaryDirectory()
         #expect(throws: RehearsalError.folder(folder)) { _ = try EvidenceSource(path: folder) }
         #expect(throws: RehearsalError.unreadable("/nowhere/evidence")) {

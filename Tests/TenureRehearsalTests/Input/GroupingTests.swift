@@ -7,7 +7,7 @@ import Testing
 
 @testable import TenureRehearsal
 
-/// Which lines count as one customer.
+/// Which lines belong to one customer.
 struct GroupingTests {
     private static let instant = Date(written: "2015-08-25") ?? .distantPast
 
@@ -62,7 +62,7 @@ struct GroupingTests {
         #expect(try await customers([first, "{\"id\":\"a\",\"appTransaction\":\"\(second)\"}"]) == 1)
     }
 
-    @Test func `a customer with several exported IDs is reported with the smallest one`() async throws {
+    @Test func `a customer with several exported IDs is reported with the smallest of these IDs`() async throws {
         let lines = try ["b", "a", "c"].map { "{\"id\":\"\($0)\",\"appTransaction\":\"\(try appTransaction("1"))\"}" }
         for order in [lines, lines.reversed()] {
             let tally = try await Corpora.rehearse(order.map { Array($0.utf8) }).outcome.tally
@@ -71,7 +71,7 @@ struct GroupingTests {
         }
     }
 
-    @Test func `a rehearsal counts two Apple Accounts as one if they share an exported ID`() async throws {
+    @Test func `a rehearsal counts two Apple Accounts as one customer if they share an exported ID`() async throws {
         let accounts = try ["1", "2"].map { try appTransaction($0) }
         #expect(try await customers(accounts) == 2)
         #expect(try await customers(accounts.map { "{\"id\":\"a\",\"appTransaction\":\"\($0)\"}" }) == 1)
@@ -93,7 +93,7 @@ struct GroupingTests {
         #expect(try await customers(lines) == 1)
     }
 
-    @Test func `artifacts of another environment than the line's first one are rejected`() async throws {
+    @Test func `artifacts of another environment than the line's first artifact are rejected`() async throws {
         let sandbox = try appTransaction("1", also: ["receiptType": .string("Sandbox")])
         let line = "{\"appTransaction\":\"\(sandbox)\",\"transactions\":[\"\(try transaction("9", of: "1"))\"]}"
         let (outcome, badLines) = try await Corpora.rehearse([Array(line.utf8)], from: [.production, .sandbox])
@@ -102,13 +102,13 @@ struct GroupingTests {
         #expect(badLines.map(\.fault.part) == ["transactions[0]"])
     }
 
-    @Test func `an exported ID that names ten Apple Accounts joins them into one customer`() async throws {
+    @Test func `an exported ID of ten Apple Accounts joins the accounts into one customer`() async throws {
         let lines = try (1...10).map { "{\"id\":\"x\",\"appTransaction\":\"\(try appTransaction("\($0)"))\"}" }
         #expect(try await customers(lines) == 1)
         #expect(try await Corpora.rehearse(lines.map { Array($0.utf8) }).outcome.anonymousIDs.isEmpty)
     }
 
-    @Test func `renewal info in any evidence line of a customer counts for this customer`() async throws {
+    @Test func `renewal info in any evidence line of a customer applies to this customer`() async throws {
         let minter = JWSMinter(authority: try Corpora.authority.get(), signedAt: Self.instant)
         func line(_ name: String, _ kind: JWSKind, _ fields: [String: JSONValue]) throws -> String {
             let all = fields.merging(["originalTransactionId": .string("9")]) { $1 }
@@ -143,15 +143,15 @@ struct GroupingTests {
         #expect(try await granted(lines) == 1)
     }
 
-    @Test func `a rehearsal counts partly rejected lines over all batches`() async throws {
+    @Test func `a rehearsal counts partly rejected lines in all batches`() async throws {
         let line = "{\"appTransaction\":\"\(try appTransaction("1"))\",\"transactions\":[\"none\"]}"
         let outcome = try await Corpora.rehearse(Array(repeating: Array(line.utf8), count: 5000)).outcome
         #expect(outcome.counts.partlyRejectedLines == 5000 && outcome.counts.linesWithRejections == 5000)
     }
 
-    @Test func `an exported ID that names more than ten Apple Accounts joins no lines`() async throws {
+    @Test func `an exported ID of more than ten Apple Accounts joins no lines`() async throws {
         var lines = try (1...11).map { "{\"id\":\"x\",\"appTransaction\":\"\(try appTransaction("\($0)"))\"}" }
-        // A purchase in two lines, and one beside the first account.
+        // A purchase in two lines, and a purchase in a line with the first account.
         lines.append("{\"id\":\"x\",\"transactions\":[\"\(try transaction("8", of: nil))\"]}")
         lines.append(try transaction("8", of: nil))
         lines.append(
@@ -163,7 +163,7 @@ struct GroupingTests {
         #expect(outcome.anonymousIDs == [.init(id: "x", accounts: 11)])
     }
 
-    @Test func `two evidence lines belong together if a third line shares an ID with each`() async throws {
+    @Test func `evidence lines are one customer if a chain of shared IDs connects them`() async throws {
         // The purchase leads to the exported id, the id to the receipt, and the receipt to the account.
         let lines = [
             try transaction("9", of: nil),
@@ -174,7 +174,7 @@ struct GroupingTests {
         #expect(try await customers(lines) == 1)
     }
 
-    @Test func `an exported ID that two customers share joins no lines`() async throws {
+    @Test func `a purchase in the evidence lines of two Apple Accounts joins no lines`() async throws {
         let lines = [
             "{\"appTransaction\":\"\(try appTransaction("1"))\",\"transactions\":[\"\(try transaction("9", of: nil))\"]}",
             "{\"appTransaction\":\"\(try appTransaction("2"))\",\"transactions\":[\"\(try transaction("9", of: nil))\"]}",
@@ -189,7 +189,7 @@ struct GroupingTests {
         #expect(try await customers([one, one, other, "\"\(one)\""]) == 2)
     }
 
-    @Test func `an exported ID in one line names a customer with hundreds of evidence lines`() async throws {
+    @Test func `a customer with a hundred evidence lines is reported with the exported ID of one line`() async throws {
         // The policy takes something from this customer, so the report has them as an example.
         let instant = try #require(Date(written: "2014-12-25"))
         let app = try appTransaction(
@@ -204,7 +204,7 @@ struct GroupingTests {
         #expect(String(decoding: report.json(), as: UTF8.self).contains("\"ada\""))
     }
 
-    @Test func `hundreds of evidence lines of one customer are one customer with all purchases`() async throws {
+    @Test func `hundreds of evidence lines of one Apple Account are one customer`() async throws {
         var lines = try (0..<300).map { try transaction("\($0)", of: "1") }
         lines.append(try appTransaction("1"))
         #expect(try await customers(lines) == 1)

@@ -63,7 +63,7 @@ struct DatabaseRehearsalTests {
     }
 
     @Test(arguments: [1, 2] as [UInt64])
-    func `a rehearsal of a database gives the same counts as deciding each customer`(seed: UInt64) async throws {
+    func `a rehearsal of a database gives the same counts as deciding about each customer`(seed: UInt64) async throws {
         let folder = try ScratchFolder()
         let store = try Store(SQLiteDatabase(path: folder.path + "/database.sqlite"))
         let comparison = try Corpora.comparison()
@@ -107,7 +107,7 @@ struct DatabaseRehearsalTests {
         try await store.close()
     }
 
-    @Test func `a database rehearsal tells customers on the two sides of an honor's limit apart`() async throws {
+    @Test func `a database rehearsal separates customers before and after an honor's date limit`() async throws {
         let policy = try PolicyFile.read(
             Array(
                 """
@@ -162,7 +162,7 @@ struct DatabaseRehearsalTests {
         try await store.close()
     }
 
-    @Test func `a rehearsal fails if a promise names a policy version that the database lacks`() async throws {
+    @Test func `a rehearsal fails if the database has a policy version that can't be read`() async throws {
         let folder = try ScratchFolder()
         let store = try Store(SQLiteDatabase(path: folder.path + "/database.sqlite"))
         _ = try await store.write(at: Population.now, locking: [.policies]) {

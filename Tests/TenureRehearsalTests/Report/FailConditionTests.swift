@@ -18,7 +18,7 @@ struct FailConditionTests {
             conditions: try conditions.map { try FailCondition($0, of: comparison) })
     }
 
-    @Test func `--fail-if measures the named entitlement, or the one with the highest value`() throws {
+    @Test func `--fail-if measures the named entitlement, or the entitlement with the highest value`() throws {
         let report = try report([
             "lost>0", "lost>=1000", "everything.denied > 0.5%", "denied<=100%", "cloud.lost<1", "granted<0",
             "eraNotHonored>0",
@@ -35,18 +35,18 @@ struct FailConditionTests {
         #expect(measurements[6].fails)
     }
 
-    @Test func `a rehearsal's value that equals the limit of a condition is neither more nor less than it`() throws {
+    @Test func `in --fail-if, a value equal to the limit is neither more nor less than the limit`() throws {
         let losing = try report([]).tally.losing
         let measurements = try report(["lost>=\(losing)", "lost>\(losing)", "lost<=\(losing)", "lost<\(losing)"])
             .measurements
         #expect(losing > 0 && measurements.map(\.fails) == [true, false, true, false])
     }
 
-    @Test func `a rehearsal's condition without an entitlement counts each customer once`() throws {
+    @Test func `a --fail-if condition without an entitlement counts each customer once`() throws {
         let report = try report(["changed>0"])
         #expect(report.measurements[0].value == Double(report.tally.changed))
         #expect(report.measurements[0].entitlement == nil)
-        // A customer who gains two entitlements counts once.
+        // A customer who gains two entitlements is counted once.
         let generous = Comparison(
             of: try Population.policy(freeFrom: "120", alsoNames: "all"),
             against: try Population.policy(freeFrom: "120"), at: Population.now)
@@ -67,7 +67,7 @@ struct FailConditionTests {
                 report.measurements[0].value == Double(report.tally.gaining)
                     && report.measurements[0].entitlement == nil)
         }
-        // The first entitlement has customers, another one has none.
+        // The first entitlement has customers, and another entitlement has none.
         let comparison = Comparison(of: try Population.policy(freeFrom: "100"), at: Population.now)
         var tally = Tally(for: comparison)
         let owner = try #require(
@@ -84,7 +84,7 @@ struct FailConditionTests {
         #expect(single.measurements.first?.entitlement != comparison.entitlements.first)
     }
 
-    @Test func `a rehearsal's condition can name an entitlement that has periods in its name`() throws {
+    @Test func `a --fail-if condition accepts an entitlement that has periods in its name`() throws {
         let comparison = Comparison(
             of: try Population.policy(freeFrom: "100", alsoNames: "pro.cloud"), at: Population.now)
         let report = RehearsalReport(
@@ -94,7 +94,7 @@ struct FailConditionTests {
         #expect(report.measurements.map(\.entitlement) == ["pro.cloud"])
     }
 
-    @Test func `a denial that becomes undetermined counts as changed, not as a gain or a loss`() throws {
+    @Test func `a denial that becomes undetermined is a change, and neither a gain nor a loss`() throws {
         let comparison = Comparison(
             of: try Population.policy(freeFrom: "120"), against: try Population.policy(freeFrom: "120", honors: false),
             at: Population.now)
@@ -124,14 +124,14 @@ struct FailConditionTests {
     @Test(arguments: [
         "lost", "lost>", "lost>many", "loss>0", "everythin.lost>0", "lost>-1", ">0", "everything.rejected>0", "lost=0",
     ])
-    func `an invalid condition of a rehearsal is refused with advice on what to write`(text: String) throws {
+    func `an invalid --fail-if condition is refused`(text: String) throws {
         let comparison = Comparison(
             of: try Population.policy(freeFrom: "100"), against: try Population.policy(freeFrom: "120"),
             at: Population.now)
         #expect(throws: RehearsalError.self) { try FailCondition(text, of: comparison) }
     }
 
-    @Test func `a rehearsal's condition about losses is refused without an old policy`() throws {
+    @Test func `a --fail-if condition about losses, gains or changes is refused without an old policy`() throws {
         let comparison = Comparison(of: try Population.policy(freeFrom: "100"), at: Population.now)
         for measure in ["lost", "gained", "changed", "everything.changed"] {
             #expect(throws: RehearsalError.self, "\(measure)") { try FailCondition("\(measure)>0", of: comparison) }

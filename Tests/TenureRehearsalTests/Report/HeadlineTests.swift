@@ -48,7 +48,7 @@ struct HeadlineTests {
             findings: Linter.findings(in: policy, at: Population.now))
     }
 
-    @Test func `a rehearsal's headline says not to ship if the linter reports errors, unless acknowledged`() throws {
+    @Test func `a rehearsal's headline says not to ship if the policy check reports unacknowledged errors`() throws {
         let headline = try report(of: try Self.policy()).headline
         #expect(headline.level == .stop)
         #expect(headline.sentence == "Do not ship: `tenure policy check` reports 1 error.")
@@ -66,7 +66,7 @@ struct HeadlineTests {
         #expect(try report(of: policy, bought: ["com.example.calculator.old"]).headline.level == .check)
     }
 
-    @Test func `a version that contradicts the purchase date asks for a check`() throws {
+    @Test func `a rehearsal's headline asks for a check if a version contradicts the purchase date`() throws {
         let errors = Linter.findings(in: try Self.policy(), at: Population.now).unacknowledgedErrors
         #expect(try report(of: try Self.policy(acknowledging: errors), acquired: "2015-08-01").headline.level == .check)
     }

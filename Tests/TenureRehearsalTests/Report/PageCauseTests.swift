@@ -206,7 +206,9 @@ struct PageCauseTests {
         ("at 2015-05-01T18:00:30Z", "at 2015-05-01T18:00:30Z"),
         ("build 12015-05-011 or 2015-13-45", "build 12015-05-011 or 2015-13-45"),
     ])
-    func `instants in a rehearsal page's sentences become dates, but not those in code`(text: String, written: String) {
+    func `instants in the sentences of a rehearsal page become dates, but instants in code don't`(
+        text: String, written: String
+    ) {
         #expect(text.withWrittenDates == written)
     }
 }

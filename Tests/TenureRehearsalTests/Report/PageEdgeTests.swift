@@ -85,10 +85,12 @@ struct PageEdgeTests {
         #expect(places.count == 4 && places == places.sorted())
     }
 
-    @Test func `causes on a rehearsal page are sorted by size, and the headline counts the customers of all`() throws {
+    @Test func `a rehearsal page lists the largest losses first, and the headline counts all customers who lose`()
+        throws
+    {
         let report = report(
             of: try Self.policy(build: "100", honors: false), against: try Self.policy(build: "120"),
-            // They lose both entitlements, or only the cloud.
+            // Two customers lose both entitlements, and five customers lose only the cloud.
             [("110", nil, 2), ("37", "2014-05-01", 5)])
         #expect(report.tally.losing == 7)
         #expect(
@@ -123,7 +125,7 @@ struct PageEdgeTests {
         )
     }
 
-    @Test func `a rehearsal counts a right that becomes undetermined as a loss only`() throws {
+    @Test func `a rehearsal counts a right that becomes undetermined only as a loss`() throws {
         let old = try Self.policy(build: "120")
         let new = try Policy(
             app: old.app, eras: old.eras, buildNumbers: .restarted, entitlements: old.entitlements,

@@ -115,7 +115,8 @@ struct PageTests {
         #expect(!cause.components(separatedBy: "<details>")[0].contains("<li>"))
     }
 
-    @Test func `a rehearsal page has a panel with its own eras for each platform, the largest first`() throws {
+    @Test func `a rehearsal page has a panel with the eras of each platform, and the largest platform is first`() throws
+    {
         let page = try page(from: Self.earlier.0, to: Self.earlier.1)
         let panels = between("<section class=\"panel\">", "</section>", in: page)
         #expect(panels.count == 2)
@@ -188,7 +189,7 @@ struct PageTests {
         #expect(order.count == 3 && order == order.sorted())
     }
 
-    @Test func `the legend of a rehearsal page counts each part once, and colors mean the same everywhere`() throws {
+    @Test func `the legend of a rehearsal page counts each part once, and each part has a distinct color`() throws {
         let page = try page(from: Self.earlier.0, to: Self.earlier.1)
         let legend = try #require(between("<div class=\"legend\">", "</div>", in: page).first)
         #expect(

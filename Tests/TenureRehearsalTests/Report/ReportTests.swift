@@ -64,7 +64,7 @@ struct ReportTests {
         }
     }
 
-    @Test func `a rehearsal's JSON has every number that the terminal shows`() throws {
+    @Test func `a rehearsal's JSON has the counts of the report`() throws {
         let report = try report(identifying: false)
         let object = try #require(
             try JSONSerialization.jsonObject(with: Data(report.json())) as? [String: Any])
@@ -101,7 +101,7 @@ struct ReportTests {
         #expect(count.share(of: total) == text)
     }
 
-    @Test func `the places in a rehearsal report begin with the one that has the most customers`() throws {
+    @Test func `the places in a rehearsal report are sorted by their number of customers`() throws {
         let totals = try report(identifying: false).tally.cells.sorted.map { $0.counts.first?.total ?? 0 }
         #expect(totals == totals.sorted(by: >) && totals.first != totals.last)
     }

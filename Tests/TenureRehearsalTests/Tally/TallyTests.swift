@@ -70,7 +70,7 @@ struct TallyTests {
         #expect(months(full) == months(small))
     }
 
-    @Test func `a rehearsal keeps up to 100 examples of customers who lose, and 10 of granted ones`() throws {
+    @Test func `a rehearsal keeps up to 100 examples of customers who lose, and 10 of granted customers`() throws {
         let tally = try Self.tally(Population.customers(3000, seed: 2))
         let everything = tally.byEntitlement[0]
         let losers = try #require(everything.examples[.change(.loses)])

@@ -20,7 +20,7 @@ import Testing
         #expect(sentences.count == Self.errors.count)
     }
 
-    @Test func `an error of an asset pack is retryable unless the same call must fail again`() {
+    @Test func `an error of an asset pack is retryable unless the same call would fail again`() {
         for (error, isRetryable) in Self.errors { #expect(error.isRetryable == isRetryable, "\(error)") }
     }
 }

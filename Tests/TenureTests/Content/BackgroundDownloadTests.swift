@@ -13,7 +13,7 @@ import Testing
     private static let size = 9_000_000
     private static let other: [String: Data] = ["loop.wav": ContentTestBed.bytes(2_000_000, seed: 3)]
 
-    /// An app with two packs. The first one is being downloaded.
+    /// An app with two packs. The first pack is being downloaded.
     private final class App: Sendable {
         let testBed: ContentTestBed
         let system: SystemDownloads
@@ -66,7 +66,7 @@ import Testing
             return (tenure, piano, download)
         }
 
-        /// Requests both packs, and returns when the second one waits for the first.
+        /// Requests both packs, and returns when the second pack waits for the first pack.
         func downloadBoth(with tenure: Tenure) async throws -> [Task<Void, any Error>] {
             let (piano, violin) = (tenure.content["piano"], tenure.content["violin"])
             var downloads = [Task { try await piano.download() }]
@@ -138,7 +138,7 @@ import Testing
         #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
     }
 
-    @Test func `when the app returns, the system keeps downloads that have bytes, and the app takes the others`()
+    @Test func `when the app returns, the system keeps downloads that have bytes, and the app takes over the rest`()
         async throws
     {
         let app = try App()
@@ -174,7 +174,7 @@ import Testing
         #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
     }
 
-    @Test func `the app takes over a background download without progress when it returns`() async throws {
+    @Test func `when the app returns, it takes over a background download that makes no progress`() async throws {
         let app = try App()
         app.system.hold { _ in 1 }
         let (tenure, _, download) = try await app.downloadAndLeave { $0.stallTimeout = 2 }
@@ -185,7 +185,7 @@ import Testing
     }
 
     @Test(arguments: ["status", "range", "short", "failed"])
-    func `background downloads count only if they have exactly the requested range`(defect: String) async throws {
+    func `a background download is used only if it has exactly the requested range`(defect: String) async throws {
         let app = try App()
         app.system.change { result in
             switch defect {
@@ -210,7 +210,7 @@ import Testing
         #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
     }
 
-    @Test func `a failed background download is handed over to the system again, even if the app saw it first`()
+    @Test func `a failed background download is handed over again, even if the app sees the failure first`()
         async throws
     {
         let app = try App()
@@ -235,7 +235,7 @@ import Testing
         #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
     }
 
-    @Test func `a refused background download gets a new link after a relaunch, and is handed over with it`()
+    @Test func `a refused background download is handed over again after a relaunch, with a new link`()
         async throws
     {
         let app = try App()
@@ -352,7 +352,7 @@ import Testing
         app.system.hold { $0.headers["Range"]?.hasSuffix("-40000511") == true ? nil : 0 }
         let (tenure, piano, download) = try await app.downloadAndLeave(orders: 2)
         try await wait { app.system.unfinished == 1 }
-        // What has arrived counts, although 32 MiB before it are missing.
+        // The bytes that have arrived are counted, although 32 MiB before them are missing.
         _ = await piano.reaches(bytes: 6_400_000)
         app.system.hold { _ in nil }
         try await wait { app.system.unfinished == 0 }

@@ -25,7 +25,7 @@ import Testing
         #expect(BackgroundRanges.ranges(for: missing, limit: 0) == [[], []])
     }
 
-    @Test func `ranges for the system join close parts, and leave out the last ones of too many distant parts`() {
+    @Test func `ranges for the system join close parts, and leave out the last parts if too many are distant`() {
         let near = (0..<1000).map { Int64($0) * 20_000..<Int64($0) * 20_000 + 10_000 }
         let ranges = BackgroundRanges.ranges(for: [near], limit: 64)
         #expect(ranges[0] == [0..<19_990_000])

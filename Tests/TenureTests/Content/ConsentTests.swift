@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(arguments: ["canceled", "paused"])
-    func `consent to downloads depends on the missing bytes of all packs that aren't paused, together`(end: String)
+    func `consent to downloads depends on the total missing bytes of all packs that aren't paused`(end: String)
         async throws
     {
         let (conditions, network) = AsyncStream.makeStream(of: NetworkCondition.self)

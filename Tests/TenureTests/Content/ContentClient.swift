@@ -33,7 +33,7 @@ final class ContentClient {
         try file.write(contentsOf: Data((command + "\n").utf8))
     }
 
-    /// The complete lines of its output.
+    /// The complete lines of the process's output.
     var lines: [String] {
         command.output.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
     }
@@ -106,7 +106,7 @@ enum Namespace {
         )
     }
 
-    /// Whether a file system can be mounted in one.
+    /// Whether a file system can be mounted in a mount namespace.
     static let isPossible: Bool = {
         let (shell, options) = command(for: "mount -t tmpfs none /mnt")
         guard FileManager.default.isExecutableFile(atPath: shell.path) else { return false }

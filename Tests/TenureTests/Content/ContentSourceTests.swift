@@ -128,7 +128,7 @@ private final class FolderSource: Tenure.ContentSource {
         _ = try await piano.url(for: "index.json")
     }
 
-    @Test func `a newer version of a pack in the app's bundle is offered as its update`() async throws {
+    @Test func `a newer version of a pack in the app's bundle is offered as an update of the pack`() async throws {
         var changed = Self.files
         changed["index.json"] = Data("{\"version\":2}".utf8)
         let (testBed, new) = (try ContentTestBed(changed), changed)
@@ -145,7 +145,7 @@ private final class FolderSource: Tenure.ContentSource {
         try await piano.download()
         #expect(try await ContentTestBed.contents(of: tenure) == new)
         #expect(testBed.server.sent < 10_000, "the other file comes from the bundle")
-        // Removing it leaves the version in the bundle, also after a relaunch.
+        // Removing the update leaves the version in the bundle, also after a relaunch.
         await piano.remove()
         #expect(try Data(contentsOf: await piano.url(for: "index.json")) == Data("{}".utf8))
         try await piano.download()
@@ -184,7 +184,7 @@ private final class FolderSource: Tenure.ContentSource {
         changed["samples/a.wav"] = ContentTestBed.bytes(1_000_000, seed: 5)
         let (testBed, new) = (try ContentTestBed(changed), changed)
         let folder = try embed([testBed.pack(Self.files)], in: testBed)
-        // By chance, it has as many bytes as before.
+        // By chance, the changed file has as many bytes as before.
         try Data("[]".utf8).write(to: folder.appendingPathComponent("piano/index.json"))
         let (url, keys) = (testBed.server.url, testBed.keys)
         let tenure = testBed.device.start {
@@ -264,7 +264,7 @@ private final class FolderSource: Tenure.ContentSource {
         withExtendedLifetime(testBed) {}
     }
 
-    @Test func `a content source is asked again for wrong bytes of a manifest or an archive`() async throws {
+    @Test func `a content source is asked again after wrong bytes of a manifest or an archive`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let version = try #require(try testBed.publish(Self.files).packs.first?.version)
         let source = FolderSource(testBed.published)
@@ -275,7 +275,7 @@ private final class FolderSource: Tenure.ContentSource {
         #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
     }
 
-    @Test func `bytes that differ from the published ones are never installed, whatever their source`() async throws {
+    @Test func `bytes that differ from the published bytes are never installed`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let archive = try #require(
             FileManager.default.contentsOfDirectory(atPath: testBed.published).first { name in
@@ -313,7 +313,7 @@ private final class FolderSource: Tenure.ContentSource {
         #expect(restored.entries.first?.signed?.text != older.entries.first?.signed?.text)
     }
 
-    @Test func `a pack is downloaded from the first content source that has it`() async throws {
+    @Test func `a pack is downloaded from the first content source that has the pack`() async throws {
         let testBed = try ContentTestBed(Self.files)
         var others = Self.files
         others["index.json"] = Data("{\"other\":true}".utf8)

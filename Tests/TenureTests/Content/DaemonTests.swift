@@ -73,7 +73,7 @@ import Testing
             (try? FileManager.default.contentsOfDirectory(atPath: daemonFolder + "/" + folder)) ?? []
         }
 
-        /// Waits until so many downloads have bytes. Then the server holds all.
+        /// Waits until so many downloads have bytes. Then the server holds all downloads.
         func daemonHasBytes(of count: Int) async throws {
             // Each download takes two seconds.
             testBed.server.slowDown(100_000)
@@ -96,7 +96,7 @@ import Testing
         var total: Int { parts * part }
     }
 
-    @Test func `daemon downloads continue while the app isn't running, and are installed when the system starts it`()
+    @Test func `downloads by the daemon go on while the app isn't running, and the app installs them when started`()
         async throws
     {
         let scene = try await Scene()
@@ -116,13 +116,13 @@ import Testing
         try await relaunched.quit()
     }
 
-    @Test func `the daemon keeps downloads that have bytes when the app returns, and fetches no range twice`()
+    @Test func `when the app returns, the daemon keeps downloads that have bytes, and no range is fetched twice`()
         async throws
     {
         let scene = try await Scene()
         // The server holds what the daemon downloads, longer than a moment if the machine is busy.
         let app = try await scene.handOver(stall: 60)
-        // The daemon's four downloads have bytes, the others have none.
+        // The daemon's four downloads have bytes, and the other downloads have none.
         try await scene.daemonHasBytes(of: 4)
         let asked = scene.testBed.server.ranges
         try app.send("foreground")
@@ -170,7 +170,7 @@ import Testing
         Issue.record("not installed after four relaunches")
     }
 
-    @Test func `daemon downloads of whole files aren't handed over again, and end when the user opens the app`()
+    @Test func `if the server ignores ranges, downloads aren't handed over again, and finish in the opened app`()
         async throws
     {
         let scene = try await Scene()

@@ -58,7 +58,7 @@ import Testing
         #expect(order.withLock { $0 } == Self.names)
     }
 
-    @Test func `a requested asset pack that waits for disk space lets the next one download`() async throws {
+    @Test func `a requested asset pack that waits for disk space lets the next pack download`() async throws {
         let free = Locked(false)
         let testBed = try testBed { setup in
             setup.freeSpace = { folder in free.withLock { $0 } || !folder.hasSuffix("/drums") ? .max : 0 }

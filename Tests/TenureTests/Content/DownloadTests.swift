@@ -15,7 +15,7 @@ import Testing
     ]
     private static let size = files.values.reduce(0) { $0 + $1.count }
 
-    @Test func `a downloaded asset pack is installed, opens, and equals what was published`() async throws {
+    @Test func `a downloaded asset pack is installed, opens, and equals the published files`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let tenure = testBed.device.start()
         let piano = tenure.content["piano"]
@@ -28,7 +28,7 @@ import Testing
         #expect((listing.first?.bytesOnDisk ?? 0) >= Int64(Self.size))
     }
 
-    @Test func `downloads of asset packs continue after a relaunch from what is on the disk`() async throws {
+    @Test func `after a relaunch, downloads of asset packs continue with the bytes on the disk`() async throws {
         let testBed = try ContentTestBed(Self.files, faults: [.stall(after: 4_000_000)]) { $0.stallTimeout = 60 }
         var first: Tenure? = testBed.device.start()
         let piano = try #require(first).content["piano"]
@@ -68,7 +68,8 @@ import Testing
         #expect(testBed.server.starts.allSatisfy { $0 >= seen }, "\(testBed.server.ranges)")
     }
 
-    @Test func `an update of an asset pack fetches only changed files, even if others were renamed`() async throws {
+    @Test func `an update of an asset pack fetches only changed files, even if other files were renamed`() async throws
+    {
         let testBed = try ContentTestBed(Self.files)
         let tenure = testBed.device.start()
         try await tenure.content["piano"].download()
@@ -156,7 +157,7 @@ import Testing
         #expect(names.sorted() == ["catalogs", "packs", "packs.lock", "requests.json"])
     }
 
-    @Test func `an asset pack can be downloaded only with the right, such as by a purchase`() async throws {
+    @Test func `an asset pack can be downloaded only with a right to the pack, such as a purchase`() async throws {
         let testBed = try ContentTestBed(
             Self.files, unlock: .product("com.example.loops"), store: FakeStore { $0.app = InventedApp.newcomer() })
         let tenure = testBed.device.start()
@@ -170,7 +171,7 @@ import Testing
         #expect(try await ContentTestBed.contents(of: tenure) == Self.files)
     }
 
-    @Test func `a download of an asset pack waits for disk space, and continues once there is some`() async throws {
+    @Test func `a download of an asset pack waits for disk space, and continues once there is space`() async throws {
         let free = Locked<Int64>(1_000)
         let testBed = try ContentTestBed(Self.files) { $0.freeSpace = { _ in free.withLock { $0 } } }
         let tenure = testBed.device.start()
@@ -183,7 +184,9 @@ import Testing
         #expect(testBed.server.sent < Self.size + 10_000)
     }
 
-    @Test func `an update never changes a file that the installed version of an asset pack shares`() async throws {
+    @Test func `an update never changes a file that it shares with the installed version of an asset pack`()
+        async throws
+    {
         let testBed = try ContentTestBed(Self.files)
         let tenure = testBed.device.start()
         let piano = tenure.content["piano"]
@@ -210,7 +213,7 @@ import Testing
         #expect(try Data(contentsOf: old).count == 1_000)
     }
 
-    @Test func `an asset pack can be downloaded only if the catalog names it and the app is new enough`() async throws {
+    @Test func `an asset pack can be downloaded only if the catalog lists it and the app is new enough`() async throws {
         let testBed = try ContentTestBed(Self.files, minimumAppVersion: "3.2") { $0.appVersion = AppVersion("3.1") }
         let tenure = testBed.device.start()
         let piano = tenure.content["piano"]

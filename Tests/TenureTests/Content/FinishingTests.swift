@@ -14,7 +14,7 @@ import Testing
     private static let sold = InventedApp.everything
     private static let transaction = "410000000000001"
 
-    /// - Parameter packs: the published ones.
+    /// - Parameter packs: the published packs.
     private static func testBed(
         _ packs: [String] = ["loops", "piano"], minimumAppVersion: String? = nil,
         _ change: @escaping @Sendable (inout Setup) -> Void = { _ in }
@@ -109,7 +109,7 @@ import Testing
         #expect(tenure.content["strings"].state == .notEntitled, "another product unlocks it")
     }
 
-    @Test func `finishing a purchase waits across a relaunch between two packs`() async throws {
+    @Test func `a purchase stays unfinished after a relaunch between the downloads of its two packs`() async throws {
         let testBed = try Self.testBed()
         Self.buy(testBed)
         var first: Tenure? = testBed.device.start()
@@ -121,9 +121,11 @@ import Testing
         try await Self.finished(testBed)
     }
 
-    @Test func `a purchase is finished at the next start if the app ended right after its last pack`() async throws {
+    @Test func `a purchase is finished at the next start if the app ended right after the last pack was installed`()
+        async throws
+    {
         let testBed = try Self.testBed()
-        // As if it had ended: it doesn't finish anything.
+        // As if the app had ended: this client finishes no purchase.
         Self.buy(testBed)
         let first = testBed.device.start { $0.options.finishing = .never }
         for name in ["loops", "piano"] { try await Self.download(name, first) }
@@ -173,7 +175,7 @@ import Testing
         try await Self.finished(testBed)
     }
 
-    @Test func `finishing a purchase waits for a pack that a newer catalog adds before the others are installed`()
+    @Test func `finishing a purchase waits for a pack that a newer catalog adds before the other packs are installed`()
         async throws
     {
         let testBed = try Self.testBed(["piano"])
@@ -188,7 +190,7 @@ import Testing
         try await Self.finished(testBed)
     }
 
-    @Test func `finishing a purchase waits for a source that hasn't said yet which packs it has`() async throws {
+    @Test func `finishing a purchase waits for a content source that hasn't listed its packs yet`() async throws {
         let (testBed, other) = (try Self.testBed(["loops"]), try Self.testBed(["piano"]))
         let source = LateSource(other.published)
         let (url, keys, otherKeys) = (testBed.server.url, testBed.keys, other.keys)
@@ -227,7 +229,7 @@ import Testing
         withExtendedLifetime(testBed) {}
     }
 
-    @Test func `finishing a purchase waits for a web server's packs only once it has a catalog`() async throws {
+    @Test func `finishing a purchase waits for a web server's packs only once the server has a catalog`() async throws {
         let (testBed, other) = (try Self.testBed(["loops"]), try Self.testBed(["piano"]))
         let (url, keys, otherURL, otherKeys) = (testBed.server.url, testBed.keys, other.server.url, other.keys)
         let (catalog, aside) = (other.published + "/catalog.jws", other.published + "/aside.jws")

@@ -35,7 +35,7 @@ struct `Downloads on a full disk` {
         return try published.publish()
     }
 
-    @Test func `downloads on a full disk wait for as many bytes as are missing, and then continue`() async throws {
+    @Test func `a download on a full disk reports the missing bytes, and continues when they are free`() async throws {
         let published = try await PublishedFolder()
         let size = try publish(published)
         // The most that a download may need.
@@ -76,7 +76,9 @@ struct `Downloads on a full disk` {
         try await client.quit()
     }
 
-    @Test func `a download waits on a disk without any space, and on one where an update doesn't fit`() async throws {
+    @Test func `a download waits on a disk without space, and an update installs or waits without an error`()
+        async throws
+    {
         let published = try await PublishedFolder()
         let size = try publish(published)
         let disk = size + Self.largest + Self.reserve

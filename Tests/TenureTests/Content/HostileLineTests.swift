@@ -52,7 +52,7 @@ import Testing
                 try await client.reaches(prefix: "available")
                 try client.send("download")
             }
-            // The last one leaves little to fetch: the next process has to read everything while it installs.
+            // The last kill leaves little to fetch: the next process has to read everything while it installs.
             try await client.reaches(bytes: Int64(kill == kills ? total * 95 / 100 : total * kill / (kills + 1)))
             if kill == serverKillAfter { try await published.killServer() }
             await client.kill()
@@ -72,7 +72,7 @@ import Testing
         return client
     }
 
-    @Test func `downloads fetch at most a tenth again after kills, lost connections and corrupted bytes`()
+    @Test func `downloads fetch at most a tenth of the bytes again after kills, lost connections and corruption`()
         async throws
     {
         let published = try await PublishedFolder()

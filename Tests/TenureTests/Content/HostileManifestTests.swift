@@ -10,7 +10,8 @@ import Testing
 
 @testable import Tenure
 
-/// All of them have valid signatures: the publisher may have made a mistake, or the key may have been stolen.
+/// All manifests and catalogs here have valid signatures: the publisher may have made a mistake, or the key may have
+/// been stolen.
 @Suite(.timeLimit(.minutes(5))) struct `Hostile manifests and catalogs` {
     /// Publishes a manifest for a pack with one small file.
     private func offer(_ manifest: Data, in testBed: ContentTestBed) throws {
@@ -121,7 +122,9 @@ import Testing
         ]
     }
 
-    @Test func `hostile manifests fail the download, and write nothing outside of the pack's folder`() async throws {
+    @Test func `a download with a hostile manifest fails, and writes nothing outside of the pack's folder`()
+        async throws
+    {
         let testBed = try ContentTestBed(["a.txt": Data("abc".utf8)])
         let good = try #require(
             try testBed.publish(["a.txt": Data("abc".utf8)]).packs.first?.manifest.json)
@@ -176,7 +179,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: outside) == [])
     }
 
-    @Test func `an edited record of an installed pack can't name files outside of the pack's folder`() async throws {
+    @Test func `an edited record of an installed pack can't lead to files outside of the pack's folder`() async throws {
         let testBed = try ContentTestBed(["a.txt": Data("abc".utf8)])
         let first = testBed.device.start()
         try await first.content["piano"].download()

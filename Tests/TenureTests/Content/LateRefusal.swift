@@ -36,7 +36,7 @@ final class LateRefusal: Tenure.ContentSource {
         while isFirst, !Task.isCancelled { try? await Task.sleep(nanoseconds: 1_000_000) }
         if Task.isCancelled {
             state.withLock { $0.isStopped = true }
-            // In another task, because a canceled one can't sleep.
+            // In another task, because a canceled task can't sleep.
             await Task.detached { [state] in
                 while !state.withLock({ $0.isReleased }) { try? await Task.sleep(nanoseconds: 1_000_000) }
             }.value

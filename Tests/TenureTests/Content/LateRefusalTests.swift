@@ -68,7 +68,7 @@ import Testing
         scene.source.release()
         await scene.stopping.value
         while await piano.library.running != nil { try await Task.sleep(nanoseconds: 1_000_000) }
-        // A refusal that counted would be checked by a search.
+        // If the client used the refusal, this search would check the right.
         _ = await scene.tenure.refresh()
         await scene.tenure.content.refresh()
         switch (stop, piano.state) {
@@ -86,12 +86,12 @@ import Testing
     }
 
     @Test(arguments: Stop.allCases)
-    func `a refusal that arrives after a download was stopped doesn't end a newer one`(stop: Stop) async throws {
+    func `a refusal that arrives after a download was stopped doesn't end a newer download`(stop: Stop) async throws {
         let scene = try await Scene(stop)
         let piano = scene.piano
         if stop == .refunded { await scene.stopping.value }
         let second = Task { try await piano.download() }
-        // The first one is still there.
+        // The first request is still there.
         while await piano.library.requests.first?.isPaused != false { try await Task.sleep(nanoseconds: 1_000_000) }
         scene.source.release()
         try await second.value

@@ -43,7 +43,7 @@ import Testing
         #expect(testBed.server.sent < 10_000)
     }
 
-    @Test func `a download continues with the newest version if the web server has removed the one that was begun`()
+    @Test func `a download continues with the newest version if the web server has removed the version that it began`()
         async throws
     {
         let testBed = try ContentTestBed(Self.files) { $0.stallTimeout = 60 }
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test(arguments: ["removed", "shortened"])
-    func `a pack that lost a file while the app wasn't running is available, and fetches only that`(
+    func `a pack that lost a file while the app was closed is available, and only that file is fetched`(
         loss: String
     ) async throws {
         let testBed = try ContentTestBed(Self.files)
@@ -138,7 +138,7 @@ import Testing
     }
 
     @Test
-    func `a pack version is kept for a week after another process last confirmed that it uses it`() throws {
+    func `a pack version is kept for a week after another process last confirmed that it uses the version`() throws {
         let folder = try Folder()
         try FileManager.default.createDirectory(atPath: folder.path + "/users", withIntermediateDirectories: true)
         let note = folder.url("users/0123.\(getppid())")
@@ -153,11 +153,11 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: note.path))
     }
 
-    @Test func `a pack's new version opens at once after another process has replaced the old one`() async throws {
+    @Test func `a pack's new version opens at once after another process has replaced the old version`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let tenure = testBed.device.start()
         try await tenure.content["piano"].download()
-        // It knows the old version, and hasn't given out a URL of it.
+        // This client knows the old version, and hasn't given out a URL of it.
         let other = testBed.device.start().content["piano"]
         _ = await other.reaches { if case .installed = $0 { true } else { false } }
         try testBed.publish(["index.json": Data("[]".utf8)])
@@ -166,7 +166,7 @@ import Testing
         #expect(try Data(contentsOf: await other.url(for: "index.json")) == Data("[]".utf8))
     }
 
-    @Test func `a pack that another process has removed can be downloaded again`() async throws {
+    @Test func `a pack that another process has removed is available again`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let tenure = testBed.device.start()
         try await tenure.content["piano"].download()
@@ -195,7 +195,7 @@ import Testing
         #expect(abs(Date().timeIntervalSince1970 - noted) < 60)
     }
 
-    @Test func `an installation of a pack that was interrupted is finished at the next start`() async throws {
+    @Test func `an interrupted installation of a pack is finished at the next start`() async throws {
         let testBed = try ContentTestBed(Self.files)
         var first: Tenure? = testBed.device.start()
         let piano = try #require(first).content["piano"]
@@ -224,14 +224,14 @@ import Testing
         #expect(testBed.server.sent == 0)
     }
 
-    @Test func `a download survives many starts and cancels, and then installs`() async throws {
+    @Test func `a pack can be installed after hundreds of started and canceled downloads`() async throws {
         let testBed = try ContentTestBed(Self.files)
-        // 0.8 MB a second: none of them ends.
+        // 0.8 MB a second: no download ends.
         testBed.server.slowDown(20_000)
         let tenure = testBed.device.start()
         let piano = tenure.content["piano"]
         let folder = testBed.folder.path + "/device/content/packs/piano"
-        // A thousand take minutes on a busy machine.
+        // A thousand rounds take minutes on a busy machine.
         let rounds = ProcessInfo.processInfo.environment["TENURE_SOAK"] == nil ? 200 : 1000
         for round in 0..<rounds {
             let download = Task { try await piano.download() }

@@ -16,7 +16,7 @@ import Testing
         if case .installed = state { true } else { false }
     }
 
-    @Test func `an installed pack opens by its right even after its catalog was lost`() async throws {
+    @Test func `an installed pack opens only for an entitled customer, even after its catalog was lost`() async throws {
         let testBed = try ContentTestBed(
             Self.files, unlock: .product(Self.loops),
             store: FakeStore {
@@ -42,7 +42,7 @@ import Testing
         #expect(await refunded.content.packs.first?.bytesOnDisk ?? 0 > 0, "the files are kept")
     }
 
-    @Test func `an installed pack that the catalog has dropped still opens by its right`() async throws {
+    @Test func `an installed pack that the catalog has dropped still opens for an entitled customer`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let tenure = testBed.device.start()
         try await tenure.content["piano"].download()
@@ -117,7 +117,7 @@ import Testing
         #expect(await piano.reaches { $0 == .notEntitled } == .notEntitled)
     }
 
-    @Test func `the right to an asset pack ends with the subscription that grants it`() async throws {
+    @Test func `the right to an asset pack ends with a subscription that the policy doesn't contain`() async throws {
         let (monthly, end) = ("com.example.loops.monthly", InventedApp.now.addingTimeInterval(3600))
         let testBed = try ContentTestBed(
             Self.files, unlock: .product(monthly),
@@ -138,7 +138,9 @@ import Testing
         #expect(await piano.reaches { $0 == .notEntitled } == .notEntitled)
     }
 
-    @Test func `the right to an asset pack ends with the length that the policy gives a product`() async throws {
+    @Test func `the right to an asset pack ends after the length of time that the policy gives its product`()
+        async throws
+    {
         let season = "com.example.calculator.season"
         let policy = try Policy(
             app: InventedApp.policy().app, eras: InventedApp.policy().eras, buildNumbers: .increasing,

@@ -23,14 +23,14 @@ import Testing
             let tenure = device.start()
             let piano = tenure.content["piano"]
             served.transport.cut(after: 1_000_000)
-            // The service learns of the refund from another device, and this one from the service.
+            // The service learns of the refund from another device, and this device from the service.
             served.transport.before(1) {
                 try await Self.refund(served, device)
             }
             await #expect(throws: Tenure.AssetPackError.notEntitled("piano")) { try await piano.download() }
             #expect(piano.state == .notEntitled)
             #expect(served.transport.statuses.first == 403)
-            // It doesn't start again by itself.
+            // The download doesn't start again by itself.
             let again = try ServedContent.purchase(id: "410000000000009")
             device.store.deliverUpdate(again)
             let state = await piano.reaches { if case .available = $0 { true } else { false } }
@@ -42,13 +42,15 @@ import Testing
         }
     }
 
-    @Test func `a refund between getting a new link and using it stops the download`() async throws {
+    @Test func `a refund after the client got a new link, and before it uses the link, stops the download`()
+        async throws
+    {
         try await ServedContent.run(lifetime: 600) { served in
             let device = served.device(try ServedContent.buyer())
             let tenure = device.start()
             let piano = tenure.content["piano"]
             served.transport.cut(after: 1_000_000)
-            // The first link has expired. The service gives another one, and the refund comes next.
+            // The first link has expired. The service gives another link, and the refund comes next.
             served.transport.before(1) { served.time.withLock { $0 += 601 } }
             let syncs = Locked(0)
             served.transport.before(2) {
@@ -63,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func `refused content waits while the service doesn't respond whether the right has ended`() async throws {
+    @Test func `a refused download waits while the service can't say whether the right has ended`() async throws {
         try await ServedContent.run { served in
             let device = served.device(try ServedContent.buyer())
             let tenure = device.start()

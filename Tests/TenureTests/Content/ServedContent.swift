@@ -73,7 +73,7 @@ struct ServedContent: Sendable {
     ) throws -> AppStoreTransaction {
         let account = "704000000000000002"
         let minted = InventedApp.purchase(product, id: id, of: account, revoked: revoked)
-        // Of two artifacts of one transaction, the later-signed one counts.
+        // Of two artifacts of one transaction, the later-signed artifact is used.
         return try InventedApp.signed(
             minted, of: account, at: InventedApp.now.addingTimeInterval(revoked == nil ? -60 : -5))
     }

@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func `content from the service continues with a new link after one has expired, keeping its bytes`()
+    @Test func `a download from the service continues with a new link after the first link has expired`()
         async throws
     {
         try await ServedContent.run(lifetime: 600) { served in
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func `a client requests a new access token if the service reports the old one as expired`() async throws {
+    @Test func `a client requests a new access token if the service reports the old token as expired`() async throws {
         try await ServedContent.run(lifetime: 600) { served in
             served.transport.cut(after: 1_000_000)
             // Only the service's clock moves.
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func `a download finishes the version that it began with links stored by an app that was killed`()
+    @Test func `after a kill, a download finishes the version that it began, with the stored links`()
         async throws
     {
         try await ServedContent.run { served in
@@ -149,7 +149,8 @@ import Testing
         }
     }
 
-    @Test func `a download continues with the newest version if the service lacks the one that was begun`() async throws
+    @Test func `a download continues with the newest version if the service lacks the version that it began`()
+        async throws
     {
         try await ServedContent.run(lifetime: 600) { served in
             served.transport.cut(after: 2_999_000)

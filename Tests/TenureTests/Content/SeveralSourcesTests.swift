@@ -11,7 +11,7 @@ import Testing
         "samples/a.wav": ContentTestBed.bytes(2_000_000), "index.json": Data("{}".utf8),
     ]
 
-    @Test func `a download finishes with the source that it began with, although a preferred one has another version`()
+    @Test func `a download finishes from its first source, even if a preferred source has another version`()
         async throws
     {
         var newer = Self.files

@@ -25,7 +25,7 @@ import Testing
         _ = try SharedRequests(store: PackStore(location: testBed.location)).update(change)
     }
 
-    @Test func `canceling a pack returns after the process that downloads it has stopped`() async throws {
+    @Test func `canceling a pack returns only after the other process has stopped its download`() async throws {
         let testBed = try ContentTestBed(Self.files) { $0.stallTimeout = 60 }
         testBed.server.hold(after: 100_000)
         let (first, second) = (testBed.device.start(), testBed.device.start())
@@ -79,7 +79,7 @@ import Testing
         try await Task.sleep(nanoseconds: 300_000_000)
         #expect(piano.state == .waiting(.turn))
         #expect(testBed.server.ranges == [])
-        // The app has taken it back.
+        // The app has taken the download back.
         try FileManager.default.removeItem(at: record)
         try change(testBed) { _ in }
         try await download.value

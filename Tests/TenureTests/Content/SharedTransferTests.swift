@@ -69,7 +69,7 @@ import Testing
         #expect(pair.testBed.server.sent < Self.size + 100_000)
     }
 
-    @Test func `an app and its extension continue each other's download when one is suspended`()
+    @Test func `an extension continues the app's download while the app is suspended`()
         async throws
     {
         let (pair, first, second) = try await Pair.midway()
@@ -89,7 +89,7 @@ import Testing
         #expect(requested < Self.size - 1_500_000, "\(pair.testBed.server.ranges)")
     }
 
-    @Test func `an app and its extension continue each other's download when one is killed`() async throws {
+    @Test func `an extension continues the app's download after the app was killed`() async throws {
         let (pair, first, second) = try await Pair.midway()
         #expect(await first.end(by: SIGKILL) == SIGKILL)
         pair.testBed.server.hold(after: nil)
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test func `an app and its extension see at once what the other has installed`() async throws {
+    @Test func `an extension sees at once that the app has installed a pack`() async throws {
         let pair = try Pair()
         let waiting = try pair.start(waiting: true)
         #expect(try await waiting.writes("ready"))

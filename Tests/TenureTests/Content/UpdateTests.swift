@@ -21,7 +21,8 @@ import Testing
         try FileManager.default.attributesOfItem(atPath: file.path)[.systemFileNumber] as? Int
     }
 
-    @Test func `an update fetches neighboring changed files in one range, and reuses the others`() async throws {
+    @Test func `an update fetches neighboring changed files in one range, and reuses the unchanged files`() async throws
+    {
         let testBed = try ContentTestBed(Self.files)
         let tenure = testBed.device.start()
         let piano = tenure.content["piano"]
@@ -53,7 +54,7 @@ import Testing
         let new = try await piano.url(for: "d.wav")
         #expect(old != new)
         #expect(try Self.number(of: old) == Self.number(of: new), "one file with two names")
-        // Both versions are there, and what they share counts once.
+        // Both versions are there, and shared bytes are counted once.
         let after = await tenure.content.packs.first?.bytesOnDisk ?? 0
         #expect(after >= before + 300_000 && after < before + 320_000, "\(before), then \(after)")
     }
@@ -75,7 +76,7 @@ import Testing
         #expect(try await ContentTestBed.contents(of: tenure) == changed)
     }
 
-    @Test func `a pack counts as installed only if its manifest is the one that the catalog names`() async throws {
+    @Test func `a pack is installed only if its stored manifest is the manifest in the catalog`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let first = testBed.device.start()
         try await first.content["piano"].download()
@@ -121,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func `asset packs never return to an older catalog, not even in several steps`() async throws {
+    @Test func `asset packs never return to an older catalog, even in several steps`() async throws {
         let testBed = try ContentTestBed(Self.files)
         let publication = try testBed.publish(Self.files)
         let current = publication.catalog

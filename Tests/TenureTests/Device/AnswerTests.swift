@@ -35,7 +35,7 @@ import Testing
         #expect(await unknown.decision(for: "everything").sentence.contains("whether “Alles” is yours"))
     }
 
-    @Test func `a later customer gets the entitlement by a purchase`() async {
+    @Test func `a customer who got the free app has the entitlement after a purchase`() async {
         let store = FakeStore {
             $0.app = InventedApp.newcomer()
             $0.transactions = [InventedApp.purchase()]
@@ -109,7 +109,7 @@ import Testing
         #expect(await back.allows("everything"))
     }
 
-    @Test func `an Apple Account without IDs is recognized by its purchase date`() async {
+    @Test func `another Apple Account is recognized by its purchase date if its app transaction has no ID`() async {
         let device = Device(FakeStore { $0.app = InventedApp.owner(id: nil) })
         #expect(await device.start().allows("everything"))
         device.store.change { $0.app = InventedApp.newcomer(id: nil) }
@@ -118,7 +118,7 @@ import Testing
         #expect(await !tenure.allows("everything"))
     }
 
-    @Test func `purchases of another account or of the sandbox don't count`() async {
+    @Test func `purchases of another account or of the sandbox grant nothing`() async {
         let store = FakeStore {
             $0.app = InventedApp.newcomer()
             $0.transactions = [

@@ -70,7 +70,8 @@ import Testing
         }
     }
 
-    // Two days apart, everything that matters is kept. Over forty years, only the latest.
+    // If the artifacts are two days apart, every artifact that matters is kept. Over forty years, only the latest
+    // artifacts are kept.
     @Test(arguments: [(2, 64, Decision.Outcome.granted), (25, 5, .undetermined)])
     func `the device stores a limited number of app transactions of an app that was bought again`(
         days: Int, revoked: Int, expected: Decision.Outcome

@@ -25,7 +25,7 @@ import Testing
 
     private func turn(to seconds: TimeInterval) { clock.withLock { $0 = start.addingTimeInterval(seconds) } }
 
-    @Test func `The customer's state at an instant uses the latest known instant after the clock was turned back`() {
+    @Test func `after the clock was turned back, the customer's state uses the latest known instant`() {
         let state = state(snapshot(granted))
         #expect(state.allows("pro"))
         turn(to: 100)
@@ -51,7 +51,7 @@ import Testing
         #expect(state.allows("cloud"))
     }
 
-    @Test func `a customer's watchers learn that a trial session has begun, and that it has ended`() async {
+    @Test func `updates of a customer report the beginning and the end of a trial session`() async {
         let state = state(.init(customer: Tenure.Customer(answers: [:]), floor: start, isSearched: true))
         var values = state.watch().makeAsyncIterator()
         #expect(await values.next()?.allows("pro") == false)

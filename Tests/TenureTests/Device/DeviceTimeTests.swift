@@ -8,7 +8,7 @@ import Testing
 
     private func after(_ seconds: TimeInterval) -> Date { start.addingTimeInterval(seconds) }
 
-    @Test func `a device's clock that goes back by more than five minutes was set back`() {
+    @Test func `a device's clock is treated as set back if it goes back by more than five minutes`() {
         var time = DeviceTime(clock: start)
         time.begin("1/pro", at: start)
         time.observe(clock: after(1000))
@@ -16,14 +16,14 @@ import Testing
         time.observe(clock: after(700))
         #expect(!time.isTurnedBack(after(700)) && time.isTurnedBack(after(699)))
         #expect(time.age(after(1000)) == 1000 && time.elapsed(since: "1/pro", after(1000)) == 1000)
-        // The time that has passed still counts.
+        // The time that has passed is kept.
         time.observe(clock: after(699))
         #expect(time.age(after(699)) == 1000 && time.elapsed(since: "1/pro", after(699)) == 1000)
         #expect(time.now(after(699)) == after(1000) && time.now(after(1001)) == after(1001))
         #expect(time.elapsed(since: "1/cloud", after(699)) == nil)
     }
 
-    @Test func `a time on the device that began twice counts from its earlier beginning`() {
+    @Test func `a measured time that was started twice runs from its earlier start`() {
         var time = DeviceTime(clock: start)
         time.begin("1/pro", at: after(60))
         time.begin("1/pro", at: after(90))
@@ -33,7 +33,7 @@ import Testing
         #expect(time.elapsed(since: "1/pro", start) == 0)
     }
 
-    @Test func `only a newer signature corrects a latest instant on the device that lies in the future`() {
+    @Test func `a newer signature or service time corrects a stored instant that is in the future`() {
         var time = DeviceTime(clock: after(5000))
         time.update(signedAt: start, clock: after(10))
         #expect(time.now(after(10)) == after(5000))

@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `a local state with a truncated secret is rejected, and a new one can be stored`() async throws {
+    @Test func `a local state with a truncated secret is rejected, and a new state can be stored`() async throws {
         try await withFolder { folder in
             let storage = FileStateStorage(folder: folder)
             try store(state(), in: storage)

@@ -23,7 +23,7 @@ import Testing
 
     /// App transactions signed once a month, from half a year before the change.
     ///
-    /// - Parameter revoked: the index of the one with the refund.
+    /// - Parameter revoked: the index of the app transaction with the refund.
     private static func proofs(_ count: Int, revoked: Int) -> [AppProof] {
         (0..<count).map { month in
             let signed = change.addingTimeInterval(Double(month - 6) * 30 * 86_400)
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `App transactions on the device are limited in number, however many were seen`() {
+    @Test func `a device stores at most 400 app transactions, however many it has seen`() {
         let kept = Account.essential(Self.proofs(2000, revoked: 1000))
         #expect(kept.count <= 400)
         #expect(kept.contains { $0.revocationDate != nil }, "the refund isn't forgotten")

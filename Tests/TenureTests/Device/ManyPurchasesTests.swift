@@ -12,7 +12,7 @@ import Testing
             bought: InventedApp.now.addingTimeInterval(Double(index - 5000) * 60 - 3600))
     }
 
-    @Test func `more purchases than a device stores don't prevent the next one, also after a relaunch offline`()
+    @Test func `a device with more purchases than it stores accepts the next purchase, also after an offline relaunch`()
         async throws
     {
         let device = Device(
@@ -31,7 +31,7 @@ import Testing
         #expect(await device.start().settled().has("everything"))
     }
 
-    @Test func `more purchases than a device stores drop the oldest consumables first, in any order`() {
+    @Test func `a device with too many purchases drops the oldest consumables first`() {
         var account = Account()
         account.add([InventedApp.purchase(id: "1", bought: InventedApp.date("2015-01-01"))])
         account.add(Self.coins)

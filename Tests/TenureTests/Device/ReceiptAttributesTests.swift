@@ -56,7 +56,7 @@ enum DeviceReceipts {
     }
 
     @Test
-    func `reading the attributes of a changed receipt never traps, and agrees with the service`() throws {
+    func `reading the attributes of a changed receipt never traps, and gives the type that the service reads`() throws {
         let minter = try DeviceReceipts.minter()
         for style in [ReceiptStyle(), ReceiptStyle(form: .ber)] {
             let receipt = try minter.mint(minter.draft, style: style)

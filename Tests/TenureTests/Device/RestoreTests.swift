@@ -32,7 +32,7 @@ import Testing
         #expect(await tenure.allows("everything"))
     }
 
-    @Test func `Restoring asks for no second sign-in after the customer closed the first`() async {
+    @Test func `restoring asks for no second sign-in after the customer closed the first sign-in`() async {
         let store = FakeStore {
             $0.appMood = .throwsAnError
             $0.restoreMood = .asksToSignIn
@@ -42,7 +42,7 @@ import Testing
         #expect(store.now.prompts == 1)
     }
 
-    @Test func `Restoring again while the sign-in is open shows no second one`() async {
+    @Test func `restoring again while the sign-in is open shows no second sign-in`() async {
         let store = FakeStore {
             $0.app = InventedApp.owner()
             $0.restoreMood = .hangs
@@ -90,7 +90,7 @@ import Testing
         #expect(await !device.start { $0.options.outsideAppStore = .deny }.allows("everything"))
     }
 
-    @Test func `a development build reads no app transaction, and its purchases count`() async {
+    @Test func `a development build reads no app transaction, and its purchases grant entitlements`() async {
         let store = FakeStore {
             $0.distribution = .development
             $0.transactions = [InventedApp.purchase(environment: .xcode)]
@@ -129,7 +129,9 @@ import Testing
         #expect(device.store.now.finished == ["410000000000001"])
     }
 
-    @Test func `transactions with content are finished after it arrives, and others at once`() async {
+    @Test func `transactions with content are finished after the content arrives, and other transactions at once`()
+        async
+    {
         let purchases = [
             InventedApp.purchase(), InventedApp.purchase(InventedApp.yearly, id: "9", type: .nonConsumable),
         ]
@@ -166,7 +168,8 @@ import Testing
         #expect(device.store.now.finished == ["410000000000001"])
     }
 
-    @Test func `Transactions of another account count although the app transaction is of the former one`() async {
+    @Test func `transactions of another account are used although the app transaction is of the former account`() async
+    {
         let device = Device(FakeStore { $0.app = InventedApp.owner(id: "704000000000000001") })
         #expect(await device.start().settled().has("everything"))
         let purchase = InventedApp.purchase(InventedApp.yearly, of: "704000000000000002")
@@ -177,7 +180,7 @@ import Testing
         #expect(await device.start().settled().has("cloud"))
     }
 
-    @Test func `Transactions of two other accounts count only for the first of the two`() async {
+    @Test func `of two other accounts, only the transactions of the first account are used`() async {
         let device = Device(FakeStore { $0.app = InventedApp.newcomer() })
         _ = await device.start().settled()
         device.store.change {
@@ -190,7 +193,7 @@ import Testing
         #expect(customer.has("everything") && !customer.has("cloud"))
     }
 
-    @Test func `Transactions that can't be verified are neither counted nor finished`() async {
+    @Test func `transactions that can't be verified are neither used nor finished`() async {
         let device = Device(FakeStore { $0.app = InventedApp.newcomer() })
         let tenure = device.start()
         _ = await tenure.settled()

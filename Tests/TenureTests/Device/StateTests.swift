@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct `The local state` {
     /// A device with the stored state of a customer.
-    private func kept(_ app: AppStoreAppTransaction = InventedApp.owner()) async -> Device {
+    private func deviceWithState(_ app: AppStoreAppTransaction = InventedApp.owner()) async -> Device {
         let device = Device(FakeStore { $0.app = app })
         _ = await device.start().settled()
         return device
@@ -19,8 +19,8 @@ import Testing
         }
     }
 
-    @Test func `the local state alone keeps an owner's right, as after a reinstallation`() async {
-        let device = await kept()
+    @Test func `an owner keeps the right from the local state alone while StoreKit fails`() async {
+        let device = await deviceWithState()
         silence(device)
         let tenure = device.start()
         #expect(await tenure.allows("everything"))
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test func `The local state is ignored and created again if a byte was changed`() async throws {
-        let device = await kept()
+        let device = await deviceWithState()
         let sound = try #require(device.storage.contents)
         for place in [0, 7, 8, 20, 39, 40, 60, sound.count / 2, sound.count - 1] {
             var corrupted = sound
@@ -37,7 +37,7 @@ import Testing
             silence(device)
             let tenure = device.start { $0.options.whileUndetermined = .deny }
             #expect(await !tenure.allows("everything"), "byte \(place)")
-            // It is created again as soon as StoreKit answers.
+            // The state is created again as soon as StoreKit answers.
             device.store.change { $0.appMood = .answers }
             await tenure.engine.searchAgain()
             #expect(await tenure.allows("everything"), "byte \(place)")
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test func `The local state is ignored if it was truncated`() async throws {
-        let device = await kept()
+        let device = await deviceWithState()
         let sound = try #require(device.storage.contents)
         silence(device)
         for length in [0, 1, 8, 39, 40, 41, sound.count - 1] {
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test func `The local state is ignored on another device`() async throws {
-        let device = await kept()
+        let device = await deviceWithState()
         // Another secret: only the file was copied.
         let other = Device(
             FakeStore { $0.appMood = .throwsAnError },
@@ -93,7 +93,7 @@ import Testing
             (Dates(lastClock: later), false),
         ]
         for (dates, isPossible) in cases {
-            let device = await kept()
+            let device = await deviceWithState()
             silence(device)
             let time = try JSONDecoder().decode(DeviceTime.self, from: try JSONEncoder().encode(dates))
             try device.storage.update(device: nil) { found in
@@ -109,7 +109,7 @@ import Testing
     }
 
     @Test func `a local state that temporarily can't be read isn't replaced`() async throws {
-        let device = await kept()
+        let device = await deviceWithState()
         let sound = device.storage.contents
         device.storage.isLocked = true
         silence(device)
@@ -146,7 +146,7 @@ import Testing
         device.time.now = InventedApp.now
         #expect(await !device.start().allows("cloud"))
         // An owner's right has no end, so the clock doesn't affect it.
-        let owner = await kept()
+        let owner = await deviceWithState()
         silence(owner)
         owner.time.now = Date(timeIntervalSince1970: 0)
         #expect(await owner.start().allows("everything"))
@@ -185,7 +185,7 @@ import Testing
         #expect(await !device.start().allows("everything"))
     }
 
-    @Test func `after a clock was wrong, the local state accepts the corrected clock once an artifact is signed later`()
+    @Test func `after a wrong clock, the local state accepts the corrected clock once a newer artifact arrives`()
         async
     {
         let end = InventedApp.now.addingTimeInterval(300 * InventedApp.day)

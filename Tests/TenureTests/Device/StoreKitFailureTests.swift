@@ -58,7 +58,7 @@ private let moods: [FakeStore.Mood] = [.throwsAnError, .hangs, .answersUnverifie
     }
 
     @Test(arguments: moods)
-    func `a StoreKit that fails doesn't deny a subscription in its grace period if its status can't be read`(
+    func `a subscription with an unreadable status is undetermined, because it may be in its grace period`(
         _ mood: FakeStore.Mood
     ) async {
         let store = FakeStore {
@@ -104,7 +104,7 @@ private let moods: [FakeStore.Mood] = [.throwsAnError, .hangs, .answersUnverifie
         #expect(device.store.now.prompts == 0)
     }
 
-    @Test func `the grace period while StoreKit fails counts from the first start, and survives a reinstallation`()
+    @Test func `the grace period while StoreKit fails runs from the first start, also after a reinstallation`()
         async
     {
         let device = Device(FakeStore { $0.appMood = .throwsAnError })

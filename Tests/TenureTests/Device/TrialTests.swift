@@ -10,7 +10,9 @@ import Testing
         Device(FakeStore { $0.app = InventedApp.newcomer() }, policy: InventedApp.policy(trial: trial))
     }
 
-    @Test func `a trial session allows the entitlement while the app holds it, and is counted once`() async throws {
+    @Test func `a trial session allows the entitlement while the app holds the session, and is counted once`()
+        async throws
+    {
         let device = newcomer()
         let tenure = device.start()
         #expect(await !tenure.allows("everything"))
@@ -25,7 +27,7 @@ import Testing
         #expect(await !tenure.allows("everything"))
     }
 
-    @Test func `a trial has no session left after the last one, also after a reinstallation`() async throws {
+    @Test func `after the last trial session, no session can begin, also after a reinstallation`() async throws {
         let device = newcomer()
         for left in [1, 0] {
             let session = try await device.start().trial("everything").begin()
@@ -38,7 +40,7 @@ import Testing
         #expect(await !tenure.trial("everything").isOffered)
     }
 
-    @Test func `each account has its own trial sessions, also when it signs in again`() async throws {
+    @Test func `each account has its own trial sessions, also when the account signs in again`() async throws {
         let device = newcomer(.sessions(1))
         _ = try await device.start().trial("everything").begin()
         device.store.change { $0.app = InventedApp.newcomer(id: "704000000000000003") }
@@ -57,7 +59,8 @@ import Testing
     private static let names: [AppStoreAppTransaction] = [InventedApp.newcomer(id: nil), InventedApp.newcomer()]
 
     @Test(arguments: [Trial.sessions(1), .days(7)])
-    func `an account keeps its used trial sessions when its ID becomes known later`(_ trial: Trial) async throws {
+    func `an account's used trial is remembered when the account's ID becomes known later`(_ trial: Trial) async throws
+    {
         // Without eras, so that a trial can begin while the account is unknown.
         let policy = try Policy(
             app: Policy.App(bundleID: InventedApp.bundleID, appleID: 828_838_134),
@@ -80,7 +83,7 @@ import Testing
                     try await tenure.trial("cloud").begin()
                 }
             }
-            // Another account signs in, then this one again, known only by its purchases.
+            // Another account signs in, then this account again, known only by its purchases.
             let other = InventedApp.newcomer(id: "704000000000000003")
             device.store.change { $0.app = other }
             _ = await device.start().settled()
@@ -96,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func `sessions that were used before the account was known, and after, are counted together`() async throws {
+    @Test func `trial sessions before and after the account is known are counted together`() async throws {
         let policy = try Policy(
             app: Policy.App(bundleID: InventedApp.bundleID, appleID: 828_838_134),
             eras: [Era(name: "always", model: .free)],
@@ -183,7 +186,7 @@ import Testing
 }
 
 @Suite struct `Trials at the service` {
-    @Test func `the service counts trial sessions, and owners use none`() async throws {
+    @Test func `the service counts trial sessions, and owners use no session`() async throws {
         try await RealService.run { service in
             let app = try InventedApp.signed(InventedApp.newcomer())
             let device = Device(FakeStore { $0.app = app }, policy: nil) { service.connect(&$0) }
@@ -194,7 +197,7 @@ import Testing
                 #expect(session.sessionsLeft == left)
                 #expect(await tenure.allows("everything"))
             }
-            // Another device of the same customer, without the first one's state.
+            // Another device of the same customer, without the first device's state.
             let other = Device(FakeStore { $0.app = app }, policy: nil) { service.connect(&$0) }.start()
             await #expect(throws: Tenure.Error.trialOver(entitlement: "everything")) {
                 try await other.trial("everything").begin()
@@ -206,7 +209,7 @@ import Testing
         }
     }
 
-    @Test func `a trial session counts once at the service, even if the response is lost`() async throws {
+    @Test func `the service counts a trial session once, even if the response is lost`() async throws {
         try await RealService.run { service in
             let tenure = service.device(try .newcomer()).start()
             _ = await tenure.settled()

@@ -35,7 +35,7 @@ import Testing
         stream.merged(with: AsyncStream<Void> { $0.finish() })
     }
 
-    @Test func `a customer's changes continue even if a watcher stops during one`() async {
+    @Test func `changes of a customer are delivered even if a watcher stops during a change`() async {
         let now = Date(timeIntervalSince1970: 1_700_000_000)
         let state = CustomerState(.init(customer: Tenure.Customer(answers: [:]), floor: now), clock: { now }) { _ in
             throw CancellationError()
@@ -51,7 +51,7 @@ import Testing
         state.close()
     }
 
-    @Test func `an asset pack's changes continue even if a watcher stops during one`() async {
+    @Test func `changes of an asset pack are delivered even if a watcher stops during a change`() async {
         let states = ContentStates()
         await race(watch: { Self.signals(states.watch("piano")) }) { count in
             states.post(count.isMultiple(of: 2) ? .paused : .available(size: 1), of: "piano")
@@ -59,7 +59,7 @@ import Testing
         states.close()
     }
 
-    @Test func `watchers that stop during a change don't keep others from getting every value in order`() async throws {
+    @Test func `a watcher gets every value of concurrent senders in order`() async throws {
         let watchers = Watchers<Int>()
         let last = Locked(0)
         let stream = watchers.add(first: 0, bufferSize: 10_000)

@@ -75,7 +75,7 @@ private func refusal(
     }
 }
 
-/// Why a new token doesn't count for an app that pinned a root.
+/// Why an app that pinned a root doesn't accept a new token.
 private func refusal(
     _ text: String, root: Signer, with statements: [String], revocations: String? = nil,
     answering nonce: String = "1", latest: Date = InventedApp.now
@@ -93,7 +93,9 @@ private func refusal(
 }
 
 @Suite struct `Entitlement tokens` {
-    @Test func `entitlement tokens count if a pinned key signed them for this device, account and app`() throws {
+    @Test func `entitlement tokens are accepted only if a pinned key signed them for this device, account and app`()
+        throws
+    {
         let signer = Signer()
         let keys = [try signer.pinned()]
         #expect(refusal(try signer.entitlementToken(), keys) == nil)
@@ -106,7 +108,7 @@ private func refusal(
         #expect(refusal(try Signer().entitlementToken(), keys) == .notSigned)
     }
 
-    @Test func `entitlement tokens of the sandbox, personas and test authorities don't count in production`() throws {
+    @Test func `entitlement tokens of the sandbox, personas and test authorities are refused in production`() throws {
         let signer = Signer()
         let keys = [try signer.pinned()]
         #expect(refusal(try signer.entitlementToken(["environment": "\"Sandbox\""]), keys) == .anotherEnvironment)
@@ -161,7 +163,7 @@ private func refusal(
 }
 
 @Suite struct `A token without a nonce` {
-    @Test func `an entitlement token without a nonce ends all rights at its own end, even permanent ones`() throws {
+    @Test func `rights from an entitlement token without a nonce end with the token, even permanent rights`() throws {
         let signer = Signer()
         let (exp, later) = (InventedApp.now.addingTimeInterval(3600), InventedApp.now.addingTimeInterval(86_400))
         var change = [
@@ -201,7 +203,7 @@ private func refusal(
         throws
     {
         let (first, second, third, fourth) = (Signer(), Signer(), Signer(), Signer())
-        // The statement of the second key about the third one is missing.
+        // The statement of the second key about the third key is missing.
         let chains = [try first.vouch(for: second), try third.vouch(for: fourth)]
         let token = try fourth.entitlementToken()
         for pinned in [[first, third], [third, first], [third]] {
@@ -210,7 +212,7 @@ private func refusal(
         #expect(refusal(token, [try first.pinned()], with: chains) == .notSigned)
     }
 
-    @Test func `a new signing key isn't trusted at the end of a longer chain than services make`() throws {
+    @Test func `a new signing key isn't trusted after seventeen rotations`() throws {
         let signers = (0..<18).map { _ in Signer() }
         let chain = try zip(signers, signers.dropFirst()).map { try $0.vouch(for: $1) }
         #expect(chain.count == 17)
@@ -238,7 +240,9 @@ private func refusal(
     private let online = Signer()
     private let end = InventedApp.now.addingTimeInterval(90 * InventedApp.day)
 
-    @Test func `an offline root is trusted through the keys that it signed, within their period`() throws {
+    @Test func `an app that pinned an offline root trusts tokens of keys that the root signed, within their period`()
+        throws
+    {
         let statements = [try root.vouch(for: online, until: end)]
         let token = try online.entitlementToken()
         #expect(try refusal(token, root: root, with: statements) == nil)
@@ -247,7 +251,7 @@ private func refusal(
         #expect(try refusal(token, root: root, with: statements, latest: end) == nil)
         #expect(
             try refusal(token, root: root, with: statements, latest: end.addingTimeInterval(1)) == .afterSigningPeriod)
-        // The token's own date counts if it is later than what the device knows.
+        // The token's own date is used if it is later than the latest instant that the device knows.
         let ahead = try online.entitlementToken(["iat": "\(Int(end.timeIntervalSince1970) + 1)"])
         #expect(try refusal(ahead, root: root, with: statements) == .afterSigningPeriod)
         #expect(try refusal(token, root: root, with: []) == .notSigned)
@@ -256,7 +260,7 @@ private func refusal(
         #expect(try refusal(try online.entitlementToken(["nonce": "null"]), root: root, with: statements) == .replayed)
     }
 
-    @Test func `an offline root is trusted for tokens that were accepted within the period after its end`() throws {
+    @Test func `a token that was accepted within the signing period stays valid after the period`() throws {
         let reader = EntitlementTokenReader(keys: KeyRing([], root: try root.pinned()), trustsTestAuthorities: false)
         let token = EntitlementTokenReader.Token(
             text: try online.entitlementToken(), statements: [try root.vouch(for: online, until: end)])
@@ -264,7 +268,9 @@ private func refusal(
         #expect(try reader.read(stored: token, for: holder, at: later).rights["everything"] != nil)
     }
 
-    @Test func `an offline root signs no token itself, and a key that it signed vouches for no other`() throws {
+    @Test func `tokens signed by an offline root itself, or by a key that a signed key vouches for, are refused`()
+        throws
+    {
         #expect(try refusal(try root.entitlementToken(), root: root, with: []) == .notSigned)
         let thief = Signer()
         let statements = [
@@ -275,7 +281,7 @@ private func refusal(
         #expect(try refusal(try online.entitlementToken(), root: root, with: statements) == nil)
     }
 
-    @Test func `an offline root ends the tokens of a key that it revoked, also the stored ones`() throws {
+    @Test func `an offline root's revocation of a key ends the key's tokens, also stored tokens`() throws {
         let statements = [try root.vouch(for: online, until: end)]
         let token = try online.entitlementToken()
         let list = try root.revoke([online], counter: 1)
@@ -301,7 +307,7 @@ private func refusal(
         #expect(ring.revocations(in: try root.revoke([online], counter: 0)) == nil)
         let many = try root.revoke((0..<201).map { _ in online }, counter: 3)
         #expect(ring.revocations(in: many) == nil)
-        // Another root's list doesn't count.
+        // Another root's list isn't used.
         let other = KeyRing([], root: try Signer().pinned())
         #expect(ring.revoked(try online.pinned().id, by: older))
         #expect(!other.revoked(try online.pinned().id, by: older))
@@ -309,7 +315,7 @@ private func refusal(
 }
 
 @Suite struct `A pinned key` {
-    @Test func `a pinned key is read as a JSON Web Key, as the service prints it, and in PEM`() throws {
+    @Test func `a pinned key is read as a JSON Web Key, as a key set of the service, and in PEM`() throws {
         let key = P256.Signing.PrivateKey().publicKey
         let (x, y) = (key.rawRepresentation.prefix(32), key.rawRepresentation.suffix(32))
         let jwk = #"{"kty":"EC","crv":"P-256","x":"\#(Base64.urlSafe.text(x))","y":"\#(Base64.urlSafe.text(y))"}"#

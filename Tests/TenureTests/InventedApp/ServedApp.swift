@@ -14,7 +14,7 @@ struct ServedApp: Sendable {
     let time = TestTime(InventedApp.now)
     let storage = MemoryStateStorage()
 
-    /// Runs the app of Dana, who got it when it was free.
+    /// Runs the app of Dana, who got the app when it was free.
     static func run(
         policy: Policy?, _ body: @escaping @Sendable (ServedApp) async throws -> Void
     ) async throws {

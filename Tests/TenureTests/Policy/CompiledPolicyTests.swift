@@ -77,7 +77,8 @@ enum RepositoryFolder {
         #expect(refusal(text)?.contains("a policy that is read from memory can't name another file") == true)
     }
 
-    @Test func `damaged and truncated policies crash nothing, and no value is read as another kind`() throws {
+    @Test func `a damaged or truncated compiled policy is refused, or is still a valid policy, without a crash`() throws
+    {
         let bytes = PolicyFile.compile(try RepositoryFolder.calculator())
         var random = SystemRandomNumberGenerator()
         for _ in 0..<400 {

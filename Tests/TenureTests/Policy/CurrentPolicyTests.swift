@@ -9,7 +9,7 @@ import Testing
 @Suite struct CurrentPolicyTests {
     private let signer = PolicySigner()
 
-    private func hand(kept: KeptPolicy? = nil, bundled: SignedPolicy? = nil) throws -> CurrentPolicy {
+    private func currentPolicy(kept: KeptPolicy? = nil, bundled: SignedPolicy? = nil) throws -> CurrentPolicy {
         let data =
             try bundled.map { Data($0.text.utf8) } ?? Data(PolicyFile.compile(PolicySigner.policy(build: "119")))
         return try CurrentPolicy(bundled: data, keys: [signer.pin], kept: kept)
@@ -19,81 +19,81 @@ import Testing
         Data(try signer.sign(PolicySigner.policy(build: build), counter: counter).text.utf8)
     }
 
-    @Test func `a newer signed policy replaces the bundled one, even at the next start`() throws {
-        var hand = try hand()
-        #expect(hand.policy == (try PolicySigner.policy(build: "119")) && hand.counter == nil)
-        #expect(hand.take(try text(build: "120", counter: 5), tag: "\"a\"") == .updated(counter: 5))
-        #expect(hand.policy == (try PolicySigner.policy(build: "120")))
+    @Test func `a newer signed policy replaces the bundled policy, also at the next start`() throws {
+        var current = try currentPolicy()
+        #expect(current.policy == (try PolicySigner.policy(build: "119")) && current.counter == nil)
+        #expect(current.take(try text(build: "120", counter: 5), tag: "\"a\"") == .updated(counter: 5))
+        #expect(current.policy == (try PolicySigner.policy(build: "120")))
 
-        let next = try self.hand(kept: hand.kept)
-        #expect(next.policy == hand.policy && next.counter == 5 && next.tag == "\"a\"")
+        let next = try self.currentPolicy(kept: current.kept)
+        #expect(next.policy == current.policy && next.counter == 5 && next.tag == "\"a\"")
     }
 
     @Test func `a replayed older policy is refused with a reason`() throws {
-        var hand = try hand()
+        var current = try currentPolicy()
         let old = try text(build: "100", counter: 4)
-        #expect(hand.take(old, tag: nil) == .updated(counter: 4))
-        #expect(hand.take(try text(build: "120", counter: 5), tag: nil) == .updated(counter: 5))
+        #expect(current.take(old, tag: nil) == .updated(counter: 4))
+        #expect(current.take(try text(build: "120", counter: 5), tag: nil) == .updated(counter: 5))
 
-        let answer = hand.take(old, tag: nil)
+        let answer = current.take(old, tag: nil)
         #expect(answer == .refused(.older(counter: 4, known: 5)))
         guard case .refused(let error) = answer else { return }
         #expect(error.description.contains("lower than the known counter 5"))
-        #expect(hand.policy == (try PolicySigner.policy(build: "120")) && hand.kept?.highestCounter == 5)
+        #expect(current.policy == (try PolicySigner.policy(build: "120")) && current.kept?.highestCounter == 5)
 
         // Also after a restart, and if only the counter survived.
-        var next = try self.hand(kept: hand.kept)
+        var next = try self.currentPolicy(kept: current.kept)
         #expect(next.take(old, tag: nil) == .refused(.older(counter: 4, known: 5)))
-        var damaged = try self.hand(kept: KeptPolicy(text: "gone", tag: "\"a\"", highestCounter: 5))
+        var damaged = try self.currentPolicy(kept: KeptPolicy(text: "gone", tag: "\"a\"", highestCounter: 5))
         #expect(damaged.tag == nil)
         #expect(damaged.take(old, tag: nil) == .refused(.older(counter: 4, known: 5)))
         #expect(damaged.take(try text(build: "120", counter: 5), tag: nil) == .updated(counter: 5))
     }
 
     @Test func `a policy that a proxy signed with its own key is refused, and the stored policy stays`() throws {
-        var hand = try hand()
-        #expect(hand.take(try text(build: "120", counter: 5), tag: nil) == .updated(counter: 5))
+        var current = try currentPolicy()
+        #expect(current.take(try text(build: "120", counter: 5), tag: nil) == .updated(counter: 5))
         let proxy = PolicySigner()
         let forged = try proxy.sign(PolicySigner.policy(build: "9999"), counter: 6)
-        #expect(hand.take(Data(forged.text.utf8), tag: nil) == .refused(.wrongSignature))
+        #expect(current.take(Data(forged.text.utf8), tag: nil) == .refused(.wrongSignature))
         // An unsigned policy, and a login page.
         let plain = Data(PolicyFile.compile(try PolicySigner.policy(build: "9999")))
         for text in [plain, Data("<html>".utf8), Data()] {
-            guard case .refused = hand.take(text, tag: nil) else {
+            guard case .refused = current.take(text, tag: nil) else {
                 Issue.record("taken")
                 return
             }
         }
-        #expect(hand.policy == (try PolicySigner.policy(build: "120")) && hand.counter == 5)
+        #expect(current.policy == (try PolicySigner.policy(build: "120")) && current.counter == 5)
     }
 
     @Test func `a different signed policy with the same counter is refused`() throws {
-        var hand = try hand()
-        #expect(hand.take(try text(build: "120", counter: 5), tag: nil) == .updated(counter: 5))
-        #expect(hand.take(try text(build: "130", counter: 5), tag: nil) == .refused(.sameCounter(5)))
-        // Signed again, it is another text with the same policy.
+        var current = try currentPolicy()
+        #expect(current.take(try text(build: "120", counter: 5), tag: nil) == .updated(counter: 5))
+        #expect(current.take(try text(build: "130", counter: 5), tag: nil) == .refused(.sameCounter(5)))
+        // The same policy, signed again, has another text.
         let again = try text(build: "120", counter: 5)
-        #expect(hand.take(again, tag: "\"b\"") == .unchanged)
-        #expect(hand.tag == "\"b\"")
+        #expect(current.take(again, tag: "\"b\"") == .unchanged)
+        #expect(current.tag == "\"b\"")
     }
 
-    @Test func `a newer policy in an update of the app replaces the one that was fetched before`() throws {
+    @Test func `a newer policy in an update of the app replaces the policy that was fetched before`() throws {
         let bundled = try signer.sign(PolicySigner.policy(build: "130"), counter: 8)
-        var hand = try hand()
-        #expect(hand.take(try text(build: "120", counter: 5), tag: nil) == .updated(counter: 5))
-        var updated = try self.hand(kept: hand.kept, bundled: bundled)
+        var current = try currentPolicy()
+        #expect(current.take(try text(build: "120", counter: 5), tag: nil) == .updated(counter: 5))
+        var updated = try self.currentPolicy(kept: current.kept, bundled: bundled)
         #expect(updated.policy == bundled.policy && updated.counter == 8)
         #expect(updated.tag == nil)
         #expect(updated.take(try text(build: "120", counter: 5), tag: nil) == .refused(.older(counter: 5, known: 8)))
     }
 
-    @Test func `a policy cache file that was replaced is ignored`() throws {
+    @Test func `a forged or foreign policy in the cache is ignored`() throws {
         let other = PolicySigner()
         let forged = try other.sign(PolicySigner.policy(build: "9999"), counter: 9)
         let foreign = try signer.sign(PolicySigner.policy(build: "9999", bundleID: "com.example.planner"), counter: 9)
         for text in [forged.text, foreign.text, "", "a.b.c"] {
-            let hand = try hand(kept: KeptPolicy(text: text, tag: "\"x\"", highestCounter: 0))
-            #expect(hand.policy == (try PolicySigner.policy(build: "119")) && hand.tag == nil)
+            let current = try currentPolicy(kept: KeptPolicy(text: text, tag: "\"x\"", highestCounter: 0))
+            #expect(current.policy == (try PolicySigner.policy(build: "119")) && current.tag == nil)
         }
     }
 

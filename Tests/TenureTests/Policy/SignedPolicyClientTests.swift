@@ -58,7 +58,8 @@ private final class FakeWeb: PolicyFetcher {
         }
     }
 
-    @Test func `a policy from the web server corrects the bundled one, also at the next start offline`() async throws {
+    @Test func `a policy from the web server corrects the bundled policy, also at the next start offline`() async throws
+    {
         defer { try? FileManager.default.removeItem(at: folder) }
         let web = FakeWeb(try signer.sign(policy(build: "120"), counter: 2), tag: "\"two\"")
         let tenure = try device(web).start()
@@ -113,7 +114,7 @@ private final class FakeWeb: PolicyFetcher {
             $0.name == .policy && $0.description.contains("`com.example.planner`")
         }
         #expect(isNamed)
-        // This app's own policy counts, although its counter is lower.
+        // This app's own policy is used, although its counter is lower.
         web.serve(try signer.sign(policy(build: "120"), counter: 2))
         #expect(await tenure.refresh().has("everything"))
     }

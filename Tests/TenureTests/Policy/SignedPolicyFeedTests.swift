@@ -118,7 +118,7 @@ private func file(_ text: Data, tag: String) -> @Sendable (Request) -> Response 
         #expect(await last.restore() == (try PolicySigner.policy(build: "120")))
     }
 
-    @Test func `a damaged cache of a signed policy counts as empty`() async throws {
+    @Test func `a damaged cache of a signed policy is read as empty`() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let cache = PolicyCache(url: folder.appendingPathComponent("policy.json"))
         #expect(cache.read() == nil)

@@ -52,7 +52,7 @@ struct PolicySigner {
         }
     }
 
-    @Test func `a signed policy is verified as the same policy, with its counter and its time`() throws {
+    @Test func `verifying a signed policy returns the policy, its counter and its time`() throws {
         for (file, policy) in try RepositoryFolder.policies() {
             let signed = try signer.sign(policy, counter: 7)
             let verified = try SignedPolicy.verify(
@@ -62,7 +62,7 @@ struct PolicySigner {
         }
     }
 
-    @Test func `a signed policy is valid with a line break at its end, as shells add`() throws {
+    @Test func `a signed policy with a line break at its end is valid`() throws {
         let signed = try signer.sign(PolicySigner.policy(), counter: 1)
         #expect(refusal(signed.text + "\n") == nil && refusal(signed.text + "\r\n") == nil)
         #expect(refusal(signed.text + " ") != nil)
@@ -114,7 +114,7 @@ struct PolicySigner {
         }
     }
 
-    @Test func `the claims of a signed policy are read as strictly as the policy`() throws {
+    @Test func `a signed policy with missing, repeated or invalid claims is refused`() throws {
         let policy = String(decoding: PolicyFile.compile(try PolicySigner.policy()), as: UTF8.self)
         func refusal(_ payload: String) throws -> SignedPolicyError? {
             self.refusal(try signer.sign(payload: payload))

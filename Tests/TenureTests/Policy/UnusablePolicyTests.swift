@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `the client's initializer throws if the policy is another app's`() async throws {
+    @Test func `the client's initializer throws if the policy is for another app`() async throws {
         try await ServedStore.run { served in
             try await served.device(of: "Ada") { _ in
                 let other = try Policy(
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func `a policy grants nothing if StoreKit's bundle ID shows that it is another app's`() async throws {
+    @Test func `a policy grants nothing if the app transaction has another app's bundle ID`() async throws {
         let other = try Policy(
             app: Policy.App(bundleID: "com.example.other"), eras: [Era(name: "paid", model: .paid)],
             entitlements: [Entitlement(name: "everything", honors: [Honor(era: "paid")])])
@@ -76,7 +76,7 @@ import Testing
         #expect(await !tenure.allows("everything"))
     }
 
-    @Test func `an app with an unusable policy starts, and only a stored grant counts`() async throws {
+    @Test func `an app with an unusable policy starts, and grants only stored rights`() async throws {
         try await ServedStore.run { served in
             let missing = Tenure.PolicySource.file(served.folder.appendingPathComponent("none.json"))
             try await served.device(of: "Ada") { _ in
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    @Test func `every error about a policy has a problem and a recovery suggestion`() {
+    @Test func `every error of the client has a description and a recovery suggestion`() {
         let errors: [Tenure.Error] = [
             .unverified("x"), .service("x"), .notStored("x"), .key("x"), .noTrial(entitlement: "x"),
             .trialOver(entitlement: "x"), .policy(.missing(name: "x")), .policy(.empty(name: "x")),

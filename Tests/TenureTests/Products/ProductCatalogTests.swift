@@ -41,7 +41,7 @@ import Testing
         #expect(catalog.products(for: "nothing") == [] && catalog.grants(of: "nothing") == [])
     }
 
-    @Test func `the product catalog that the service makes from a policy equals the client's`() throws {
+    @Test func `the product catalog that the service makes from a policy equals the client's catalog`() throws {
         var json = JSONWriter()
         json.value(ProductsResponse(try policy()))
         let response = try JSONDecoder().decode(ProductsResponse.self, from: Data(json.bytes))

@@ -30,7 +30,8 @@ import Testing
             #expect(await again.catalog == catalog)
             _ = await again.settled()
             #expect(questions(service) == 1)
-            // A day later the client requests it again. It stays if it didn't change or if the service is down.
+            // A day later the client requests the catalog again. The catalog stays if it didn't change or if the service is
+            // down.
             for condition in [Line.Condition.down, .up] {
                 service.line.condition = condition
                 device.time.now += InventedApp.day
@@ -40,7 +41,7 @@ import Testing
             }
             #expect(questions(service) == 3)
             #expect(service.line.answers.contains { $0.isEmpty }, "not modified")
-            // A response without changes counts for a day too.
+            // A response without changes is valid for a day, too.
             _ = await device.start().settled()
             #expect(questions(service) == 3)
         }
@@ -63,8 +64,7 @@ import Testing
         }
     }
 
-    @Test func `the catalog of a service overrides the bundled policy, which the client uses until then`() async throws
-    {
+    @Test func `the client uses the bundled policy until the catalog of the service has arrived`() async throws {
         try await RealService.run { service in
             let old = try Policy(
                 app: Policy.App(bundleID: InventedApp.bundleID, appleID: 828_838_134),
@@ -88,7 +88,8 @@ import Testing
         }
     }
 
-    @Test func `the catalog of a service tells the first launch which purchases to list`() async throws {
+    @Test func `at the first launch, the client lists purchases of the products in the service's catalog`() async throws
+    {
         try await RealService.run { service in
             let device = try device(service)
             _ = await device.start().settled()

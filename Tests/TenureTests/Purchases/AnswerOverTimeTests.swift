@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `tenure.customer and tenure.allows change together when a term or session ends`() async throws {
+    @Test func `updates deliver the end of a subscription or grace period without a new search`() async throws {
         let end = InventedApp.now.addingTimeInterval(10 * InventedApp.day)
         let device = Device(
             FakeStore {
@@ -124,7 +124,7 @@ import Testing
             device.store.change { $0.transactions = [InventedApp.purchase()] }
             device.time.now += 9
             occur.yield(event)
-            // Events are handled in order, so the first one has been ignored by then.
+            // Events are handled in order, so the first event has been ignored by then.
             device.time.now += 1
             occur.yield(event)
             for await customer in tenure.updates where customer.allows("everything") { break }
@@ -181,7 +181,9 @@ import Testing
         }
     }
 
-    @Test func `restoring over HTTP stops waiting after its timeout, and a late sign-in still counts`() async throws {
+    @Test func `restoring over HTTP stops waiting after its timeout, and a late sign-in unlocks the entitlement`()
+        async throws
+    {
         try await ServedStore.run { served in
             try await served.device(of: "Ada") { device in
                 device.behavior.appTransaction = .fails(.unknown)

@@ -7,7 +7,7 @@ import Testing
 @testable import Tenure
 
 @Suite(.timeLimit(.minutes(2))) struct `A purchase` {
-    @Test func `a purchase counts at once and at the next start, and is finished`() async throws {
+    @Test func `a purchase grants its entitlement at once and at the next start, and is finished`() async throws {
         try await ServedStore.run { served in
             try await served.device(of: "Dana") { device in
                 let tenure = try served.start()
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `a purchase that the app made counts once it is processed, whichever form StoreKit's result has`()
+    @Test func `a purchase that the app made grants its entitlement once the app processes StoreKit's result`()
         async throws
     {
         let forms: [@Sendable (Tenure, Product.PurchaseResult) async throws -> Tenure.PurchaseResult] = [
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func `a purchase through the client has the app's account token and no other`() async throws {
+    @Test func `a purchase through the client has the account token that the app passed, or no token`() async throws {
         try await ServedStore.run { served in
             try await served.device(of: "Dana") { _ in
                 let tenure = try served.start()
@@ -196,7 +196,7 @@ import Testing
         }
     }
 
-    @Test func `a purchase finished after content isn't finished by earlier content`() async throws {
+    @Test func `content that arrived before a purchase doesn't finish the purchase`() async throws {
         try await ServedStore.run { served in
             try await served.device(of: "Dana") { device in
                 let tenure = try served.start { $0.finishing = .afterContent(of: [InventedApp.yearly]) }

@@ -61,7 +61,7 @@ private struct AccessWithoutUpdates: AppStoreAccess {
     }
 
     @Test(arguments: [1.0, -1.0])
-    func `a known denial is checked again after a minute, or after the clock is set back by one`(
+    func `a known denial is checked again after a minute, or after the clock is set back by a minute`(
         _ direction: Double
     ) async throws {
         try await withApp { _, time, _, tenure in

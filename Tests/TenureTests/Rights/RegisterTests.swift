@@ -5,7 +5,7 @@ import Testing
 @testable import Tenure
 
 @Suite struct `registered version lists in the client` {
-    @Test func `a registered version list gives an entitlement until it is unregistered`() async throws {
+    @Test func `a registered version list grants an entitlement until the list is unregistered`() async throws {
         let tenure = Device(FakeStore { $0.app = InventedApp.owner() }).start()
         try await tenure.register(entitlement: "cloud", versions: ["36", "37.0"])
         #expect(await tenure.allows("cloud"))
@@ -20,7 +20,9 @@ import Testing
         #expect(await tenure.allows("everything"))
     }
 
-    @Test func `an entitlement that only a registered version list names is decided too`() async throws {
+    @Test func `an entitlement that only a registered version list names is granted or denied by that list`()
+        async throws
+    {
         let owner = Device(FakeStore { $0.app = InventedApp.owner() }).start()
         try await owner.register(entitlement: "themes", purchasedBefore: InventedApp.date("2015-06-10"))
         #expect(await owner.allows("themes"))
@@ -37,7 +39,7 @@ import Testing
         #expect(await tenure.allows("themes"))
     }
 
-    @Test func `registered version lists are ignored in Sandbox, where every list would match`() async throws {
+    @Test func `registered version lists are ignored in Sandbox`() async throws {
         let tenure = Device(FakeStore { $0.app = InventedApp.owner(environment: .sandbox) }).start()
         try await tenure.register(entitlement: "themes", versions: ["37"])
         #expect(await !tenure.allows("themes"))

@@ -17,7 +17,7 @@ import Testing
                 kind: .appTransaction, signedDate: Self.now, originalPlatform: platform, originalAppVersion: version,
                 originalPurchaseDate: purchased, revocationDate: revoked)
         ]
-        // Only receipts carry the end of a license.
+        // Only receipts contain the end of a license.
         if let expires {
             proofs.append(
                 AppProof(
@@ -45,7 +45,7 @@ import Testing
         #expect(given(rights, try acquisition(version)) == (isListed ? ["everything"] : []))
     }
 
-    @Test func `a version list's date is exclusive, and a list with versions and a date must match both`() throws {
+    @Test func `a version list excludes purchases on its date, and with versions and a date it requires both`() throws {
         var rights = Tenure.VersionRights()
         try rights.register(entitlement: "cloud", purchasedBefore: Self.day)
         try rights.register(entitlement: "everything", versions: ["37"], purchasedBefore: Self.day)
@@ -55,7 +55,9 @@ import Testing
         #expect(given(rights, try acquisition(purchased: nil)) == [])
     }
 
-    @Test func `a version list gives nothing after refunds, or without an app transaction`() throws {
+    @Test func `a version list gives nothing in test environments, after a refund or expiration, or without evidence`()
+        throws
+    {
         var rights = Tenure.VersionRights()
         try rights.register(entitlement: "everything", versions: ["1.0", "1", "37"], purchasedBefore: Self.now)
         #expect(given(rights, try acquisition()) == ["everything"])
@@ -89,7 +91,7 @@ import Testing
         #expect(rights.isEmpty && rights == Tenure.VersionRights())
     }
 
-    @Test func `a version list with an invalid version, or that matches all customers, is refused`() throws {
+    @Test func `a version list is refused if it has an invalid version, or neither versions nor a date`() throws {
         var rights = Tenure.VersionRights()
         let malformed = #expect(throws: Tenure.InvalidVersionList.self) {
             try rights.register(entitlement: "everything", versions: ["1.0", "v2", "", "2.0b3"])

@@ -15,7 +15,7 @@ private let keptByApps: URL = {
 }()
 
 @Suite(.serialized, .timeLimit(.minutes(2))) struct `The example app` {
-    @Test func `the example app's tenure.json is the current compiled form of its policy`() throws {
+    @Test func `the example app's tenure.json contains the same policy as its policy.yaml`() throws {
         let yaml = root.appendingPathComponent("Examples/calculator/policy.yaml")
         let list = root.appendingPathComponent("Examples/calculator/releases.csv")
         let policy = try PolicyFile.read(Array(Data(contentsOf: yaml)), named: "policy.yaml") { _ in
@@ -126,7 +126,9 @@ private let keptByApps: URL = {
         #expect(displays == ["145", "13"])
     }
 
-    @Test func `the example app gets its scientific keys when they are bought, while it runs`() async throws {
+    @Test func `the example app has the scientific keys after its customer bought them elsewhere and tapped restore`()
+        async throws
+    {
         let store = try await testBed()
         try await onDevice(of: "Dana", in: store) { model, _ in
             await model.open()

@@ -54,7 +54,7 @@ extension `The example app` {
         try #require(sounds(model.sounds), "\(model.sounds) \(model.notice ?? "")")
     }
 
-    @Test func `the example app downloads the sounds of an owner from the service, and opens them`() async throws {
+    @Test func `the example app of an owner downloads the key sounds from the service, and opens them`() async throws {
         try await withSounds(of: "Ada") { model, _ in
             let following = Task { await model.followSounds() }
             defer { following.cancel() }
@@ -73,7 +73,7 @@ extension `The example app` {
         }
     }
 
-    @Test func `the example app has sounds for a customer once they bought the scientific keys`() async throws {
+    @Test func `the example app offers its sounds only after its customer bought the scientific keys`() async throws {
         try await withSounds(of: "Dana") { model, _ in
             let following = Task { await model.followSounds() }
             defer { following.cancel() }

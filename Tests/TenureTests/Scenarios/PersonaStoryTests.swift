@@ -43,7 +43,7 @@ import Testing
         return result.withLock { $0 }
     }
 
-    @Test func `a persona on the device catches a policy that is right in TestFlight and wrong in production`()
+    @Test func `a persona on the device reveals in TestFlight a policy error that only production would show`()
         async throws
     {
         // The mistake: "2.0" is the marketing version of build 120.
@@ -63,7 +63,7 @@ import Testing
         #expect(result.reasons.contains("personaRefused"))
     }
 
-    @Test func `a persona on the device is ignored in every copy from the App Store`() async {
+    @Test func `a persona on the device is ignored in a copy of the app from the App Store`() async {
         let device = Device(
             FakeStore {
                 $0.app = InventedApp.newcomer(environment: .sandbox)
@@ -72,7 +72,7 @@ import Testing
         #expect(await !device.start { $0.options.persona = Self.earlyBuyer }.allows("everything"))
     }
 
-    @Test func `a persona on the device leaves no grant for a release that can't read its policy`() async {
+    @Test func `a grant to a persona isn't kept for a later launch in which the policy can't be loaded`() async {
         let device = Device(
             FakeStore {
                 $0.distribution = .testFlight
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func `a persona makes a development build read its app transaction, which no other call does`() async {
+    @Test func `a development build reads the app transaction only if a persona is set`() async {
         let store = FakeStore {
             $0.distribution = .development
             $0.app = InventedApp.newcomer(environment: .xcode)
@@ -102,7 +102,7 @@ import Testing
         #expect(store.now.appCalls == 1)
     }
 
-    @Test func `a persona option of the wrong kind is an error`() throws {
+    @Test func `a persona token of a service is an error in a client without a service`() throws {
         var options = Tenure.Options()
         options.persona = .token("of a service")
         #expect(throws: Tenure.Error.self) { try Tenure(policy: .policy(InventedApp.policy()), options: options) }

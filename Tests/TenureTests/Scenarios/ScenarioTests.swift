@@ -135,7 +135,7 @@ private func expectNothingWrong(_ played: ScenarioPlayer.Played) {
         expectAll(try await playWithService(name))
     }
 
-    @Test func `Every scenario of the local App Store sends the service the App Store's notifications`() async throws {
+    @Test func `the scenario subscription-life.yaml sends more than five notifications to the service`() async throws {
         #expect(try await playWithService("subscription-life.yaml").notified.count > 5)
     }
 

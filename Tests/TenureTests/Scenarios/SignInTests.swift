@@ -39,7 +39,8 @@ private let examples = URL(fileURLWithPath: #filePath)
         }
     }
 
-    @Test func `another customer on the device has their own purchases, and none of the first customer's`() async throws
+    @Test func `another customer who signs in has their own purchases, and not the first customer's acquisition`()
+        async throws
     {
         try await onAdasDevice { device, start in
             #expect(await start().allows("everything"))
@@ -60,7 +61,7 @@ private let examples = URL(fileURLWithPath: #filePath)
         }
     }
 
-    @Test func `Another customer on the same device is recognized by restoring purchases`() async throws {
+    @Test func `restoring purchases recognizes that another customer signed in on the device`() async throws {
         try await onAdasDevice { device, start in
             let tenure = start()
             #expect(await tenure.allows("everything"))
@@ -75,7 +76,7 @@ private let examples = URL(fileURLWithPath: #filePath)
         }
     }
 
-    @Test func `a second customer without purchases keeps the owner's right until StoreKit shows their account`()
+    @Test func `a second customer without purchases keeps the first customer's right until they restore purchases`()
         async throws
     {
         try await onAdasDevice { device, start in
@@ -89,7 +90,7 @@ private let examples = URL(fileURLWithPath: #filePath)
         }
     }
 
-    @Test func `an owner who returns to the device has everything again, without a sign-in`() async throws {
+    @Test func `an owner who returns to the device has everything again, without a sign-in prompt`() async throws {
         try await onAdasDevice { device, start in
             #expect(await start().allows("everything"))
             device.signIn(as: "Emre")
@@ -102,7 +103,7 @@ private let examples = URL(fileURLWithPath: #filePath)
         }
     }
 
-    @Test func `another customer who doesn't complete the sign-in changes nothing`() async throws {
+    @Test func `restoring purchases with a canceled sign-in changes nothing`() async throws {
         try await onAdasDevice { device, start in
             let tenure = start()
             #expect(await tenure.allows("everything"))

@@ -8,7 +8,7 @@ import Testing
 @testable import Tenure
 
 @Suite struct `An attacker in place of the service` {
-    @Test func `an attacker in place of the service with another signing key changes nothing`() async throws {
+    @Test func `an attacker in place of the service who has another signing key can't grant anything`() async throws {
         try await RealService.run { service in
             // Another service with another key and a policy that gives everything to everyone.
             let generous = try Policy(
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `an attacker in place of the service that denies everything takes nothing from an owner`() async throws {
+    @Test func `an attacker with another signing key who denies everything takes nothing from an owner`() async throws {
         try await RealService.run { service in
             let storage = MemoryStateStorage()
             _ = await service.device(try .owner(), storage: storage).start().settled()
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func `an attacker in place of the service that removes the entitlement token grants and denies nothing`()
+    @Test func `a response from which an attacker removed the entitlement token grants and denies nothing`()
         async throws
     {
         try await RealService.run { service in
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func `an attacker in place of the service that sends garbage denies nothing`() async throws {
+    @Test func `an attacker in place of the service who sends garbage takes nothing from an owner`() async throws {
         try await RealService.run { service in
             let device = service.device(try .owner())
             _ = await device.start().settled()
@@ -87,7 +87,9 @@ import Testing
         }
     }
 
-    @Test func `an attacker who adds a Sandbox artifact gains nothing while the environment is unknown`() async throws {
+    @Test func `a token for Sandbox artifacts that an attacker sent is refused while the environment is unknown`()
+        async throws
+    {
         try await RealService.run(policy: InventedApp.policy(testEnvironments: .owner)) { service in
             let account = "704000000000000002"
             let sandbox = try InventedApp.signed(InventedApp.owner(id: account, environment: .sandbox)).jws

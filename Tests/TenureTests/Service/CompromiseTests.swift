@@ -132,7 +132,7 @@ extension Tenure {
 }
 
 @Suite struct `A stolen signing key, under a root that the app pinned` {
-    @Test func `a stolen signing key proves nothing to a client that has the revocation, online and offline`()
+    @Test func `a client that has the revocation of a stolen signing key refuses the key's tokens, also offline`()
         async throws
     {
         try await Compromise.run { compromise, thief, _ in
@@ -159,7 +159,9 @@ extension Tenure {
         }
     }
 
-    @Test func `a stolen signing key takes an owner's rights only until the service's next response`() async throws {
+    @Test func `an owner keeps their rights when a stolen signing key is replaced and revoked, also offline`()
+        async throws
+    {
         try await Compromise.run { compromise, _, _ in
             let storage = MemoryStateStorage()
             let owner = compromise.device(try .owner(), at: compromise.service, storage: storage)
@@ -176,7 +178,7 @@ extension Tenure {
         }
     }
 
-    @Test func `a stolen signing key proves nothing once the client gets the revocation from any sender`() async throws
+    @Test func `a client accepts the revocation of a stolen signing key even in the thief's own response`() async throws
     {
         try await Compromise.run { compromise, thief, _ in
             let (storage, store) = (MemoryStateStorage(), try FakeStore.newcomer())
@@ -190,7 +192,7 @@ extension Tenure {
         }
     }
 
-    @Test func `a stolen signing key can't deny an owner anything once the client gets the revocation from any sender`()
+    @Test func `a thief's denials end when the client gets the revocation, even in the thief's own response`()
         async throws
     {
         try await Compromise.run(policy: try harshPolicy()) { compromise, thief, _ in
@@ -207,7 +209,7 @@ extension Tenure {
         }
     }
 
-    @Test func `a stolen signing key can't deny an owner anything once another process has the revocation`()
+    @Test func `a thief's denials end when another process has stored the revocation of the stolen key`()
         async throws
     {
         try await Compromise.run(policy: try harshPolicy()) { compromise, thief, _ in
@@ -231,7 +233,8 @@ extension Tenure {
         }
     }
 
-    @Test func `a token of a stolen signing key isn't stored once any process knows the revocation`() async throws {
+    @Test func `a token of a revoked key that another process stored meanwhile is removed from the state`() async throws
+    {
         try await Compromise.run(policy: try harshPolicy()) { compromise, thief, _ in
             let storage = MemoryStateStorage()
             let tenure = try compromise.owner(at: thief, storage)
@@ -254,7 +257,9 @@ extension Tenure {
         }
     }
 
-    @Test func `a purchase that only a key's thief confirmed stays granted after the revocation`() async throws {
+    @Test func `a purchase that only the thief's service confirmed stays granted after the key's revocation`()
+        async throws
+    {
         try await Compromise.run(policy: try harshPolicy()) { compromise, thief, _ in
             let storage = MemoryStateStorage()
             let purchase = try InventedApp.signed(InventedApp.purchase(), of: "704000000000000002")
@@ -276,7 +281,7 @@ extension Tenure {
         }
     }
 
-    @Test func `a client that a thief cut off from the service trusts the stolen key until its period ends`()
+    @Test func `a client without the revocation trusts a stolen key only until the key's signing period ends`()
         async throws
     {
         try await Compromise.run { compromise, thief, thiefClock in
@@ -302,7 +307,9 @@ extension Tenure {
         }
     }
 
-    @Test func `a stolen signing key proves nothing after its period, also if the clock is turned back`() async throws {
+    @Test func `a stolen signing key's tokens are refused after its period, also if the device's clock is set back`()
+        async throws
+    {
         try await Compromise.run { compromise, thief, thiefClock in
             let (storage, store) = (MemoryStateStorage(), try FakeStore.newcomer())
             let end = InventedApp.now.addingTimeInterval(Compromise.period)
@@ -324,7 +331,7 @@ extension Tenure {
         }
     }
 
-    @Test func `a stolen signing key can't vouch for another key or replay an old token`() async throws {
+    @Test func `a token of a stolen signing key can't be replayed in response to another request`() async throws {
         try await Compromise.run { compromise, thief, thiefClock in
             let (storage, store) = (MemoryStateStorage(), try FakeStore.newcomer())
             let device = compromise.device(store, at: thief, storage: storage)
@@ -338,7 +345,7 @@ extension Tenure {
         }
     }
 
-    @Test func `the end of a stolen key's period doesn't end an owner's stored token`() async throws {
+    @Test func `an owner's stored token stays valid after the signing period of its key has ended`() async throws {
         try await Compromise.run { compromise, _, _ in
             let owner = compromise.device(try .owner(), at: compromise.service)
             #expect(await owner.start().allows("everything"))

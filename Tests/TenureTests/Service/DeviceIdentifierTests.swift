@@ -41,7 +41,7 @@ private func store(receipt: Data?) -> FakeStore {
         #expect(store.now.deviceIdentifierReads == 0)
     }
 
-    @Test func `the device identifier isn't read for a receipt without a device hash, or an unreadable one`()
+    @Test func `the device identifier isn't read for a receipt without a device hash, or for an unreadable receipt`()
         async throws
     {
         for receipt in [try DeviceReceipts.receiptWithoutHash(), Data([1, 2, 3])] {

@@ -30,7 +30,7 @@ extension RealService {
 }
 
 /// The StoreKit of a tester, or in production of a customer who paid nothing.
-private func comer(_ environment: AppStoreEnvironment) throws -> FakeStore {
+private func newcomerStore(_ environment: AppStoreEnvironment) throws -> FakeStore {
     let app = try InventedApp.signed(InventedApp.newcomer(environment: environment))
     return FakeStore { $0.app = app }
 }
@@ -44,7 +44,7 @@ private func comer(_ environment: AppStoreEnvironment) throws -> FakeStore {
         }
     }
 
-    @Test func `a test build knows which answers came from a persona after another account signed in`() {
+    @Test func `removing a persona drops its entitlement token, also after the account changed`() {
         var stored = StoredState(clock: InventedApp.now)
         stored.setPersona("token")
         stored.discardAccount()
@@ -55,7 +55,7 @@ private func comer(_ environment: AppStoreEnvironment) throws -> FakeStore {
 
     @Test func `a test build gets its persona's decisions, online and offline`() async throws {
         try await withPersona { service, token in
-            let device = Device(try comer(.sandbox), policy: nil) { setup in
+            let device = Device(try newcomerStore(.sandbox), policy: nil) { setup in
                 service.connect(&setup)
                 setup.options.whileUndetermined = .deny
             }
@@ -79,14 +79,16 @@ private func comer(_ environment: AppStoreEnvironment) throws -> FakeStore {
         }
     }
 
-    @Test func `a TestFlight build sends its persona, and a copy from the App Store never does`() async throws {
+    @Test func `a persona is sent only by a TestFlight build in Sandbox, never by a copy from the App Store`()
+        async throws
+    {
         try await withPersona { service, token in
             for (distribution, environment, isSent) in [
                 (Tenure.Distribution.testFlight, AppStoreEnvironment.sandbox, true), (.testFlight, .production, false),
                 (.appStore, .sandbox, false), (.appStore, .production, false),
             ] {
                 let sent = Locked<[String]>([])
-                let store = try comer(environment)
+                let store = try newcomerStore(environment)
                 store.change { state in
                     state.distribution = distribution
                     state.trustsTestAuthorities = false
@@ -106,7 +108,7 @@ private func comer(_ environment: AppStoreEnvironment) throws -> FakeStore {
                 #expect(bodies.contains { $0.contains(token) } == isSent, "\(distribution), \(environment)")
             }
             // A copy from the App Store sends no persona.
-            let device = Device(try comer(.production), policy: nil) { setup in
+            let device = Device(try newcomerStore(.production), policy: nil) { setup in
                 service.connect(&setup)
                 setup.options.persona = .token(token)
             }

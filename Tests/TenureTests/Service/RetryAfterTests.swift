@@ -15,7 +15,7 @@ import Testing
         #expect(TransportResponse(status: 503, headers: headers, body: Data()).retryAfter == seconds)
     }
 
-    @Test func `without Retry-After, or with a date but no clock, the client chooses how long it waits`() {
+    @Test func `a response without Retry-After, or with its date but no Date header, sets no waiting time`() {
         #expect(TransportResponse(status: 503, body: Data()).retryAfter == nil)
         let date = ["Retry-After": "Sun, 06 Nov 1994 08:49:40 GMT"]
         #expect(TransportResponse(status: 503, headers: date, body: Data()).retryAfter == nil)

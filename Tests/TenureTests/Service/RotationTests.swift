@@ -44,7 +44,7 @@ final class KeysFolder: Sendable {
         }
     }
 
-    @Test func `an app trusts each of the keys that it passes to the public initializer`() async throws {
+    @Test func `an app that passes several keys to the client trusts tokens of any of them`() async throws {
         let other = try Tenure.ServiceKey(P256.Signing.PrivateKey().publicKey.pemRepresentation)
         try await RealService.run { service in
             try await ServedStore.run { served in
@@ -77,7 +77,7 @@ final class KeysFolder: Sendable {
         }
     }
 
-    @Test func `an app that pinned the first key doesn't trust a key that took the place of a revoked one`()
+    @Test func `an app that pinned only the first key doesn't trust its replacement after the first key is revoked`()
         async throws
     {
         let folder = try KeysFolder()
@@ -90,7 +90,7 @@ final class KeysFolder: Sendable {
             }
             #expect(await !device.start().allows("everything"))
             let second = try folder.pinned()
-            // The later entry of the list is the one that counts, also after the next rotation.
+            // Tokens of the second pinned key are accepted, also after the next rotation.
             for _ in 0..<2 {
                 let updated = service.device(try .owner()) {
                     $0.keys = [first, second]

@@ -6,7 +6,9 @@ import Testing
 @testable import Tenure
 
 @Suite struct `An entitlement token` {
-    @Test func `an entitlement token of a service with a fast clock doesn't prevent later correct ones`() async throws {
+    @Test func `a token of a service with a fast clock doesn't prevent later tokens with the correct time`()
+        async throws
+    {
         let clock = TestTime(InventedApp.now)
         try await RealService.run(now: { clock.now }) { service in
             let store = try FakeStore.newcomer()
@@ -34,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `an entitlement token with another request's nonce is rejected as a replay, however new it is`()
+    @Test func `an entitlement token with another request's nonce is refused as a replay`()
         async throws
     {
         let clock = TestTime(InventedApp.now)
@@ -55,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `an entitlement token without the nonce that was sent is refused, and changes nothing`() async throws {
+    @Test func `an entitlement token without the request's nonce is refused, and isn't stored`() async throws {
         let clock = TestTime(InventedApp.now)
         try await RealService.run(now: { clock.now }) { service in
             let transport = EditingTransport(next: service.line) { request in

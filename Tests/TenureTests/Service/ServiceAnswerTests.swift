@@ -31,7 +31,7 @@ private struct HeldTransport: Transport {
 }
 
 @Suite(.timeLimit(.minutes(2))) struct `A response of the service` {
-    @Test func `a revocation by support still counts after an offline relaunch`() async throws {
+    @Test func `a revocation by support stays in effect after an offline relaunch`() async throws {
         try await RealService.run({ $0.adminKey = RealService.supportKey }) { service in
             // The bundled policy alone would grant it.
             let device = service.device(try .owner()) { $0.policy = .policy(InventedApp.policy()) }
@@ -41,7 +41,7 @@ private struct HeldTransport: Transport {
             #expect(await tenure.refresh().answers["everything"]?.outcome == .denied)
             service.line.condition = .down
             for _ in 0..<2 {
-                // After a day, the stored answer no longer counts as the service's present one.
+                // After a day, the stored answer is no longer taken for the service's present answer.
                 device.time.now += InventedApp.day
                 let relaunched = device.start()
                 #expect(await relaunched.decision(for: "everything").outcome == .undetermined)
@@ -51,7 +51,9 @@ private struct HeldTransport: Transport {
     }
 
     @Test(arguments: [FakeStore.Mood.hangs, .throwsAnError, .answersUnverified])
-    func `a service's denial doesn't count if StoreKit gave no purchases to send`(_ mood: FakeStore.Mood) async throws {
+    func `a denial by the service leaves the answer undetermined if StoreKit didn't list the purchases`(
+        _ mood: FakeStore.Mood
+    ) async throws {
         try await RealService.run { service in
             // The service has once seen that there were no purchases, and still denies.
             let store = try FakeStore.newcomer()
@@ -77,7 +79,9 @@ private struct HeldTransport: Transport {
         }
     }
 
-    @Test func `a denial by the service doesn't count if a subscription's state couldn't be read`() async throws {
+    @Test func `a denial by the service leaves the answer undetermined if a subscription's state can't be read`()
+        async throws
+    {
         try await RealService.run { service in
             let ended = InventedApp.subscription(until: InventedApp.now.addingTimeInterval(-InventedApp.day))
             let subscription = try InventedApp.signed(ended, of: "704000000000000002")
@@ -141,7 +145,9 @@ private struct HeldTransport: Transport {
         }
     }
 
-    @Test func `a transaction that the service refused is finished once it accepts it`() async throws {
+    @Test func `a transaction that the service refused is finished after the service accepts its signed form`()
+        async throws
+    {
         try await RealService.run { service in
             let store = try FakeStore.newcomer()
             let id = "410000000000001"
@@ -166,7 +172,9 @@ private struct HeldTransport: Transport {
         }
     }
 
-    @Test func `a refund that arrives during a sync is sent at the next start`() async throws {
+    @Test func `a refund that arrives during a sync, and can't be sent after it, is sent at the next start`()
+        async throws
+    {
         try await RealService.run { service in
             let transport = HeldTransport(next: service.line)
             let account = "704000000000000002"
@@ -203,7 +211,8 @@ private struct HeldTransport: Transport {
     }
 
     @Test(arguments: [FakeStore.Mood.answers, .throwsAnError])
-    func `a response about an account that isn't signed in is ignored`(_ appMood: FakeStore.Mood) async throws {
+    func `a response is ignored if another account signed in during the request`(_ appMood: FakeStore.Mood) async throws
+    {
         try await RealService.run { service in
             let transport = HeldTransport(next: service.line)
             let store = try FakeStore.owner()

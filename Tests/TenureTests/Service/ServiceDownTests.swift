@@ -28,7 +28,7 @@ private struct HangingTransport: Transport {
 
     @Test(arguments: [true, false])
     func
-        `takes nothing from a payer whom it denied before, by the bundled policy or the stored catalog, also after a relaunch`(
+        `a purchase during an outage is allowed despite an earlier denial, also after a relaunch`(
             _ hasPolicy: Bool
         ) async throws
     {
@@ -56,7 +56,9 @@ private struct HangingTransport: Transport {
         }
     }
 
-    @Test func `an outage takes nothing from a buyer of a product newer than the bundled policy`() async throws {
+    @Test func `a purchase during an outage is allowed even if its product is newer than the bundled policy`()
+        async throws
+    {
         let old = try Policy(
             app: Policy.App(bundleID: InventedApp.bundleID, appleID: 828_838_134),
             eras: [Era(name: "paid", model: .paid)],
@@ -173,7 +175,9 @@ private struct HangingTransport: Transport {
         }
     }
 
-    @Test func `a delivered consumable is finished once the service answers, also after a relaunch`() async throws {
+    @Test func `a consumable delivered during an outage is finished when the service answers after a relaunch`()
+        async throws
+    {
         try await withApp(policy: InventedApp.policy(whileUndetermined: .deny)) { service, _, start in
             let tenure = start()
             _ = await tenure.settled()
@@ -190,7 +194,7 @@ private struct HangingTransport: Transport {
         }
     }
 
-    @Test func `a delivered consumable is finished after an outage even if StoreKit didn't answer meanwhile`()
+    @Test func `a consumable delivered during an outage is finished later even if StoreKit failed meanwhile`()
         async throws
     {
         try await ServedApp.run(policy: InventedApp.policy(whileUndetermined: .deny)) { app in
@@ -214,7 +218,9 @@ private struct HangingTransport: Transport {
         }
     }
 
-    @Test func `delivered content is finished once the service answers, also after a relaunch`() async throws {
+    @Test func `a purchase is finished after an outage and a relaunch if its content arrived during the outage`()
+        async throws
+    {
         try await ServedApp.run(policy: InventedApp.policy(whileUndetermined: .deny)) { app in
             let start: @Sendable () -> Tenure = {
                 app.start {
@@ -234,7 +240,7 @@ private struct HangingTransport: Transport {
         }
     }
 
-    @Test func `a service that doesn't respond delays no transaction that arrives`() async throws {
+    @Test func `a service that never responds doesn't delay the transactions that StoreKit delivers`() async throws {
         try await RealService.run { service in
             let store = try FakeStore.newcomer()
             let device = Device(store, policy: InventedApp.policy(whileUndetermined: .deny)) { setup in
@@ -251,7 +257,7 @@ private struct HangingTransport: Transport {
         }
     }
 
-    @Test func `an outage of the service takes nothing from a denied customer who then buys an unknown product`()
+    @Test func `a purchase of an unknown product during an outage makes a denied entitlement undetermined again`()
         async throws
     {
         try await RealService.run { service in
@@ -263,7 +269,7 @@ private struct HangingTransport: Transport {
             let purchase = try InventedApp.signed(
                 InventedApp.purchase("com.example.calculator.new"), of: "704000000000000002")
             store.change { $0.transactions = [purchase] }
-            // Undetermined: the grace period counts again.
+            // The answer is undetermined, so the policy's grace period applies again.
             let customer = await device.start().settled()
             #expect(customer.answers["everything"]?.outcome == .undetermined)
             #expect(customer.allows("everything"))

@@ -6,7 +6,7 @@ import Testing
 @testable import Tenure
 
 @Suite(.timeLimit(.minutes(2))) struct `A busy service` {
-    @Test func `a busy service gets no rechecks of a denial before the time in Retry-After`() async throws {
+    @Test func `the client doesn't recheck a denial at a busy service before the time in Retry-After`() async throws {
         try await ServedApp.run(policy: nil) { app in
             let problem = Data(#"{"code": "busy", "detail": "the database is being backed up"}"#.utf8)
             app.service.line.condition = .replaced {
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `the client sends a purchase to a busy service at once`() async throws {
+    @Test func `the client sends a purchase at once although the service was busy before`() async throws {
         try await ServedApp.run(policy: nil) { app in
             app.service.line.condition = .replaced {
                 $0 = TransportResponse(status: 503, headers: ["Retry-After": "1800"], body: Data())
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `a client ends a subscription at the end in its entitlement token, also offline`() async throws {
+    @Test func `a client without its service ends a subscription at the date in its entitlement token`() async throws {
         try await RealService.run { service in
             let end = InventedApp.now.addingTimeInterval(20 * InventedApp.day)
             let store = try FakeStore.newcomer()
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test func `a client without its service decides the first launch offline with the bundled policy`() async throws {
+    @Test func `a client without its service decides with the bundled policy at the first launch`() async throws {
         try await RealService.run { service in
             service.line.condition = .down
             let device = service.device(try .owner()) {
@@ -128,7 +128,7 @@ import Testing
     }
 
     @Test(arguments: [("1800", 1800.0), ("86400", 3600.0)])
-    func `a client asks a busy service again no sooner than requested, and after an hour at most`(
+    func `a client asks a busy service again after the time in Retry-After, but after an hour at most`(
         _ retryAfter: String, _ wait: Double
     ) async throws {
         try await RealService.run { service in

@@ -42,7 +42,8 @@ private struct HeaderRecorder: Transport {
             ])
     }
 
-    @Test func `a sync names the customer's languages with falling weights, and at most nine of them`() async throws {
+    @Test func `the Accept-Language header of a sync has at most nine languages, with decreasing weights`() async throws
+    {
         let recorder = HeaderRecorder()
         let url = try #require(URL(string: "https://example.com"))
         let service = ServiceConnection(url: url, app: nil, timeout: 5, transport: recorder)

@@ -6,7 +6,7 @@ import Testing
 @testable import Tenure
 
 @Suite struct `The client asks the service` {
-    @Test func `an owner gets an entitlement token, and a decision with its reason`() async throws {
+    @Test func `an owner is granted everything by the service, with a reason and a sentence`() async throws {
         try await RealService.run { service in
             let device = service.device(try .owner())
             let tenure = device.start()
@@ -20,7 +20,9 @@ import Testing
         }
     }
 
-    @Test func `the service's sentences have titles in the customer's language`() async throws {
+    @Test func `the service's sentences have the entitlement's title in the customer's language, or in English`()
+        async throws
+    {
         let policy = try Policy(
             app: Policy.App(bundleID: InventedApp.bundleID, appleID: 828_838_134),
             eras: [Era(name: "always", model: .paid)],
@@ -36,7 +38,8 @@ import Testing
         }
     }
 
-    @Test func `another account on the device is another customer`() async throws {
+    @Test func `another account on the device doesn't get what the service granted to the first account`() async throws
+    {
         try await RealService.run { service in
             let device = service.device(try .owner())
             #expect(await device.start().allows("everything"))
@@ -98,7 +101,7 @@ import Testing
             for _ in 0..<3 {
                 let tenure = device.start()
                 _ = await tenure.settled()
-                // Its recent response still counts.
+                // Its recent response still applies.
                 #expect(await tenure.decision(for: "cloud").outcome == .denied)
             }
             #expect(service.line.syncs == 1)
@@ -128,7 +131,9 @@ import Testing
         }
     }
 
-    @Test func `a client that only listens sends purchases, allows everything, finishes nothing`() async throws {
+    @Test func `a client that only listens sends purchases, allows everything and finishes no transactions`()
+        async throws
+    {
         try await RealService.run { service in
             let store = try FakeStore.newcomer()
             let purchase = try InventedApp.signed(InventedApp.purchase(), of: "704000000000000002")
@@ -158,7 +163,7 @@ import Testing
         }
     }
 
-    @Test func `the client asks the service again once a clock that ran ahead was corrected`() async throws {
+    @Test func `the client asks the service again after a device clock that ran ahead is corrected`() async throws {
         try await RealService.run(policy: Policy.ofOwners) { service in
             let device = service.device(try .owner(), at: InventedApp.now + 400 * InventedApp.day)
             _ = await device.start().settled()
@@ -186,7 +191,8 @@ import Testing
         }
     }
 
-    @Test func `a right that the service granted until an instant ends then, also if the service is down`() async throws
+    @Test func `a right that the service granted until a date ends at that date, also if the service is down`()
+        async throws
     {
         try await RealService.run { service in
             let store = try FakeStore.newcomer()
@@ -210,7 +216,7 @@ import Testing
         }
     }
 
-    @Test func `the service gets one-time purchases before old periods of subscriptions`() {
+    @Test func `a sync with too many transactions leaves out old subscription periods, not one-time purchases`() {
         let bought = InventedApp.purchase(id: "1", bought: InventedApp.now - 3000 * InventedApp.day)
         let periods = (0..<2000).map { day in
             InventedApp.subscription(until: InventedApp.now - Double(day) * InventedApp.day, id: "\(1000 + day)")

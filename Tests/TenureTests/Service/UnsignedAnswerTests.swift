@@ -9,7 +9,9 @@ import Testing
 /// The service signs entitlements for a device only if it gets the app transaction.
 @Suite(.timeLimit(.minutes(2))) struct `A purchase without an app transaction` {
     @Test(arguments: [true, false])
-    func `a purchase without an app transaction counts when the service confirms it, also offline`(_ hasPolicy: Bool)
+    func `a purchase without an app transaction is granted when the service confirms it, also offline later`(
+        _ hasPolicy: Bool
+    )
         async throws
     {
         try await ServedApp.run(policy: hasPolicy ? InventedApp.policy(whileUndetermined: .deny) : nil) { app in
@@ -33,7 +35,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `a purchase without an app transaction stops counting when it is refunded`(_ hasPolicy: Bool) async throws {
+    func `a refund ends the grant of a purchase without an app transaction`(_ hasPolicy: Bool) async throws {
         try await ServedApp.run(policy: hasPolicy ? InventedApp.policy(whileUndetermined: .deny) : nil) { app in
             app.device.behavior.appTransaction = .fails(.unknown)
             let tenure = app.start()
@@ -46,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func `a purchase counts in a development build, which never asks for the app transaction`() async throws {
+    @Test func `a development build grants a purchase without asking for the app transaction`() async throws {
         try await RealService.run { service in
             let store = FakeStore { $0.distribution = .development }
             let purchase = try InventedApp.signed(
@@ -59,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func `a purchase without an app transaction isn't extended by another one that the service refuses`()
+    @Test func `a right from a subscription isn't extended by a purchase that the service refuses`()
         async throws
     {
         try await RealService.run { service in

@@ -17,14 +17,16 @@ import Testing
     @Test(arguments: [
         (app, HostProcess.Kind.app), (widget, .appExtension), (clip, .appClip), (watch, .watchApp),
     ])
-    func `a process is recognized as an app, an extension or an App Clip by its bundle`(
+    func `the bundle tells whether a process is an app, an extension, an App Clip or a watch app`(
         _ bundle: BundleDescription, _ kind: HostProcess.Kind
     ) {
         #expect(HostProcess(bundle).kind == kind)
     }
 
     @Test(arguments: [widget, clip, watch])
-    func `an extension accepts the containing app's bundle ID, and the app doesn't`(_ bundle: BundleDescription) {
+    func `an extension, App Clip or watch app accepts only its own and its main app's bundle ID`(
+        _ bundle: BundleDescription
+    ) {
         let host = HostProcess(bundle)
         #expect(host.accepts(bundleID: "com.example.app"))
         #expect(host.accepts(bundleID: bundle.bundleID ?? ""))
@@ -33,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `an extension accepts only its containing app's bundle ID, and a watch app its companion's`() {
+    @Test func `an extension accepts its own and its containing app's bundle ID, and a watch app its companion's`() {
         let proWidget = HostProcess(
             BundleDescription(
                 path: "/Apps/Pro.app/PlugIns/Widget.appex", bundleID: "com.example.app.pro.widget",
@@ -57,7 +59,7 @@ import Testing
         #expect(!watchWidget.accepts(bundleID: "com.example"))
     }
 
-    @Test func `The process that the client runs in keeps its containing app when the store names its bundle ID`() {
+    @Test func `an extension keeps its containing app when the store names the extension's bundle ID`() {
         let widget = HostProcess(Self.widget).identified(as: "com.example.app.widget")
         #expect(widget == HostProcess(Self.widget))
         // The app of this extension isn't known yet.
@@ -85,7 +87,7 @@ import Testing
         #expect(!HostProcess(Self.app).accepts(bundleID: "com.example.app.widget"))
     }
 
-    @Test func `only the app may finish transactions, prompt for a sign-in and buy, not its extensions`() {
+    @Test func `only the app itself may finish transactions, prompt for a sign-in and buy`() {
         for bundle in [Self.app, Self.widget, Self.clip, Self.watch] {
             let host = HostProcess(bundle)
             let isApp = host.kind == .app
@@ -98,7 +100,7 @@ import Testing
                 == "an App Clip can't buy; offer the full app with `SKOverlay`")
     }
 
-    @Test func `The process that the client runs in finds the app that an extension is in`() {
+    @Test func `the containing app of an extension is found by the extension's path`() {
         #expect(BundleDescription.containingApp(of: Self.widget.path) == "/Apps/Calculator.app")
         #expect(
             BundleDescription.containingApp(of: "/Apps/Phone.app/Watch/Watch.app/PlugIns/W.appex")
@@ -109,7 +111,7 @@ import Testing
         #expect(BundleDescription.containingApp(of: "/usr/lib/W.appex") == nil)
     }
 
-    @Test func `The process that the client runs in reads from the containing app how an extension was installed`() {
+    @Test func `the installation of an extension is read from its containing app, and of a watch app from itself`() {
         #expect(BundleDescription.appPath(of: Self.widget.path) == "/Apps/Calculator.app")
         #expect(
             BundleDescription.appPath(of: "/Applications/Mac.app/Contents/PlugIns/W.appex") == "/Applications/Mac.app")
@@ -142,7 +144,7 @@ import Testing
         #expect(device.store.now.prompts == 0)
     }
 
-    @Test func `The process that the client runs in doesn't take another app's app transaction`() async {
+    @Test func `the client ignores the app transaction of another app`() async {
         let tenure = device(.app, bundleID: InventedApp.bundleID + ".pro").start()
         #expect(await tenure.settled().acquisition == nil)
     }

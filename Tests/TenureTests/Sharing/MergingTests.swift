@@ -15,14 +15,14 @@ import Testing
         mine.merging(stored, base: base, at: InventedApp.now)
     }
 
-    @Test func `merged states don't deny what one process denied without knowing the other's purchase`() {
+    @Test func `merging two accounts drops their denials unless one of the accounts has all purchases`() {
         var (mine, stored) = (Account(), Account())
         mine.add([InventedApp.purchase(id: "1")])
         mine.denials = ["cloud"]
         stored.add([InventedApp.purchase(id: "2")])
         stored.denials = ["cloud"]
         #expect(mine.merging(stored, base: Account()).denials.isEmpty)
-        // A denial that considered all purchases counts.
+        // A denial that considered all purchases is kept.
         mine.add([InventedApp.purchase(id: "2")])
         #expect(mine.merging(stored, base: Account()).denials == ["cloud"])
     }
@@ -91,7 +91,7 @@ import Testing
         #expect(result.time.floor >= copy.time.floor && result.time.firstSeen <= copy.time.firstSeen, comment)
     }
 
-    @Test func `Copies of one state that are merged know the newest signature of both`() {
+    @Test func `merged states have the newest signing date of the two`() {
         let base = state()
         var (earlier, later) = (base, base)
         earlier.time.update(signedAt: InventedApp.now.addingTimeInterval(60), clock: InventedApp.now)
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test func `Copies of one state that are merged keep the revocations of one offline root, not of another`() {
+    @Test func `merging keeps this process's revocations if the stored revocations are of another offline root`() {
         let base = state()
         var (mine, stored) = (base, base)
         mine.revocations = KeyRevocations(root: "new", counter: 1, keys: ["revoked"])
@@ -109,7 +109,7 @@ import Testing
         #expect(merged(mine, stored, base: base).revocations == mine.revocations)
     }
 
-    @Test func `merged states count a trial session once if both know it`() {
+    @Test func `merged states count a trial session once if both states contain it`() {
         var base = state()
         base.trials = ["unknown": ["everything": TrialUse(sessions: 1)]]
         var (mine, stored) = (base, base)
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test func `merged states ask the service again about facts that only one of them saw`() {
+    @Test func `the service is asked again after a merge if only one of the states has a purchase`() {
         let base = state()
         var (told, bought) = (base, base)
         told.account.entitlementToken = "without the purchase"
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test func `merged states drop a denial that was found without the other's purchase`() {
+    @Test func `merging drops a denial that one state made without the purchase of the other state`() {
         let base = state()
         var (denied, bought) = (base, base)
         denied.account.denials = ["everything", "cloud"]
@@ -154,14 +154,14 @@ import Testing
         for (mine, stored) in [(denied, bought), (bought, denied)] {
             #expect(merged(mine, stored, base: base).account.denials == ["cloud"])
         }
-        // With the same evidence both denials count, and a denial that one of them took back does not.
+        // With the same evidence the denials of both states are kept, except one that a state took back.
         var other = base
         other.account.denials = ["pro"]
         #expect(merged(denied, other, base: base).account.denials == ["everything", "cloud", "pro"])
         #expect(merged(base, denied, base: denied).account.denials.isEmpty)
     }
 
-    @Test func `merged states take the current account, and the other account's trials`() {
+    @Test func `merging takes the account of the process that changed it, and keeps the former account's trials`() {
         let base = state()
         var (stored, mine) = (base, base)
         stored.account.add([InventedApp.purchase()])
@@ -175,7 +175,7 @@ import Testing
         #expect(merged(base, mine, base: base).account == mine.account)
     }
 
-    @Test func `merged states count the grace period from the earlier beginning`() {
+    @Test func `the grace period of merged states starts at the earlier beginning`() {
         let base = state()
         var early = StoredState(clock: InventedApp.now.addingTimeInterval(-2 * InventedApp.day))
         early.time.observe(clock: InventedApp.now)
@@ -231,7 +231,7 @@ import Testing
         }
     }
 
-    @Test func `merged states take the transactions that the service refused from its later response`() {
+    @Test func `merged states take the list of refused transactions from the service's later response`() {
         var base = Account()
         base.add([InventedApp.purchase(id: "1")])
         var (mine, stored) = (base, base)

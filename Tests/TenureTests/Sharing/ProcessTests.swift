@@ -27,7 +27,9 @@ private let scenario = URL(fileURLWithPath: #filePath).deletingLastPathComponent
         process.output.split(separator: "\n").count { $0.hasPrefix("began") }
     }
 
-    @Test func `a trial of three sessions begins three, however many processes try at once`() async throws {
+    @Test func `a trial of three sessions begins exactly three sessions when several processes try at once`()
+        async throws
+    {
         for _ in 0..<3 {
             let folder = try Folder()
             let signal = folder.url("go").path
@@ -41,7 +43,9 @@ private let scenario = URL(fileURLWithPath: #filePath).deletingLastPathComponent
         }
     }
 
-    @Test func `Several processes with one state that name one access group share it, and no other`() async throws {
+    @Test func `processes with the same access group share a state, and another group has a separate state`()
+        async throws
+    {
         let folder = try Folder()
         let environment = ["XDG_DATA_HOME": folder.path]
         for (group, expected) in [
@@ -53,11 +57,11 @@ private let scenario = URL(fileURLWithPath: #filePath).deletingLastPathComponent
         }
     }
 
-    @Test func `Several processes with one state keep each other's purchases`() async throws {
+    @Test func `two processes that share a state keep each other's purchases`() async throws {
         let folder = try Folder()
         let everything = "com.example.calculator.everything"
         let yearly = "com.example.calculator.yearly"
-        // In the second testBed another customer's purchase comes first, so that no two purchases have one id.
+        // In the extension's App Store another customer buys first, so that the two purchases have different IDs.
         let app = try start("buy", folder.path, "Dana:\(yearly)", scenario)
         let appExtension = try start("buy", folder.path, "Ada:\(yearly)", "Dana:\(everything)", scenario)
         for process in [app, appExtension] {
@@ -89,7 +93,7 @@ private let scenario = URL(fileURLWithPath: #filePath).deletingLastPathComponent
         #expect((counted...counted + 6).contains(try sessions(in: folder)))
     }
 
-    @Test func `processes wait at most 2 seconds for one that holds the lock, and continue once it is killed`()
+    @Test func `a change fails while another process holds the lock, and works after that process is killed`()
         async throws
     {
         let folder = try Folder()

@@ -48,7 +48,7 @@ import Testing
         #expect(try await appExtension.trial("everything").begin().ends == begun.ends)
     }
 
-    @Test func `a shared state shows an extension what the app wrote, at its next search`() async {
+    @Test func `an extension sees what the app wrote to the shared state at the extension's next search`() async {
         let (first, second) = pair()
         silence(second)
         let appExtension = second.start { $0.options.whileUndetermined = .deny }
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test(arguments: Tenure.Distribution.allCases)
-    func `an extension that can't tell how the app was installed keeps the shared state`(
+    func `an extension that can't tell how the app was installed doesn't discard the shared state`(
         _ assumed: Tenure.Distribution
     ) async {
         let (first, second) = pair(InventedApp.owner())
@@ -98,7 +98,7 @@ import Testing
         #expect(await first.start().settled().has("everything"))
     }
 
-    @Test func `another account's shared state replaces the one that an idle process knows`() async {
+    @Test func `an idle extension drops the owner's right at its next search after another account signed in`() async {
         let (first, second) = pair(InventedApp.owner())
         let appExtension = second.start()
         #expect(await appExtension.allows("everything"))
@@ -109,7 +109,7 @@ import Testing
         #expect(await !appExtension.allows("everything"))
     }
 
-    @Test func `a shared state loses nothing of another process if a change of it fails`() throws {
+    @Test func `a failed change of the shared state doesn't overwrite what another process wrote`() throws {
         struct Refused: Error {}
         let storage = MemoryStateStorage()
         func process() -> WorkingState {
@@ -149,7 +149,7 @@ extension Engine {
 
     private func share(_ setup: inout Setup) { setup.location = StateLocation(storage: shared, former: `private`) }
 
-    @Test func `A private state that becomes shared is moved, and leaves nothing behind`() async {
+    @Test func `a private state that becomes shared is moved, and removed from the private storage`() async {
         let device = device { $0.app = InventedApp.owner() }
         _ = await device.start().settled()
         device.store.change { $0.appMood = .throwsAnError }
@@ -160,7 +160,7 @@ extension Engine {
         #expect(await device.start(share).allows("everything"))
     }
 
-    @Test func `a tester's private state grants nothing to the App Store copy that shares its state`() async {
+    @Test func `a TestFlight build's private state grants nothing after the App Store copy turns on sharing`() async {
         let device = device {
             $0.distribution = .testFlight
             $0.app = InventedApp.newcomer(environment: .sandbox)
@@ -181,7 +181,7 @@ extension Engine {
     }
 
     @Test
-    func `a private state that becomes shared is merged into the shared one once, with its trial sessions`()
+    func `the trial sessions of a private state are added to the shared state only once`()
         async throws
     {
         let device = device()
@@ -196,7 +196,7 @@ extension Engine {
         #expect(`private`.contents == nil)
     }
 
-    @Test func `a private state counts while the group's storage can't be written, and is moved later`() async {
+    @Test func `a private state is used while the group's storage can't be written, and is moved later`() async {
         let device = device { $0.app = InventedApp.owner() }
         _ = await device.start().settled()
         device.store.change { $0.appMood = .throwsAnError }
@@ -232,7 +232,8 @@ extension Engine {
         return device
     }
 
-    @Test func `a locked keychain denies nothing, and allows no longer than the policy's grace period`() async {
+    @Test func `while the keychain is locked, the policy's grace period applies, also if the clock is set back`() async
+    {
         let device = await lockedDevice()
         defer { try? FileManager.default.removeItem(at: file) }
         for hours in [0, 30, 41] {
@@ -246,7 +247,7 @@ extension Engine {
         #expect(await !device.start().allows("everything"))
     }
 
-    @Test func `a locked keychain's grace period ends although the file about it has a beginning in the future`()
+    @Test func `the grace period of a locked keychain ends even if its file has a beginning in the future`()
         async throws
     {
         let device = await lockedDevice()
@@ -261,7 +262,9 @@ extension Engine {
         #expect(await !device.start().allows("everything"))
     }
 
-    @Test func `after the device's unlock, the keychain is read again, and the grace period ends`() async throws {
+    @Test func `after the device is unlocked, the keychain is read again, and the grace period's file is removed`()
+        async throws
+    {
         let device = await lockedDevice()
         let (events, occur) = AsyncStream.makeStream(of: DeviceEvent.self)
         let tenure = device.start {
@@ -277,7 +280,7 @@ extension Engine {
         #expect(!FileManager.default.fileExists(atPath: file.path))
     }
 
-    @Test func `A keychain before the first unlock stores no file that identifies the customer`() async throws {
+    @Test func `the file that is stored while the keychain is locked contains only dates`() async throws {
         let device = await lockedDevice()
         _ = await device.start().settled()
         defer { try? FileManager.default.removeItem(at: file) }

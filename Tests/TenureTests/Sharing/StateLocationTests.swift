@@ -19,7 +19,7 @@ import Testing
         #expect(shared.former is FileStateStorage)
     }
 
-    @Test func `the client's state is always stored inside its folder`() {
+    @Test func `an access group with an invalid name, such as a path, is refused`() {
         for group in ["", ".", "..", "../other", "a/b", "a b"] {
             #expect(throws: AccessGroupError.invalidName(group)) { try location(group) }
         }
@@ -30,7 +30,7 @@ import Testing
         #expect(try location(nil, .appClip).former == nil)
     }
 
-    @Test func `an unavailable place of the client's state is reported, and nothing is stored`() async {
+    @Test func `if the state can't be stored, the client still decides, and reports why`() async {
         let device = Device(FakeStore { $0.app = InventedApp.owner() }) { setup in
             setup.storage = UnavailableStateStorage(error: .accessGroup(.missing("group.other")))
         }
@@ -72,7 +72,7 @@ import Testing
         #expect(await device.start().allows("everything"))
     }
 
-    @Test func `A keychain that refuses is reported once if it refuses both a shared and a private state`() throws {
+    @Test func `a keychain that refuses both the shared and the private state is reported once`() throws {
         let lines = Locked<[String]>([])
         let log = FallbackStateStorage.once { line in lines.withLock { $0.append(line) } }
         for operation in ["read", "update"] {
@@ -84,7 +84,9 @@ import Testing
     }
 
     @Test(arguments: [StateStorageError.locked(operation: "read"), .failed(operation: "read", status: -50)])
-    func `A keychain that refuses isn't replaced while it is only locked or fails`(_ error: StateStorageError) async {
+    func `a keychain that is locked, or fails for another reason, isn't replaced by a file`(_ error: StateStorageError)
+        async
+    {
         let (file, lines) = (MemoryStateStorage(), Locked<[String]>([]))
         _ = await device(error, file: file, lines: lines).start().settled()
         #expect(file.contents == nil)

@@ -6,7 +6,7 @@ import Testing
 
 /// Words that change with their number and with the preposition before them.
 @Suite struct `Plurals in terms` {
-    @Test func `product terms in Arabic have its dual, its plurals and its comma`() throws {
+    @Test func `product terms in Arabic use the dual, the plural forms and the Arabic comma`() throws {
         let locale = Locale(identifier: "ar_EG")
         func number(_ number: Int) -> String { number.formatted(.number.locale(locale)) }
         let price = try TermsTests.money("24", "USD", "ar_EG")
@@ -71,7 +71,7 @@ import Testing
         #expect(texts == wanted)
     }
 
-    @Test func `nouns in product terms have the form that follows a preposition`() throws {
+    @Test func `product terms in Russian and French have the correct noun cases and genders`() throws {
         let russian = Locale(identifier: "ru_RU")
         let week = CalendarPeriod(days: 7)
         let price = try TermsTests.money("24", "USD", "ru_RU")

@@ -162,7 +162,9 @@ import Testing
             ]
         ),
     ])
-    func `product terms are idiomatic in every supported language`(_ identifier: String, _ wanted: [String]) throws {
+    func `product terms have the expected text in every supported language`(_ identifier: String, _ wanted: [String])
+        throws
+    {
         let locale = Locale(identifier: identifier)
         let free = Tenure.ProductTerms.Offer(.free, for: CalendarPeriod(days: 3))
         let upFront = Tenure.ProductTerms.Offer(.upFront(24), for: CalendarPeriod(months: 3))
@@ -198,7 +200,7 @@ import Testing
         #expect(terms.text(in: Locale(identifier: "en_US")) == "24,99\u{A0}€ per year")
     }
 
-    @Test func `terms of a consumable show its price, and of a limited purchase its length`() throws {
+    @Test func `the terms of a consumable show its price, and of a non-renewing purchase also its length`() throws {
         let english = Locale(identifier: "en_US")
         let coins = Tenure.ProductTerms(id: "coins", kind: .consumable, price: 1, currencyCode: "USD")
         #expect(coins.text(in: english) == "$1.00")

@@ -9,7 +9,7 @@ import TenureJSON
     import TenurePolicyFile
 
     /// The readers of the service, of rehearsals and of the local App Store.
-    public struct FuzzedStrangers: Sendable {
+    public struct FuzzedServerReaders: Sendable {
         private let service: FuzzedService
         private let lines: FuzzedLines
 
@@ -57,7 +57,7 @@ import TenureJSON
             _ = try? ReleaseListFile.listed(input, named: "releases.csv", mapping: mapping)
         }
 
-        /// Policy cases, which are run where they can be read.
+        /// Reads policy cases, and runs them if they are valid.
         public static func policyCases(_ input: [UInt8], of policy: [UInt8]) {
             guard
                 let cases = try? PolicyCases.read(input, named: "cases.yaml", policy: (policy, "policy.yaml"))
@@ -65,7 +65,7 @@ import TenureJSON
             _ = cases.run()
         }
 
-        /// libFuzzer calls on one thread, and knows nothing of tasks.
+        /// Waits for asynchronous work, because libFuzzer calls its target synchronously on one thread.
         private func wait(_ work: @escaping @Sendable () async -> Void) {
             let done = DispatchSemaphore(value: 0)
             Task {
