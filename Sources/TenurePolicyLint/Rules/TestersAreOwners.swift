@@ -7,7 +7,7 @@ extension LintRule {
         "testers-are-owners", .note, "`testEnvironments: owner`",
         rationale:
             "Everything passed in TestFlight, where every tester looked like an owner. Not even App Review had seen what a new customer sees.",
-        fix: "Write `newCustomer`, and rehearse owners with cases or personas."
+        fix: "Write `newCustomer`, and test owners with cases or personas."
     ) { subject, report in
         guard subject.policy?.testEnvironments == .owner else { return }
         let honored = subject.entitlements.filter { !($0.honors ?? []).isEmpty }.map(\.name)
