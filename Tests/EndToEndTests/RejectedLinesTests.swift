@@ -28,7 +28,7 @@ import Testing
         return input["rejectedLinesByReason"] as? [String: Int] ?? [:]
     }
 
-    @Test func `a rehearsal whose gzip was killed says that it counted only a part of the lines`() async throws {
+    @Test func `if gzip is killed, a rehearsal says that it counted only a part of the lines`() async throws {
         let folder = try Folder()
         let evidence = try folder.write(String(repeating: "x\n", count: 30_000), to: "evidence.ndjson")
         try #require(try Tool.run("/usr/bin/env", ["gzip", evidence]).status == 0)

@@ -5,7 +5,7 @@ import TenurePolicyFile
 extension LintRule {
     static let changeoverWithoutDate = LintRule(
         "changeover-without-date", .warning, "a changeover window without an instant",
-        rationale: "A window counts from the instant of the change; without one it has no effect.",
+        rationale: "A window surrounds the instant of the change; without that instant, the window has no effect.",
         fix: "Add `at` to the beginning on each platform."
     ) { subject, report in
         for (index, era) in subject.eras.enumerated() where era.changeover?.window != nil {

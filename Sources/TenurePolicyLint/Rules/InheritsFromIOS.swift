@@ -4,9 +4,9 @@ import TenurePolicyFile
 /// Reports platforms for which iOS's boundaries are used. In a universal purchase, builds may differ between platforms.
 extension LintRule {
     static let inheritsFromIOS = LintRule(
-        "inherits-from-ios", .note, "tvOS, watchOS or visionOS judged by iOS's boundaries",
+        "inherits-from-ios", .note, "tvOS, watchOS or visionOS customers to whom iOS's boundaries apply",
         rationale:
-            "Builds of the Apple TV app were near two thousand, those of the phone near one thousand, and one boundary judged both.",
+            "Builds of the Apple TV app were near two thousand, those of the phone near one thousand, and one boundary applied to both.",
         fix: "Write the platform's own beginnings, or `new` where it began in that era."
     ) { subject, report in
         for (index, era) in subject.eras.enumerated().dropFirst() {

@@ -5,7 +5,7 @@ import TenurePolicyFile
 extension LintRule {
     static let mistake = LintRule(
         "mistake", .error, "something that keeps the file from being a policy",
-        rationale: "If a part of the file were guessed, customers would be decided by that guess.",
+        rationale: "If a part of the file were guessed, that guess would decide what customers have.",
         fix: "Do what the message says; Docs/policy-file.md has every key.")
 
     /// Reports an acknowledgment without its finding, because it would hide a later finding at the same place.
@@ -53,6 +53,6 @@ extension LintRule {
     static let buildNumbersUnsaid = LintRule(
         "build-numbers-unsaid", .error, "an iOS-like platform without a release list and without `buildNumbers`",
         rationale:
-            "Build numbers may begin again with each version. Where they did, a boundary by build gives the app away or takes it.",
+            "Build numbers may begin again with each version. Where they did, a boundary by build gives the app to new customers, or takes it from owners.",
         fix: "Write `buildNumbers: increasing` or `restarted`, or add a release list.")
 }

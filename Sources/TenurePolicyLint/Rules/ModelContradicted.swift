@@ -7,7 +7,7 @@ extension LintRule {
     static let modelContradicted = LintRule(
         "model-contradicted", .error, "a release with another price model than its era",
         rationale: "Free, then paid, then free again: one date isn't enough, because it leaves out the middle.",
-        fix: "Correct the era's beginning or model, or the row.",
+        fix: "Correct the era's beginning or model, or the release's model in the list.",
         needs: .releases
     ) { subject, report in
         for platform in subject.platforms {

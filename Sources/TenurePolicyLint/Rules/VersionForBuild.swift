@@ -7,7 +7,7 @@ extension LintRule {
     static let versionForBuild = LintRule(
         "version-for-build", .error, "a marketing version where iOS, tvOS, watchOS or visionOS reports the build",
         rationale:
-            "iOS reports CFBundleVersion. Compared with a marketing version, every build is newer, and all owners lose what they paid for, or every build is older, and all others get it.",
+            "iOS reports CFBundleVersion. Compared with a marketing version, every build is newer and all owners lose what they paid for, or every build is older and all other customers get it.",
         fix: "Write the build (CFBundleVersion) of the era's first release."
     ) { subject, report in
         for change in subject.writtenChanges where change.platform.key == .bundleVersion {
