@@ -16,7 +16,7 @@ import Testing
         server = try PostgresServer(certificate: (mine.chain, mine.key))
     }
 
-    @Test func `a TLS handshake that loses its connection is repeated before it becomes a retryable error`()
+    @Test func `a broken TLS handshake with PostgreSQL is repeated until it succeeds or the timeout ends`()
         async throws
     {
         let cutter = try HandshakeCutter(before: server)
