@@ -10,7 +10,9 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `devices` {
-    @Test func `the service counts devices with bound proof, and their entitlement tokens`() async throws {
+    @Test func `the service counts entitlement tokens for each bound device, and counts no unbound device`()
+        async throws
+    {
         try await withServiceTestBed { testBed in
             let jws = try Calculator.minter().text(.appTransaction)
             let answer = try await testBed.client.sync(SyncRequest(appTransaction: jws))

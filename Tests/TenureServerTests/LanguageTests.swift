@@ -55,7 +55,7 @@ import Testing
         ("*", []), ("", []), ("de;q=0, en", ["en"]), ("de;q=x, en; q=0.5", ["en"]), ("de;q=2", []),
         (",,;q=1,", []), ("en;q=0.5, de;q=0.5", ["en", "de"]),
     ])
-    func `languages in Accept-Language count in the order of their weights`(_ header: String, _ languages: [String]) {
+    func `languages in Accept-Language are sorted by their weights`(_ header: String, _ languages: [String]) {
         #expect(AcceptLanguage.languages(in: header) == languages)
     }
 
@@ -66,7 +66,7 @@ import Testing
 }
 
 @Suite struct `promises in sentences` {
-    @Test func `a grant in doubt is permanent from the first sync on, since the service recorded a promise`()
+    @Test func `a customer with an uncertain era has the right permanently from the first sync on`()
         async throws
     {
         try await withService { client in
