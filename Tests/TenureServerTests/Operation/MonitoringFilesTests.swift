@@ -27,7 +27,7 @@ import Testing
         return Set(named.map { $0.hasSuffix("_bucket") ? String($0.dropLast(7)) : $0 })
     }
 
-    @Test func `the dashboard and alerts use only existing metrics, and monitoring.md lists all`() throws {
+    @Test func `the dashboard and alerts use only existing metrics, and monitoring.md lists all metrics`() throws {
         let all = Set(MetricName.allCases.map(\.rawValue))
         for path in ["Packaging/prometheus/tenure.rules.yml", "Packaging/grafana/tenure.json"] {
             #expect(metrics(in: try text(path)).subtracting(all) == [], "\(path)")
