@@ -2,8 +2,8 @@ import Foundation
 
 /// A PostgreSQL server for tests, on a free loopback port, in a temporary folder.
 ///
-/// It flushes as a server in production does. It is stopped and removed when this object is deallocated, and when the
-/// process ends in any way.
+/// The server flushes as a server in production does. It is stopped and removed when this object is deallocated, and
+/// when the process ends in any way.
 package final class PostgresServer: Sendable {
     package let port: Int
     let folder: String
@@ -39,7 +39,7 @@ package final class PostgresServer: Sendable {
             // Most servers sort texts by the rules of a language, and not by their bytes.
             try tools.run("initdb", basics + ["--locale-provider=icu", "--icu-locale=en"], in: folder)
         } catch {
-            // This is for PostgreSQL before version 15, or built without ICU.
+            // PostgreSQL before version 15, or built without ICU, has no such option.
             try? FileManager.default.removeItem(atPath: folder + "/data")
             try tools.run("initdb", basics, in: folder)
         }

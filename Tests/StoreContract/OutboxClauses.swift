@@ -191,7 +191,7 @@ extension StoreClause {
             try expect(try await store.claim("a", at: 59).isEmpty, "the lease holds")
             let second = try await store.claim("a", at: 60)
             try expect(second.map(\.attempt) == [2], "its end frees it")
-            // The first worker was only slow. Its result is logged, and the second worker's result counts.
+            // The first worker was only slow. Its result is logged, and the second worker's result applies.
             try await store.write(at: Sample.now) {
                 try $0.settle(try unwrap(first.first, "1"), as: .failed(status: nil, detail: "late", retryAt: nil))
             }

@@ -3,7 +3,7 @@ import TenureCore
 import TenureStore
 
 extension StoreClause {
-    /// Updates with many artifacts. Each piece is short, and no artifact counts before the last piece.
+    /// Updates with many artifacts. Each piece is short, and no artifact is used before the last piece.
     static let pieces: [StoreClause] = [
         StoreClause("every kind of large update is written in pieces, each no longer than twenty ordinary updates") {
             store in

@@ -115,15 +115,15 @@ extension StoreClause {
             try expect(publication.counts.losing == 0 && publication.counts.customers == 0, "no customer is left")
         },
         StoreClause(
-            "new and removed unbound customers don't prevent a publication, and all present unbound customers are checked"
+            "new and removed unbound customers don't prevent a publication, and every unbound customer is checked"
         ) {
             store in
             let start = try await store.write(at: Sample.now, locking: [.policies]) {
                 try $0.start(with: [1], sha256: [1])
             }
             let one = try await store.update("1") { $0.add([Sample.artifact("a")]) }
-            // The store keeps fewer unbound customers for one customer, so it removes the first unbound customers before the
-            // publication.
+            // The store keeps fewer unbound customers for one customer, so it removes the first unbound customers
+            // before the publication.
             for number in 0..<15 { _ = try await store.unbound(number) }
             let evaluation = PublicationEvaluation(at: try await store.write { try $0.position() })
             for number in 15..<40 { _ = try await store.unbound(number) }

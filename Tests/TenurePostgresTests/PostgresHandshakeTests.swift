@@ -39,7 +39,7 @@ import Testing
         try FileManager.default.removeItem(atPath: folder)
     }
 
-    @Test func `a TLS handshake fails at once if PostgreSQL has another certificate than expected`() async throws {
+    @Test func `a TLS handshake fails at once if PostgreSQL's certificate isn't trusted`() async throws {
         let other = try TestCertificate(in: folder, name: "other")
         let address = try PostgresAddress(server.url("sslmode=verify-full&sslrootcert=\(other.chain)"))
         let began = ContinuousClock.now

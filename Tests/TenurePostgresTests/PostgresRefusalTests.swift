@@ -28,7 +28,7 @@ import Testing
         try await withStore(at: try PostgresAddress(server.url(user: "guarded:hunter3"))) { _ in }
     }
 
-    @Test func `a missing PostgreSQL database is reported`() async throws {
+    @Test func `a missing PostgreSQL database is an error that contains its name`() async throws {
         let error = try await refusal(of: try PostgresServer.shared().url(database: "nowhere"))
         #expect(error?.description.contains("database \"nowhere\" does not exist") == true)
         #expect(error?.isRetryable == false)
@@ -98,7 +98,7 @@ import Testing
         #expect(level.first?.values == ["on"])
     }
 
-    @Test func `a PostgreSQL server that accepts no writes is reported`() async throws {
+    @Test func `a PostgreSQL server that accepts no writes is an error that says so`() async throws {
         let server = try PostgresServer(settings: ["wal_level": "replica"])
         try server.becomeStandby()
         let error = try await refusal(of: server.url(), waitTimeout: .seconds(1))

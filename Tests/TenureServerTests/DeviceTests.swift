@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func `devices beyond deviceLimit are logged, and their syncs still succeed`() async throws {
+    @Test func `more devices than deviceLimit cause an event, and their syncs still succeed`() async throws {
         try await withServiceTestBed({ $0.deviceLimit = 3 }) { testBed in
             var id: String?
             for _ in 0..<6 {

@@ -29,7 +29,9 @@ import Testing
         return try #require(answer.entitlements["everything"]?.sentence)
     }
 
-    @Test func `Accept-Language chooses the titles in the sentences of a sync and of GET customer`() async throws {
+    @Test func `Accept-Language selects the language of titles in sentences of a sync and of GET /v1/customer`()
+        async throws
+    {
         try await withService(policy: try Self.policy()) { client in
             var request = SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction), transactions: [])
             request.deviceVerificationID = Calculator.device.uuidString

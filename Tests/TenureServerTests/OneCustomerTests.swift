@@ -138,8 +138,8 @@ extension CustomerResponse {
         let elsewhere = UUID()
         try await withService { client in
             let first = try await client.sync(try old.request(try old.transaction("1001")))
-            // This is another device, and the app transaction has an ID now. Nothing proves yet that it is the same
-            // customer.
+            // The next sync is from another device, and the app transaction has an ID now. Nothing proves yet that it
+            // is the same customer.
             let second = try await client.sync(try new.request(on: elsewhere))
             #expect(second.id != first.id)
             let joined = try await client.sync(try new.request(try old.transaction("1001")))

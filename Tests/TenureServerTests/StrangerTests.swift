@@ -68,7 +68,8 @@ import Testing
                 #expect(stranger.id != owner.id)
                 #expect(stranger.entitlementToken == nil)
                 #expect(stranger.purchases.count == found.transactions?.count ?? 0)
-                // The token of an unbound answer is valid for ten minutes, and gives access only to what that request contained.
+                // The token of an unbound answer is valid for ten minutes, and gives access only to what that request
+                // contained.
                 let token = try #require(stranger.accessToken)
                 #expect(token.expiresAt == Calculator.now.addingTimeInterval(600))
                 let read = try await client.customer(token.value)
@@ -136,7 +137,8 @@ import Testing
             #expect(again.id == owner.id)
             #expect(again.accessToken != nil)
             #expect(again.entitlementToken == nil)
-            // A transaction for this device doesn't bind another customer's app transaction. The two artifacts are unrelated.
+            // A transaction for this device doesn't bind another customer's app transaction. The two artifacts are
+            // unrelated.
             let theirs = Calculator.minter(device: UUID())
             let stranger = try await client.sync(
                 SyncRequest(

@@ -47,13 +47,13 @@ import Testing
 
     // MARK: Refunds and revocations that the service knows
 
-    @Test func `an unbound old app transaction doesn't restore a refunded acquisition`() async throws {
+    @Test func `an old app transaction in an unbound sync doesn't restore a refunded acquisition`() async throws {
         try await withService { client in
             let old = SyncRequest(appTransaction: try Self.appTransaction(daysAgo: 10))
             let before = try await client.sync(old, from: nil)
             #expect(before.entitlements["everything"]?.outcome == .granted)
             _ = try await client.sync(SyncRequest(appTransaction: try Self.appTransaction(daysAgo: 1, refunded: true)))
-            // This checks the token from before the refund, and a new response.
+            // The test checks the access token from before the refund, and a new response.
             #expect(try await client.customer(try before.token).entitlements["everything"]?.outcome != .granted)
             let after = try await client.sync(old, from: nil)
             #expect(after.entitlements["everything"]?.outcome != .granted)
@@ -63,7 +63,9 @@ import Testing
         }
     }
 
-    @Test func `an unbound old app transaction without an ID doesn't restore a refunded acquisition`() async throws {
+    @Test func `an old app transaction without an ID, in an unbound sync, doesn't restore a refunded acquisition`()
+        async throws
+    {
         try await withService { client in
             let old = SyncRequest(
                 appTransaction: try Self.minter(daysAgo: 10).text(.appTransaction, ["appTransactionId": .null]))
@@ -79,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func `an unbound old transaction doesn't restore a refunded purchase`() async throws {
+    @Test func `an old transaction in an unbound sync doesn't restore a refunded purchase`() async throws {
         try await withService { client in
             let old = SyncRequest(transactions: [try Self.transaction("1", daysAgo: 10)])
             let before = try await client.sync(old, from: nil)
@@ -134,8 +136,8 @@ import Testing
         #expect(response.status == .ok)
     }
 
-    /// Sends a refund under another account than the purchase. Checks that the refund applies to artifacts that list the
-    /// purchase, and to the access token from before the refund.
+    /// Sends a refund under another account than the purchase. Checks that the refund applies to artifacts that list
+    /// the purchase, and to the access token from before the refund.
     private static func expectRefund(
         of artifacts: SyncRequest, in client: Client, after earlier: (id: String, account: String), of id: String
     ) async throws {
@@ -198,7 +200,7 @@ import Testing
         }
     }
 
-    @Test func `an unbound old receipt doesn't restore a purchase that was refunded since`() async throws {
+    @Test func `an old receipt in an unbound sync doesn't restore a purchase that was refunded since`() async throws {
         try await withService { client in
             func receipt(daysAgo: Double, refunded: Bool) throws -> SyncRequest {
                 let receipts = Calculator.receipts(signed: Calculator.now.addingTimeInterval(-daysAgo * Self.day))
@@ -242,7 +244,8 @@ import Testing
             _ = try await client.sync(try receipt(daysAgo: 1, ends: Calculator.now.addingTimeInterval(-3600)))
             #expect(try await client.customer(try before.token).entitlements["everything"]?.outcome != .granted)
             #expect(try await client.sync(old).entitlements["everything"]?.outcome != .granted)
-            // A later receipt with a renewed license gives the right, but an older receipt of the ended license doesn't.
+            // A later receipt with a renewed license gives the right, but an older receipt of the ended license
+            // doesn't.
             let ended = try receipt(daysAgo: 5, ends: Calculator.now.addingTimeInterval(-7200))
             #expect(try await client.sync(ended, from: nil).entitlements["everything"]?.outcome != .granted)
             let renewed = try receipt(daysAgo: 0.5, ends: Calculator.now.addingTimeInterval(30 * Self.day))

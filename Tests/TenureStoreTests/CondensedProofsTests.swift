@@ -122,8 +122,8 @@ extension Date {
         }
     }
 
-    // Only the first and the last proof of each month, and the newest 64 proofs, are kept. If eras begin with months, the
-    // removed proofs can't change a decision.
+    // Only the first and the last proof of each month, and the newest 64 proofs, are kept. If eras begin with months,
+    // the removed proofs can't change a decision.
     @Test(arguments: 0..<40) func `thousands of app proofs condense to a few proofs that give the same decisions`(
         seed: UInt64
     ) throws {
@@ -147,7 +147,8 @@ extension Date {
         }
     }
 
-    // The proofs of an owner who bought again after a refund, with an app transaction that is signed again months later.
+    // The proofs of an owner who bought again after a refund, with an app transaction that is signed again months
+    // later.
     @Test func `condensed proofs keep the app transaction that restores a right after a refund`() throws {
         func signed(_ month: Int, _ day: Double, revoked: Bool = false) -> AppProof {
             let date = Date(year: 2015, month: month).addingTimeInterval(day * 86_400)

@@ -55,7 +55,7 @@ import Testing
     @Test func `an SQLite database is recognized through a symbolic link`() throws {
         try withFolder { folder in
             let (path, link) = (folder + "/tenure.sqlite", folder + "/link.sqlite")
-            // All rows may still be in the write-ahead log. The log lies beside the file, not beside the link.
+            // All rows may still be in the write-ahead log. The log is in the folder of the file, not of the link.
             let store = try Store(SQLiteDatabase(path: path))
             try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
             #expect(try SQLiteFile.contents(at: link) == .database)

@@ -124,7 +124,7 @@ import Testing
             let (path, target) = (folder + "/tenure.sqlite", folder + "/target.sqlite")
             let running = try Self.open(path, for: Self.first)
             try await Self.add("before", to: running)
-            // `tenure database migrate` opens the database like this, beside the service.
+            // `tenure database migrate` opens the database like this, while the service runs.
             let source = try Store(SQLiteDatabase(path: path, .existing(of: nil)))
             let new = try Store(SQLiteDatabase(path: target, .new(of: Self.first)))
             let summarize: DatabaseCopy.Summary = { _ throws(StoreError) in [:] }

@@ -13,7 +13,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `exporting and erasing a customer` {
-    @Test func `an export has all data of a customer, with artifacts as they were received`() async throws {
+    @Test func `an export contains all data of a customer, with unchanged artifacts`() async throws {
         try await withAdminClient { admin, keys in
             let minter = Calculator.minter()
             let appTransaction = try minter.text(.appTransaction)
@@ -96,7 +96,7 @@ import Testing
     }
 
     /// The test leaves the database as it is if a process is killed after the first transaction of an erasure.
-    @Test func `the next start completes an interrupted erasure`() async throws {
+    @Test func `the next start of the service completes an interrupted erasure`() async throws {
         try await withFolder { folder in
             let (customer, token) = try await withService(in: folder) { client in
                 let admin = AdminClient(client: client, key: nil)

@@ -83,7 +83,8 @@ import Testing
                 let moved = timeline.entries.first { $0["kind"] as? String == "transferred" }
                 #expect(moved?["promises"] as? String == "everything", "\(timeline.text)")
             }
-            // The new user's export doesn't show the acquisition's earlier user, and an erasure leaves no trace of that user.
+            // The new user's export doesn't show the acquisition's earlier user, and an erasure leaves no trace of that
+            // user.
             let moved = try await admin.get(try owner.path("/export?reason=asked"))
             #expect(moved.status == .ok && moved.text.contains("boris") && !moved.text.contains("\"ada\""))
             #expect(try await admin.get(try second.path("/timeline")).text.contains("\"ada\""))

@@ -89,7 +89,7 @@ import Testing
                     "purchaseDate": .instant(Calculator.now.addingTimeInterval(-60)),
                 ])
             #expect(try await testBed.names(try await testBed.newcomer(transactions: [bought])) == ["loops"])
-            // This is long after the grace period for undetermined decisions.
+            // The new time is long after the grace period for undetermined decisions.
             testBed.clock.advance(by: 80 * 86_400)
             #expect(try await testBed.names(try await testBed.newcomer(transactions: [bought])) == ["loops"])
             testBed.clock.advance(by: 13 * 86_400)

@@ -71,7 +71,7 @@ import Testing
             async let dumped: Int = DatabaseDump(of: store).write(progress: { done, _ in
                 guard done == 1 else { return }
                 started.continuation.finish()
-                // This blocks only the database's queue, on which no other task waits.
+                // Waiting blocks only the database's queue, on which no other task waits.
                 written.wait()
             }) { lines.append($0) }
             for await _ in started.stream {}

@@ -170,7 +170,7 @@ struct SimulatedLife {
         try begin(chance(60) ? Self.basic : Self.pro, in: &life, at: clock)
         try addNotification("SUBSCRIBED", subtype, life)
         while clock < end - 2 * Self.day { try live(&life) }
-        // The latest-signed state counts, and gives what Apple's rules define.
+        // The latest-signed state applies, and gives the rights that Apple's rules define.
         for purchase in life.periods {
             let runs = (purchase.expires ?? .distantPast) > Calculator.now
             let isCurrent = purchase.id == life.periods.last?.id

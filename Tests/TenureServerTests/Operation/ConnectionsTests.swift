@@ -34,7 +34,7 @@ import Testing
         let server = Server(limit: 3)
         let first = server.open("first", at: 0)
         for name in ["second", "third"] { server.open(name, at: 1) }
-        // The first connection was used after the others.
+        // The first connection was used after the other connections.
         server.connections.enter(.request, first, at: 2)
         server.connections.enter(.idle, first, at: 3)
         server.open("fourth", at: 4)

@@ -74,7 +74,7 @@ import Testing
                 #expect(!result.errors.contains("canary"), "\(result.errors)")
             }
             guard geteuid() == 0 else { continue }
-            // Its group may read a file of root, but not a file of another user.
+            // The group of a secret file may read the file only if the file belongs to root.
             try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: file)
             #expect(try await !start(folder, arguments).errors.contains("chmod 600"), "\(name)")
             #expect(chown(file, 65_534, 65_534) == 0)

@@ -104,7 +104,7 @@ import Testing
             async let steadyAnswer = steady.received(until: "HTTP/1.1 422 ")
             async let trickleAnswer = trickle.received()
             var rest = 2_000_000 - 13
-            // This takes longer than the interval over which the rate is measured.
+            // The loop takes longer than the interval over which the rate is measured.
             for _ in 0..<80 where rest > 20_000 {
                 steady.send(String(repeating: "A", count: 20_000))
                 trickle.send("A")
@@ -125,7 +125,7 @@ import Testing
             _ = await slow.sent(String(repeating: request, count: count - 1))
             _ = await slow.sent(request.replacing("\r\n\r\n", with: "\r\nConnection: close\r\n\r\n"))
             var received: [UInt8] = []
-            // This takes longer than the timeout for a client that reads nothing.
+            // The loop takes longer than the timeout for a client that reads nothing.
             for _ in 0..<60 {
                 received += try #require(await slow.receivedPart(4096))
                 try await Task.sleep(for: .milliseconds(100))
@@ -143,7 +143,7 @@ import Testing
                 connection.send("GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n")
                 #expect(await connection.received(until: "{\"status\":\"ok\"}")?.contains("200 OK") == true)
             }
-            // This waits longer than the timeout for the first request.
+            // The test waits longer than the timeout for the first request.
             let silent = try RawConnection(port: port)
             #expect(await silent.received() == "")
             connection.send("GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n")

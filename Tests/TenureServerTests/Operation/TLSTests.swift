@@ -226,7 +226,8 @@ import Testing
             for _ in 0..<40 {
                 let request = "GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n"
                 clients.append(try await DeafClient.connect(port: port, sending: request))
-                // The service closes older connections before the response. Event loops may be a few connections behind.
+                // The service closes older connections before the response. Event loops may be a few connections
+                // behind.
                 #expect(try sockets() - before <= 12)
             }
             try await clients[0].closeFuture.get()

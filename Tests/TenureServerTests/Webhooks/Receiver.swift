@@ -98,7 +98,7 @@ private final class RequestLog: Sendable {
     }
 }
 
-// Only the channel's event loop uses it, so it needs no lock.
+// Only the channel's event loop uses the handler, so the handler needs no lock.
 private final class ReceiverHandler: ChannelInboundHandler, @unchecked Sendable {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
