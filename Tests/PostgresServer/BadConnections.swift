@@ -43,13 +43,13 @@ package final class HandshakeCutter: @unchecked Sendable {
     /// How many handshakes were cut.
     package var cuts: Int { locked { count } }
 
-    /// From here on, connections pass.
+    /// Lets later connections pass.
     package func letPass() { locked { isCutting = false } }
 
     private func serve(_ client: Int32) {
         guard locked({ isCutting }) else { return pass(client) }
         var buffer = [UInt8](repeating: 0, count: 512)
-        // The request for TLS, a consent, and the client's first message.
+        // Reads the request for TLS, sends a consent, and reads the client's first message.
         guard read(client, &buffer, 8) == 8, Loopback.send([UInt8(ascii: "S")], to: client),
             read(client, &buffer, 512) > 0
         else { return }

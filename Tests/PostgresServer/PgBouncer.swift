@@ -2,7 +2,7 @@ import Foundation
 
 /// A PgBouncer between the tests and a PostgreSQL server, on a free loopback port.
 ///
-/// It is stopped and removed when this object is deallocated, and when the process ends in any way.
+/// The pooler is stopped and removed when this object is deallocated, and when the process ends in any way.
 package final class PgBouncer: Sendable {
     package enum Mode: String, Sendable, CaseIterable {
         case session, transaction, statement
@@ -13,12 +13,12 @@ package final class PgBouncer: Sendable {
     private let tools: PostgresTools
     private let mode: Mode
     private let connections: Int
-    /// Open as long as this process lives.
+    /// A file handle that is open as long as this process lives.
     private let watch: FileHandle
 
     /// - Parameters:
     ///   - connections: how many connections to the server all clients of a database share.
-    ///   - database: what the pooler's database `shop` leads to; see `lead`.
+    ///   - database: the server's database behind the pooler's database `shop`; see `lead`.
     package init(before server: PostgresServer, mode: Mode, connections: Int, shop database: String? = nil) throws {
         self.mode = mode
         self.connections = connections
@@ -77,7 +77,7 @@ package final class PgBouncer: Sendable {
             """
     }
 
-    /// Returns the URL of a database. `options` are those of a URL, such as `schema=one`.
+    /// Returns the URL of a database. `options` are options of the URL, such as `schema=one`.
     package func url(database: String = "postgres", _ options: String = "") -> String {
         "postgres://tenure@127.0.0.1:\(port)/\(database)" + (options.isEmpty ? "" : "?" + options)
     }

@@ -2,23 +2,23 @@ import Foundation
 
 /// A PostgreSQL server for tests, on a free loopback port, in a temporary folder.
 ///
-/// It flushes as a server in production does. It is stopped and removed when this object is deallocated, and when the
-/// process ends in any way.
+/// The server flushes as a server in production does. It is stopped and removed when this object is deallocated, and
+/// when the process ends in any way.
 package final class PostgresServer: Sendable {
     package let port: Int
     let folder: String
     let tools: PostgresTools
-    /// Open as long as this process lives. The watching process waits until it is closed.
+    /// A file handle that is open as long as this process lives. The watching process waits until the handle is closed.
     private let watch: FileHandle
 
-    /// A server that all tests of a process share. They must not stop it.
+    /// A server that all tests of a process share. No test may stop the server.
     package static func shared() throws -> PostgresServer { try sharedServer.get() }
 
     private static let sharedServer = Result { try PostgresServer() }
 
     /// - Parameters:
     ///   - settings: settings of `postgresql.conf`.
-    ///   - access: lines of `pg_hba.conf`, before the one that trusts every client.
+    ///   - access: lines of `pg_hba.conf`, before the lines that trust every client.
     ///   - certificate: PEM files for TLS.
     ///   - parent: the folder for the server's folder; by default the system's folder for temporary files.
     package init(
@@ -39,7 +39,7 @@ package final class PostgresServer: Sendable {
             // Most servers sort texts by the rules of a language, and not by their bytes.
             try tools.run("initdb", basics + ["--locale-provider=icu", "--icu-locale=en"], in: folder)
         } catch {
-            // This is for PostgreSQL before version 15, or built without ICU.
+            // PostgreSQL before version 15, or built without ICU, has no such option.
             try? FileManager.default.removeItem(atPath: folder + "/data")
             try tools.run("initdb", basics, in: folder)
         }
@@ -99,7 +99,7 @@ package final class PostgresServer: Sendable {
 
     deinit { try? watch.close() }
 
-    /// Returns the URL of a database. `options` are those of a URL, such as `schema=one&sslmode=require`.
+    /// Returns the URL of a database. `options` are options of the URL, such as `schema=one&sslmode=require`.
     package func url(user: String = "tenure", database: String = "postgres", _ options: String = "") -> String {
         "postgres://\(user)@127.0.0.1:\(port)/\(database)" + (options.isEmpty ? "" : "?" + options)
     }

@@ -1,10 +1,10 @@
 import CommandRunner
 import Foundation
 
-/// PostgreSQL's programs, and the user that runs them. They refuse to run as root.
+/// PostgreSQL's programs, and the user that runs the programs. PostgreSQL's programs refuse to run as root.
 struct PostgresTools: Sendable {
     private let folder: String
-    /// The user that runs the programs; nil if this process isn't root's.
+    /// The user that runs the programs; nil if this process doesn't run as root.
     private let user: User?
 
     private struct User {

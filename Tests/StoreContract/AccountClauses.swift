@@ -4,7 +4,7 @@ import TenureStore
 
 extension StoreClause {
     static let accounts: [StoreClause] = [
-        StoreClause("newest: customers that signed data merged move to the new user together") { store in
+        StoreClause("with transfer newest, accounts that signed data merged move to the new user together") { store in
             for isNamedFirst in [true, false] {
                 let (id, user) = (isNamedFirst ? "1" : "2", isNamedFirst ? "u" : "w")
                 // The customer's first purchase was signed without an account (`appTransactionId`).
@@ -32,17 +32,20 @@ extension StoreClause {
                 _ = try await store.change(.unlink(user: "v"), on: named)
             }
         },
-        StoreClause("newest: customers merged by a user link are separated when that link ends") { store in
+        StoreClause("with transfer newest, customers merged by a user link are separated when that link ends") {
+            store in
             let all = [try await store.bring("1"), try await store.bring("2"), try await store.bring("3")]
             for customer in all { _ = try await store.change(.link(user: "u", .newest), on: customer) }
-            // The moved customer's events have the reason for the merge of the other two.
+            // The moved customer's events have the reason for the merge of the other two
+            // customers.
             _ = try await store.change(.link(user: "v", .newest), on: all[0])
             try expect(
                 try await store.present(all[1]).id == (try await store.present(all[2]).id), "the other two stay merged")
             _ = try await store.change(.unlink(user: "u"), on: all[1])
             for customer in all { try expect(try await store.present(customer).facts == customer.facts, "alone") }
         },
-        StoreClause("a merged customer's purchases are complete if those of every account are") { store in
+        StoreClause("a merged customer's purchases are complete if the purchases of every account are complete") {
+            store in
             let one = try await store.complete("1")
             let two = try await store.bring("2", purchases: ["b"])
             try expect(one.facts.purchasesAreComplete && !two.facts.purchasesAreComplete, "complete for one account")
@@ -58,7 +61,7 @@ extension StoreClause {
             let events = try unwrap(try await store.read { try $0.rows(of: one.id) }, "the rows").events
             try expect(events.filter { $0.kind == .purchasesComplete }.count == 2, "one event for each account")
         },
-        StoreClause("customers that signed data names together are one account with complete purchases") { store in
+        StoreClause("customers that signed data connects are one account with complete purchases") { store in
             let early = try await store.bring(by: [Identity(.originalTransactionID, "x")], purchase: "x")
             let joined = [Identity(.appTransactionID, "1"), Identity(.originalTransactionID, "x")]
             let account = try await store.complete("1")
@@ -82,7 +85,7 @@ extension StoreClause {
             try expect(
                 try await store.read { try $0.members(of: .number(first.id)) }.count == 100, "and they stay merged")
         },
-        StoreClause("undoing a merge handles any number of artifacts, including those that arrive meanwhile") {
+        StoreClause("undoing a merge returns any number of artifacts, and an artifact that arrives meanwhile") {
             store in
             let one = try await store.bring("1")
             let two = try await store.bring("2")
@@ -110,7 +113,8 @@ extension StoreClause {
     ]
 
     static let unboundCustomers: [StoreClause] = [
-        StoreClause("an unbound purchase names every account that has it, until the account is erased") { store in
+        StoreClause("an unbound customer belongs to every account that has the purchase, until the account is erased") {
+            store in
             let purchase = Identity(.originalTransactionID, "x")
             var accounts: [Customer] = []
             for id in ["1", "2", "3", "4"] {
@@ -146,7 +150,8 @@ extension StoreClause {
             }
             try expect(row == nil, "no identity of it is left")
         },
-        StoreClause("an unbound purchase names every customer who has it, also of different users") { store in
+        StoreClause("an unbound customer belongs to every customer who has the purchase, even to different users") {
+            store in
             let named = [Identity(.appTransactionID, "1"), Identity(.originalTransactionID, "x")]
             let account = try await store.bring("1")
             let early = try await store.bring(by: [named[1]], purchase: "x")

@@ -18,7 +18,7 @@ extension StoreClause {
             try expect(lines[0].actor == "ada" && lines[0].action == "grant", "with the actor and the action")
             try expect(lines[0].detail["reason"] == "a letter", "with the reason")
         },
-        StoreClause("of two changes by support, the one that was written last counts, whatever their clocks show") {
+        StoreClause("of two changes by support, the change that was written last applies, whatever the clocks show") {
             store in
             let customer = try await store.bring("1")
             func perform(_ change: CustomerChange, after seconds: TimeInterval) async throws {
@@ -62,7 +62,7 @@ extension StoreClause {
                 try await store.read { try $0.audit(before: nil, of: nil, limit: 1) }.first, "a line")
             try expect(merge.action == "merge" && merge.detail == ["refused": "noSuchOther"], "\(merge)")
         },
-        StoreClause("a change that is requested twice under one ID happens once") { store in
+        StoreClause("a change that is requested twice with one ID happens once") { store in
             let customer = try await store.bring("1")
             let grant = CustomerChange.grant(entitlement: "everything", until: nil)
             try expect(try await store.change(grant, on: customer, request: "r").isNew, "done")
@@ -101,7 +101,7 @@ extension StoreClause {
                 try await store.read { try $0.audit(before: nil, of: customer.publicID, limit: 9) }.isEmpty,
                 "no lines of a customer without changes")
         },
-        StoreClause("an empty text is stored as a text") { store in
+        StoreClause("an empty text is stored as an empty text, not as null") { store in
             try await store.write { try $0.audit(AuditEntry(at: Sample.now, actor: "", action: "look")) }
             let line = try await store.read { try $0.audit(before: nil, of: nil, limit: 1) }.first
             try expect(line?.actor == "" && line?.action == "look", "\(String(describing: line))")

@@ -148,7 +148,7 @@ private final class CountedSession: DatabaseSession {
 
 extension Store {
     /// A store over the same database that counts the work of its transactions. Like another process, it has its own
-    /// write queue. So a test can use this store between two transactions of the other.
+    /// write queue. So a test can use this store between two transactions of the original store.
     package var counted: Store { Store(CountedDatabase(database)) }
 
     /// The counts of a counted store.

@@ -39,7 +39,7 @@ extension StoreClause {
             try expect(try await store.lookUp(4711) == nil, "nil")
             try expect(try await store.lookUp(-1) == nil, "nil for a negative one")
         },
-        StoreClause("environments never mix") { store in
+        StoreClause("the same app transaction ID in another environment belongs to another customer") { store in
             let one = try await store.update { $0.add([Sample.artifact("a")]) }
             for realm in [Realm(.sandbox), Realm(.xcode), Realm(.production, isTest: true)] {
                 let other = try await store.update(in: realm) { $0.add([Sample.artifact("a")]) }
@@ -48,7 +48,8 @@ extension StoreClause {
                 try expect(try await store.lookUp(other.id)?.realm == realm, "also when looked up")
             }
         },
-        StoreClause("the ID of an app transaction overrides the ID of a transaction") { store in
+        StoreClause("if an app transaction ID and a transaction ID find two customers, the app transaction decides") {
+            store in
             let one = try await store.update("1") { $0.identify(by: [Identity(.originalTransactionID, "x")]) }
             let two = try await store.update("2") { $0.identify(by: [Identity(.originalTransactionID, "x")]) }
             try expect(one.id != two.id, "two acquisitions are two customers, although they share a transaction")
@@ -62,7 +63,7 @@ extension StoreClause {
             ) { (CustomerUpdate(of: $0), ()) }
             try expect(byPurchase.0.id == one.id, "a transaction ID stays with its first customer")
         },
-        StoreClause("a customer known by a purchase can get the acquisition's ID later") { store in
+        StoreClause("a customer who was found by a purchase can get an app transaction ID later") { store in
             let purchase = Identity(.originalTransactionID, "x")
             let first = try await store.update([purchase], in: Sample.production, at: Sample.now) {
                 (CustomerUpdate(of: $0), ())
@@ -75,7 +76,7 @@ extension StoreClause {
             let third = try await store.update { _ in }
             try expect(third.id == first.0.id, "also found by only the acquisition")
         },
-        StoreClause("an unknown acquisition on a known device is another customer") { store in
+        StoreClause("a new app transaction ID on a known device belongs to another customer") { store in
             let device = Identity(.device, "d")
             let one = try await store.update("1") { $0.identify(by: [device]) }
             let two = try await store.update(
@@ -83,19 +84,19 @@ extension StoreClause {
             ) { (CustomerUpdate(of: $0), ()) }
             try expect(one.id != two.0.id, "two customers")
         },
-        StoreClause("public ids are random and different") { store in
+        StoreClause("fifty customers have different public IDs") { store in
             var seen: Set<String> = []
             for number in 0..<50 { seen.insert(try await store.update(String(number)) { _ in }.publicID) }
             try expect(seen.count == 50, "50 ids")
         },
-        StoreClause("a database has an ID that stays") { store in
+        StoreClause("a database has an ID of 16 bytes") { store in
             try expect(store.databaseID.count == 16, "16 bytes")
             try await store.read { try $0.check() }
         },
     ]
 
     static let concurrency: [StoreClause] = [
-        StoreClause("64 concurrent updates of one customer all count, and create one customer") { store in
+        StoreClause("64 concurrent updates of one customer are all saved, and create one customer") { store in
             let ids = try await withThrowingTaskGroup(of: Int64.self) { group in
                 for number in 0..<64 {
                     group.addTask {

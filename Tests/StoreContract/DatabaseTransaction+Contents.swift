@@ -6,7 +6,7 @@ extension DatabaseTransaction {
         guard try session.row("SELECT count(*) FROM database") != nil else { throw .failed("it doesn't respond") }
     }
 
-    /// The numbers of the customers that weren't merged into others.
+    /// The numbers of the customers that weren't merged into other customers.
     package func customers(after id: Int64, limit: Int) throws(StoreError) -> [Int64] {
         try session.rows(
             "SELECT id FROM customers WHERE id > $1 AND merged_into IS NULL ORDER BY id LIMIT $2",

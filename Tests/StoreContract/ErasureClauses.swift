@@ -4,7 +4,8 @@ import TenureStore
 
 extension StoreClause {
     static let erasure: [StoreClause] = [
-        StoreClause("an erased customer leaves counts and audit lines, and returns as a new customer") { store in
+        StoreClause("an erasure leaves only counts and audit lines, and the person returns as a new customer") {
+            store in
             let policy = try unwrap(
                 try await store.write(at: Sample.now, locking: [.policies]) { try $0.record(policy: [1], sha256: [1]) }
                     .first?.version, "a version")
@@ -56,7 +57,7 @@ extension StoreClause {
             try expect(
                 again.facts.promises.isEmpty && again.facts.support.isEmpty, "without the earlier promises and grants")
         },
-        StoreClause("a number is never assigned twice") { store in
+        StoreClause("the number of an erased customer is never assigned again") { store in
             let last = try await store.bring("1")
             _ = try await store.change(.erase, on: last)
             try expect(try await store.bring("2").id != last.id, "another number")

@@ -27,7 +27,7 @@ extension StoreClause {
             let second = try unwrap(try await store.claim(after: 60), "the same job again")
             try expect(second.id == first.id && second.tries == 1, "the same, tried once: \(second)")
         },
-        StoreClause("a postponed job comes back when it is due, the longest waiting one first") { store in
+        StoreClause("postponed jobs come back when they are due, in the order of their due dates") { store in
             let one = try await store.bringWithJob("1")
             let two = try await store.bringWithJob("2")
             for seconds in [300.0, 200] {
@@ -56,7 +56,7 @@ extension StoreClause {
             while try await store.claim() != nil { count += 1 }
             try expect(count == 12, "all jobs: \(count)")
         },
-        StoreClause("a merged customer's jobs each ask for the account that they were created for") { store in
+        StoreClause("each job of a merged customer asks for the account for which it was created") { store in
             let one = try await store.bringWithJob("1")
             let two = try await store.bringWithJob("2")
             _ = try await store.change(.merge(other: two.publicID), on: one)
@@ -99,7 +99,7 @@ extension StoreClause {
             try expect(job.customer.id == owner.id, "the customer into whom they were merged")
             try expect(job.identities.contains(Identity(.appTransactionID, "1")), "\(job.identities)")
         },
-        StoreClause("the jobs of an erased customer are removed, and finishing one late changes no other job") {
+        StoreClause("the jobs of an erased customer are removed, and finishing a removed job changes no other job") {
             store in
             let one = try await store.bringWithJob("1")
             let two = try await store.bringWithJob("2")

@@ -33,7 +33,8 @@ extension StoreClause {
                 try expect(piece.changedRows <= 20 * ordinary.changedRows, "\(of): \(piece.changedRows) rows")
             }
             try await large.expect(isThere: false)
-            // Three accounts have one purchase: a sync finds the first by it, and unbound artifacts also the others.
+            // Three accounts have one purchase. A sync finds the first account by the purchase, and unbound artifacts
+            // find all three.
             let expected = [
                 "customers": 3, "identities": 6, "artifacts": 3, "outbox": 3, "deliveries": 6, "rehearsals": 41,
             ]
@@ -162,7 +163,7 @@ extension StoreClause {
     /// Changes by support and messages about large customers. Slow work is done before the transaction that writes
     /// rows.
     static let largeCustomers: [StoreClause] = [
-        StoreClause("support can change a large customer like any other, in one short transaction") { store in
+        StoreClause("support can change a large customer in one short transaction") { store in
             let counted = store.counted
             let ordinary = try await counted.ordinary()
             let known = try await counted.show(0..<2000, by: "known")
@@ -188,7 +189,7 @@ extension StoreClause {
             let rows = try unwrap(try await store.read { try $0.rows(of: known.id) }, "the rows")
             try expect(try Sample.facts(of: rows) == rows.customer.facts, "as the rows prove")
         },
-        StoreClause("a grant by support keeps what others write to a large customer meanwhile") { store in
+        StoreClause("a grant by support keeps what other transactions write to a large customer meanwhile") { store in
             let counted = store.counted
             let known = try await counted.show(0..<2000, by: "known")
             counted.counts.reset { number in
@@ -312,7 +313,7 @@ private struct LargePerson {
         }
     }
 
-    /// Stores rehearsals that have the customer as an example, and one that doesn't.
+    /// Stores rehearsals that have the customer as an example, and one rehearsal that doesn't.
     func rehearse(_ count: Int) async throws {
         let publication = try await base.write(at: Sample.now, locking: [.policies]) {
             try $0.start(with: [1], sha256: [1])

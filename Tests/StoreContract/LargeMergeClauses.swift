@@ -21,7 +21,8 @@ extension StoreClause {
                 for known in [one, two] { try await store.expect(isOne ? 4000 : 2000, of: known) }
             }
         },
-        StoreClause("large accounts of one user become one customer in short transactions, and part again") { store in
+        StoreClause("large accounts of one user become one customer in short transactions, and are separated again") {
+            store in
             let counted = store.counted
             let ordinary = try await counted.ordinary()
             let one = try await counted.show(0..<2000, by: "one")
@@ -37,7 +38,8 @@ extension StoreClause {
                 for known in [one, two] { try await store.expect(isOne ? 4000 : 2000, of: known) }
             }
         },
-        StoreClause("a merge and its undoing keep what others write to large customers meanwhile") { store in
+        StoreClause("a merge and its undoing keep what other transactions write to large customers meanwhile") {
+            store in
             let counted = store.counted
             let one = try await counted.show(0..<2000, by: "one")
             let two = try await counted.show(5000..<7000, by: "two")
@@ -56,7 +58,7 @@ extension StoreClause {
                 try await store.expect(round == 0 ? 4003 : 2006, of: two)
             }
         },
-        StoreClause("a merge or its undoing that breaks off changes nothing, and can be repeated") { store in
+        StoreClause("an interrupted merge, or undoing of a merge, changes nothing and can be repeated") { store in
             let counted = store.counted
             let one = try await counted.show(0..<2000, by: "one")
             let two = try await counted.show(5000..<7000, by: "two")

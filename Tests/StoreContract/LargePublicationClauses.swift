@@ -40,7 +40,7 @@ extension StoreClause {
             try restored.expectShort(than: ordinary, "a rollback")
             try await store.expect(promises: 1, purchases: 2000, of: owner)
         },
-        StoreClause("a publication keeps what others write to large customers meanwhile") { store in
+        StoreClause("a publication keeps what other transactions write to large customers meanwhile") { store in
             let counted = store.counted
             let start = try await store.write(at: Sample.now, locking: [.policies]) {
                 try $0.start(with: [1], sha256: [1])
@@ -82,14 +82,15 @@ extension StoreClause {
             }
             guard case .published(let rollback) = back else { throw BrokenClause(description: "\(back)") }
             try expect(rollback.counts.restored == 100, "\(rollback.counts)")
-            // Only the entries of the promises are decoded. So other writers wait for a few customers, not for all.
+            // Only the entries of the promises are decoded. So other writers wait for a few customers, not for
+            // all customers.
             for write in work.writes {
                 try expect(write.statements <= 20 * ordinary.statements, "\(write.statements) statements")
                 try expect(write.changedRows <= 60, "\(write.changedRows) rows")
             }
             for customer in customers { try await store.expect(promises: 1, purchases: 0, of: customer) }
         },
-        StoreClause("an unfinished publication counts as a whole for each reader and each change") { store in
+        StoreClause("an unfinished publication has its full effect for each reader and each change") { store in
             let (start, taken, customers) = try await store.takePromises(of: 3, isFinished: false)
             try expect(taken.counts.ended == 3, "\(taken.counts)")
             func kinds(of customer: Customer) async throws -> [StoredEvent.Kind] {
@@ -128,7 +129,8 @@ extension StoreClause {
                 try expect(try await kinds(of: customer) == [.promisesEnded, .promisesRestored], "once each")
             }
         },
-        StoreClause("an unfinished rollback doesn't restore what the publication that it returns to ended") { store in
+        StoreClause("an unfinished rollback restores no promise that the publication to which it returns has ended") {
+            store in
             let (_, taken, customers) = try await store.takePromises(of: 1)
             let owner = customers[0]
             _ = try await store.update("0") { $0.promise(Sample.promise("cloud", policy: taken.version)) }
@@ -151,7 +153,8 @@ extension StoreClause {
             try await store.finishPublication(at: Sample.now)
             try await store.expect(promises: 1, purchases: 0, of: owner)
         },
-        StoreClause("support can act on a large customer with a promise that a publication still has to end") { store in
+        StoreClause("support can grant a right to a large customer with a promise that a publication still has to end")
+        { store in
             let start = try await store.write(at: Sample.now, locking: [.policies]) {
                 try $0.start(with: [1], sha256: [1])
             }
@@ -165,7 +168,7 @@ extension StoreClause {
             try await store.finishPublication(at: Sample.now)
             try await store.expect(promises: 0, purchases: 2000, of: owner)
         },
-        StoreClause("promises that were marked for a publication count until it takes effect") { store in
+        StoreClause("promises that are marked for a publication apply until the publication takes effect") { store in
             let start = try await store.write(at: Sample.now, locking: [.policies]) {
                 try $0.start(with: [1], sha256: [1])
             }
@@ -207,7 +210,8 @@ extension StoreClause {
             try expect(try await store.markedPromises() == 0, "the first one didn't take effect")
             try await store.expect(promises: 1, purchases: 1, of: customer)
         },
-        StoreClause("a rollback that breaks off is finished later, and the next publication waits for it") { store in
+        StoreClause("an interrupted rollback is finished later, and until then no other publication succeeds") {
+            store in
             let counted = store.counted
             try await store.write(at: Sample.now, locking: [.endpoints]) {
                 try $0.register([Endpoint(name: "all")], comparisonKey: "a")
@@ -273,7 +277,7 @@ extension StoreClause {
             let now = try await store.present(customer)
             try expect(now.facts.proofs == [Sample.proof("rebuilt")] && now.facts.purchases.count == 2000, "stored")
         },
-        StoreClause("a rebuild keeps what others write meanwhile") { store in
+        StoreClause("a rebuild keeps what other transactions write meanwhile") { store in
             let counted = store.counted
             let customer = try await counted.show(0..<2000, by: "large")
             // The facts contain this purchase already, so its artifact changes no byte of them.

@@ -107,7 +107,7 @@ extension StoreClause {
                 }
             }
         },
-        StoreClause("a customer who gets one of the identities meanwhile is merged") { store in
+        StoreClause("a customer who gets an identity of a large update meanwhile is merged") { store in
             let counted = store.counted
             counted.counts.reset { number in
                 guard number == 3 else { return }
@@ -135,7 +135,7 @@ extension StoreClause {
     ]
 
     static let unbound: [StoreClause] = [
-        StoreClause("an unbound customer names the customers of its artifacts, and is erased with any of them") {
+        StoreClause("an unbound customer belongs to the customers of its artifacts, and is erased with any customer") {
             store in
             let owner = try await store.bring("1", purchases: ["a"])
             let other = try await store.bring("2", purchases: ["b"])
@@ -167,7 +167,7 @@ extension StoreClause {
             try expect(try await store.lookUp(shown.unbound.id) == nil, "gone with one of them")
             try expect(try await store.lookUp(owner.id) == owner, "the other named customer stays")
         },
-        StoreClause("an unbound customer isn't merged with another one, in either direction") { store in
+        StoreClause("an unbound customer can't be merged with another customer") { store in
             let (owner, stranger) = (try await store.bring("1"), try await store.bring("2"))
             let unbound = Identity(unboundLedBy: .app, naming: Identity(.appTransactionID, "1"), showing: "x")
             let shown = try unwrap(
@@ -188,7 +188,7 @@ extension StoreClause {
             try expect(shown == nil, "no customer is named")
             try expect(try await store.read { try $0.newestCustomer() } == 0, "and none is created")
         },
-        StoreClause("support's changes to an unbound customer stay") { store in
+        StoreClause("support's revocation for an unbound customer stays when the artifacts are sent again") { store in
             let owner = try await store.bring("1")
             let unbound = Identity(unboundLedBy: .app, naming: Identity(.appTransactionID, "1"), showing: "x")
             func show() async throws -> UnboundCustomer {

@@ -4,7 +4,7 @@ import TenureStore
 
 extension StoreClause {
     static let notifications: [StoreClause] = [
-        StoreClause("a notification comes back byte by byte") { store in
+        StoreClause("a stored notification is read unchanged") { store in
             let sent = Sample.notification("1")
             let reception = try await store.receive(sent, about: [Identity(.originalTransactionID, "x")])
             try expect(reception.isNew, "new")
@@ -13,7 +13,7 @@ extension StoreClause {
             try expect(rows.notifications.map(\.notification) == [sent], "the same")
             try expect(rows.notifications.map(\.receivedAt) == [Sample.now], "with its time")
         },
-        StoreClause("a notification counts once, and its customer is found by a later sync") { store in
+        StoreClause("a repeated notification changes nothing, and a later sync finds its customer") { store in
             let identities = [Identity(.appTransactionID, "704"), Identity(.originalTransactionID, "x")]
             let first = try await store.receive(Sample.notification("1"), about: identities) {
                 $0.add([], purchases: [Sample.purchase("1")])
@@ -33,7 +33,7 @@ extension StoreClause {
             try expect(try await store.read { try $0.customers(after: 0, limit: 9) }.isEmpty, "no customer was made")
             try expect(try await store.receive(Sample.notification("t"), about: []).isNew == false, "known")
         },
-        StoreClause("64 attempts to deliver one notification at once count once") { store in
+        StoreClause("of 64 concurrent deliveries of one notification, one delivery is new") { store in
             let new = try await withThrowingTaskGroup(of: Bool.self) { group in
                 for _ in 0..<64 {
                     group.addTask {
@@ -46,7 +46,7 @@ extension StoreClause {
             }
             try expect(new == 1, "\(new) were new")
         },
-        StoreClause("an app account token finds all customers with it, and identifies none of them") { store in
+        StoreClause("an app account token finds all customers with the token, and merges no customers") { store in
             let token = "9b2f0e52-6c0c-4a53-9a0f-5d1f4a0f7b11"
             for (id, purchase) in [("1", "x"), ("1", "y"), ("2", "z")] {
                 _ = try await store.update(id) { update in
@@ -64,7 +64,7 @@ extension StoreClause {
     ]
 
     static let trials: [StoreClause] = [
-        StoreClause("a repeated trial session counts once") { store in
+        StoreClause("a repeated trial session is counted once") { store in
             let customer = try await store.update { _ in }
             let first = try unwrap(try await store.begin("a", for: customer.id, of: 2), "a session")
             try expect(first.isCounted && first.use.sessions == 0, "the first")
@@ -77,7 +77,7 @@ extension StoreClause {
             let other = try unwrap(try await store.begin("c", for: customer.id, of: 2, entitlement: "cloud"), "it")
             try expect(other.isCounted, "another entitlement has another trial")
         },
-        StoreClause("64 sessions at once never exceed the count") { store in
+        StoreClause("64 concurrent trial sessions never exceed the allowed number") { store in
             let customer = try await store.update { _ in }
             let counted = try await withThrowingTaskGroup(of: Bool.self) { group in
                 for number in 0..<64 {
@@ -87,7 +87,7 @@ extension StoreClause {
             }
             try expect(counted == 5, "\(counted) were counted")
         },
-        StoreClause("merged customers add their trial sessions") { store in
+        StoreClause("a merged customer has the trial sessions of every account") { store in
             let one = try await store.update([Identity(.originalTransactionID, "x")])
             let two = try await store.update([Identity(.originalTransactionID, "y")])
             _ = try await store.begin("a", for: one.id, of: 3)
@@ -140,16 +140,16 @@ extension StoreClause {
 
     static let devices: [StoreClause] = [
         StoreClause("devices and their entitlement tokens are counted") { store in
-            let customer = try await store.see("a", certificate: true)
-            _ = try await store.see("a", certificate: false, after: 60)
-            _ = try await store.see("b", certificate: true, after: 30)
+            let customer = try await store.see("a", getsToken: true)
+            _ = try await store.see("a", getsToken: false, after: 60)
+            _ = try await store.see("b", getsToken: true, after: 30)
             let devices = try await store.devices(of: customer.id)
             try expect(devices.map(\.device) == ["a", "b"], "the latest first")
             try expect(devices.map(\.entitlementTokens) == [1, 1], "one each")
             try expect(devices.first?.firstSeen == Sample.now, "first seen")
             try expect(devices.first?.lastSeen == Sample.now.addingTimeInterval(60), "last seen")
         },
-        StoreClause("more devices than the limit are an event, once a day") { store in
+        StoreClause("more devices than the limit cause an event, once a day") { store in
             var id: Int64 = 0
             for number in 0..<8 { id = try await store.see("d\(number)", limit: 3, after: Double(number)).id }
             let seen = id
@@ -163,7 +163,7 @@ extension StoreClause {
                 try await store.read { try $0.rows(of: seen) }?.events.count == 2,
                 "a new one on another day is an event")
         },
-        StoreClause("the devices of merged customers count together, each once") { store in
+        StoreClause("the devices of merged customers are counted together, each device once") { store in
             let customer = try await store.see("a", limit: 3)
             var other = customer
             for device in ["a", "b", "c"] { other = try await store.see(device, of: "705", limit: 3) }
@@ -211,14 +211,14 @@ extension Store {
     }
 
     fileprivate func see(
-        _ device: String, of account: String = "704", certificate: Bool = true, limit: Int = 20,
+        _ device: String, of account: String = "704", getsToken: Bool = true, limit: Int = 20,
         after seconds: Double = 0
     ) async throws -> Customer {
         let identities = [Identity(.appTransactionID, account)]
         return try await update(identities, in: Sample.production, at: Sample.now.addingTimeInterval(seconds)) {
             known in
             var update = CustomerUpdate(of: known)
-            update.addUse(of: DeviceUse(device: device, getsEntitlementToken: certificate, limit: limit))
+            update.addUse(of: DeviceUse(device: device, getsEntitlementToken: getsToken, limit: limit))
             return (update, ())
         }.0
     }

@@ -4,7 +4,7 @@ import TenureStore
 
 extension StoreClause {
     static let links: [StoreClause] = [
-        StoreClause("acquisitions of one user are one customer until the link ends") { store in
+        StoreClause("accounts of one user are one customer until the link ends") { store in
             let (one, two) = (try await store.bring("1", purchases: ["a"]), try await store.bring("2"))
             try expect(try await store.change(.link(user: "u", .never), on: one).isNew, "linked")
             try expect(
@@ -21,7 +21,7 @@ extension StoreClause {
             try expect(
                 try await store.change(.unlink(user: "u"), on: two).refusal == .notLinked, "it isn't linked anymore")
         },
-        StoreClause("never: an acquisition stays with its first user") { store in
+        StoreClause("with transfer never, an acquisition stays with its first user") { store in
             let one = try await store.bring("1")
             _ = try await store.change(.link(user: "u", .never), on: one)
             try expect(
@@ -29,7 +29,8 @@ extension StoreClause {
             _ = try await store.change(.unlink(user: "u"), on: one)
             try expect(try await store.change(.link(user: "v", .never), on: one).isNew, "free again")
         },
-        StoreClause("newest: an acquisition moves to its latest user with its promise, and an event records it") {
+        StoreClause("with transfer newest, an acquisition moves to its latest user with its promise, and causes events")
+        {
             store in
             let policy = try unwrap(
                 try await store.write(at: Sample.now, locking: [.policies]) { try $0.record(policy: [1], sha256: [1]) }
@@ -54,7 +55,7 @@ extension StoreClause {
                 ],
                 "the first user has the rest")
         },
-        StoreClause("newest: the customer into whom the others were merged can move too") { store in
+        StoreClause("with transfer newest, the customer into whom other customers were merged can move") { store in
             let (one, two, three) = (
                 try await store.bring("1"), try await store.bring("2"), try await store.bring("3")
             )
@@ -73,7 +74,7 @@ extension StoreClause {
                     one.id
                 ], "v's")
         },
-        StoreClause("newest: the only acquisition of a user leaves no link behind") { store in
+        StoreClause("with transfer newest, moving the only acquisition of a user leaves no link behind") { store in
             let one = try await store.bring("1")
             _ = try await store.change(.link(user: "u", .newest), on: one)
             _ = try await store.change(.link(user: "v", .newest), on: one)
@@ -84,7 +85,7 @@ extension StoreClause {
             let events = try unwrap(try await store.read { try $0.rows(of: one.id) }, "the rows").events
             try expect(events.map(\.kind) == [.linked, .unlinked, .transferred], "an event for each step")
         },
-        StoreClause("share: both users are one customer") { store in
+        StoreClause("with transfer share, two users with one acquisition are one customer") { store in
             let (one, two) = (try await store.bring("1"), try await store.bring("2"))
             _ = try await store.change(.link(user: "u", .share), on: one)
             _ = try await store.change(.link(user: "v", .share), on: two)

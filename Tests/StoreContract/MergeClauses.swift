@@ -4,7 +4,8 @@ import TenureStore
 
 extension StoreClause {
     static let merges: [StoreClause] = [
-        StoreClause("customers that signed data names together become one, with the facts of each") { store in
+        StoreClause("customers that signed data connects become one customer, with the facts of each customer") {
+            store in
             let bought = Identity(.originalTransactionID, "77")
             let (buyer, _) = try await store.update([bought], in: Sample.production, at: Sample.now) {
                 var update = CustomerUpdate(of: $0)
@@ -31,7 +32,7 @@ extension StoreClause {
             try expect(Set(rows.artifacts.map(\.artifact.sha256)).count == 2, "with both artifacts")
             try expect(rows.events.map(\.kind).contains(.merged), "and the merge as an event")
         },
-        StoreClause("customers with different acquisitions stay two, even if signed data names both") { store in
+        StoreClause("customers with different acquisitions stay separate, even if signed data connects them") { store in
             let bought = Identity(.originalTransactionID, "77")
             let one = try await store.update("1") { $0.identify(by: [bought]) }
             let other = try await store.update("2") { _ in }
@@ -42,8 +43,9 @@ extension StoreClause {
             try expect(found.id == other.id, "the acquisition decides")
             try expect(try await store.lookUp(one.id)?.id == one.id, "the other is still there")
         },
-        StoreClause("two customers who each have an app transaction stay two, whether or not it has an ID") { store in
-            // The first customers have one purchase, the second ones so many that the update is written in pieces.
+        StoreClause("two customers who each have an app transaction stay separate, with or without its ID") { store in
+            // In the first round, the customers have one purchase. In the second round, they have so many purchases
+            // that the update is written in pieces.
             for (index, count) in [1, 800].enumerated() {
                 for (mine, theirs) in [(nil, nil), (nil, "b"), ("a", nil)] as [(String?, String?)] {
                     let name = "\(mine ?? "") \(theirs ?? "") \(count)"
@@ -82,7 +84,7 @@ extension StoreClause {
             try expect(first != nil && first == last, "one customer")
             try expect(try await store.read { try $0.customers(after: 0, limit: 9) }.count == 1, "only one is listed")
         },
-        StoreClause("rebuilt facts replace those of one customer and of no other") { store in
+        StoreClause("rebuilt facts replace the facts of one customer and of no other customer") { store in
             let one = try await store.update("1") { $0.add([Sample.artifact("a")], proving: [Sample.proof()]) }
             let other = try await store.update("2") { $0.add([], proving: [Sample.proof("2")]) }
             let same = try await store.rebuild(one.id) { rows throws(StoreError) in rows.customer.facts }

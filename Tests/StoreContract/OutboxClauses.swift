@@ -29,7 +29,7 @@ extension StoreClause {
             try expect(outbox.first?.deliveries.map(\.endpoint) == ["all"], "for one endpoint")
             try expect(message.event.hasPrefix("evt_") && message.event.utf8.count == 28, "with an id")
         },
-        StoreClause("a merge of customers is a message") { store in
+        StoreClause("a merge of customers stores a message") { store in
             try await store.listen(Endpoint(name: "all"))
             let one = try await store.update("1") { _ in }
             let identities = [Identity(.appTransactionID, "1"), Identity(.originalTransactionID, "x")]
@@ -45,7 +45,7 @@ extension StoreClause {
             let data = #"{"because":"signedTogether","merged":"\#(other.publicID)"}"#
             try expect(merged.data == Array(data.utf8), "with the ID of the other")
         },
-        StoreClause("a policy is a message once, with its version") { store in
+        StoreClause("a repeated start with a policy stores one message, with the policy's version") { store in
             try await store.listen(Endpoint(name: "all"))
             for _ in 0..<2 {
                 _ = try await store.write(at: Sample.now, locking: [.policies]) {
@@ -62,7 +62,7 @@ extension StoreClause {
     static let endpoints: [StoreClause] = [
         StoreClause("the endpoints of another process still get messages") { store in
             try await store.listen(Endpoint(name: "theirs"))
-            // Another process starts without endpoints, then one with another endpoint.
+            // A second process starts without endpoints, and a third process starts with another endpoint.
             try await store.listen()
             try await store.listen(Endpoint(name: "ours"))
             _ = try await store.update {
@@ -142,7 +142,7 @@ extension StoreClause {
                 due.map(\.id) == [customer.id] && due.first?.sentEntitlements == sent,
                 "at the end, with the sent entitlements")
         },
-        StoreClause("a change that a comparison finds is one message") { store in
+        StoreClause("a change that a comparison finds stores one message") { store in
             try await store.listen(Endpoint(name: "all"))
             _ = try await store.update { $0.completePurchases() }
             for _ in 0..<2 {
@@ -154,7 +154,7 @@ extension StoreClause {
             }
             try expect(try await store.outbox().map(\.message.type) == ["entitlement.granted"], "once")
         },
-        StoreClause("a customer who can't be decided is compared again a minute later") { store in
+        StoreClause("a customer without a decision is compared again a minute later") { store in
             try await store.listen(Endpoint(name: "all"))
             _ = try await store.update { $0.completePurchases() }
             try expect(try await store.compareDueCustomers(at: Sample.now, limit: 10) { _ in nil } == 1, "one")
@@ -162,7 +162,7 @@ extension StoreClause {
             let later = Sample.now.addingTimeInterval(61)
             try expect(try await store.compareDueCustomers(at: later, limit: 10) { _ in nil } == 1, "a minute later")
         },
-        StoreClause("new endpoint settings compare all customers once, except unbound ones") { store in
+        StoreClause("new endpoint settings compare all customers once, except unbound customers") { store in
             for number in 0..<5 { _ = try await store.update(String(number)) { _ in } }
             _ = try await store.update([Identity(.unbound, "app 1 x")], in: Sample.production, at: Sample.now) {
                 (CustomerUpdate(of: $0), ())
@@ -191,7 +191,7 @@ extension StoreClause {
             try expect(try await store.claim("a", at: 59).isEmpty, "the lease holds")
             let second = try await store.claim("a", at: 60)
             try expect(second.map(\.attempt) == [2], "its end frees it")
-            // The first worker was only slow. Its result is logged, and the second worker's result counts.
+            // The first worker was only slow. Its result is logged, and the second worker's result applies.
             try await store.write(at: Sample.now) {
                 try $0.settle(try unwrap(first.first, "1"), as: .failed(status: nil, detail: "late", retryAt: nil))
             }
@@ -203,11 +203,12 @@ extension StoreClause {
             try expect(delivery.attempts.map(\.status) == [nil, 204], "both are logged")
             try expect(try await store.claim("a", at: 1e6).isEmpty, "and it isn't delivered again")
         },
-        StoreClause("a customer's messages are delivered in order, and don't wait for other customers") { store in
+        StoreClause("a customer's messages are delivered in order, and don't wait for other customers' messages") {
+            store in
             try await store.listen(Endpoint(name: "a"))
             for id in ["1", "1", "2"] {
                 _ = try await store.update(id) {
-                    // Each update has another entitlement, so each one makes a message.
+                    // Each update has another entitlement, so each update makes a message.
                     let sent = SentEntitlements(rights: [UUID().uuidString: .init(until: nil)])
                     $0.entitlementChange = .reported([Sample.granted], sent, nextComparison: nil)
                 }

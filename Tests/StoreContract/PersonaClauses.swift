@@ -23,7 +23,8 @@ extension StoreClause {
             try expect(try await store.read { try $0.persona(4711) } == nil, "no persona by another number")
             try expect(try await store.read { try $0.persona(by: "per_x") } == nil, "no persona by another ID")
         },
-        StoreClause("a name belongs to one valid persona, and a set is created completely or not at all") { store in
+        StoreClause("a name belongs to one valid persona, and several personas are created together or not at all") {
+            store in
             _ = try await store.write(at: Sample.now, locking: [.personas]) {
                 try $0.create([Sample.persona("early")], replacing: false, actor: "ada")
             }

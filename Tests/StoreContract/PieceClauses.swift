@@ -3,7 +3,7 @@ import TenureCore
 import TenureStore
 
 extension StoreClause {
-    /// Updates with many artifacts. Each piece is short, and no artifact counts before the last piece.
+    /// Updates with many artifacts. Each piece is short, and no artifact is used before the last piece.
     static let pieces: [StoreClause] = [
         StoreClause("every kind of large update is written in pieces, each no longer than twenty ordinary updates") {
             store in
@@ -36,7 +36,7 @@ extension StoreClause {
             let now = try await store.present(known)
             try expect(now.facts.purchases.count == 4001, "all of it: \(now.facts.purchases.count)")
         },
-        StoreClause("an update with about as many identities as may be locked locks no more than the limit") { store in
+        StoreClause("an update with about as many identities as the lock limit locks at most 64 keys") { store in
             let counted = store.counted
             for count in 62...66 {
                 let identities = (0..<count).map { Identity(.originalTransactionID, "\(count) \($0)") }
@@ -55,8 +55,9 @@ extension StoreClause {
                 try expect(customer?.facts.purchases.count == 2, "one customer with both")
             }
         },
-        StoreClause("artifacts count from the last piece of their update on, and an interrupted update can be repeated")
-        { store in
+        StoreClause(
+            "artifacts are used after the last piece of their update, and an interrupted update can be repeated"
+        ) { store in
             let counted = store.counted
             counted.counts.reset()
             _ = try await counted.show(0..<200, by: "counted")
@@ -77,14 +78,14 @@ extension StoreClause {
                         try await store.read { try $0.details(of: .number(left.id), with: []) }, "a details")
                     try expect(details.artifacts.isEmpty, "\(broken): the details list none")
                 }
-                // The second list has one artifact fewer, so the missing one belongs to no finished update.
+                // The second list has one artifact fewer, so the missing artifact belongs to no finished update.
                 let customer = try await counted.show(first..<first + 199, by: id)
                 let rows = try unwrap(try await store.read { try $0.rows(of: customer.id) }, "the rows")
                 try expect(rows.artifacts.count == 199, "\(broken): \(rows.artifacts.count) artifacts")
                 try expect(try Sample.facts(of: rows) == customer.facts, "\(broken): as the rows prove")
             }
         },
-        StoreClause("an artifact that another update writes meanwhile counts once") { store in
+        StoreClause("an artifact that another update writes meanwhile is stored once") { store in
             let counted = store.counted
             counted.counts.reset { number in
                 guard number == 5 else { return }
@@ -100,7 +101,7 @@ extension StoreClause {
             try expect(rows.artifacts.count == 300, "\(rows.artifacts.count) artifacts")
             try expect(try Sample.facts(of: rows) == customer.facts, "as the rows prove")
         },
-        StoreClause("concurrent large updates of one customer all count") { store in
+        StoreClause("concurrent large updates of one customer are all saved") { store in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for list in 0..<6 {
                     group.addTask { _ = try await store.show(list * 100..<list * 100 + 200, by: "large") }

@@ -4,7 +4,8 @@ import TenureStore
 
 extension StoreClause {
     static let publications: [StoreClause] = [
-        StoreClause("the first policy decides from the start, and another one after its publication") { store in
+        StoreClause("the first policy decides from the start, and another policy decides after its publication") {
+            store in
             try expect(try await store.read { try $0.publication() } == nil, "no publication yet")
             let start = try await store.write(at: Sample.now, locking: [.policies]) {
                 try $0.start(with: [1], sha256: [1])
@@ -28,7 +29,8 @@ extension StoreClause {
             try expect(
                 lines[1].detail["reason"] == "because" && lines[1].detail["author"] == "ada", "with reason and author")
         },
-        StoreClause("of two publications based on the same one, the second is refused as overtaken") { store in
+        StoreClause("of two publications based on one earlier publication, the second is refused as overtaken") {
+            store in
             let start = try await store.write(at: Sample.now, locking: [.policies]) {
                 try $0.start(with: [1], sha256: [1])
             }
@@ -87,7 +89,8 @@ extension StoreClause {
             let unbounded = try await store.attempt([1], after: publication, action: .rollback, evaluation: evaluation)
             guard case .published = unbounded else { throw BrokenClause(description: "not published: \(unbounded)") }
         },
-        StoreClause("a customer who was merged or erased since the evaluation doesn't count as losing") { store in
+        StoreClause("a customer who was merged or erased since the evaluation isn't counted as losing rights") {
+            store in
             let start = try await store.write(at: Sample.now, locking: [.policies]) {
                 try $0.start(with: [1], sha256: [1])
             }
@@ -112,15 +115,15 @@ extension StoreClause {
             try expect(publication.counts.losing == 0 && publication.counts.customers == 0, "no customer is left")
         },
         StoreClause(
-            "new and removed unbound customers don't prevent a publication, and all present ones are checked"
+            "new and removed unbound customers don't prevent a publication, and every unbound customer is checked"
         ) {
             store in
             let start = try await store.write(at: Sample.now, locking: [.policies]) {
                 try $0.start(with: [1], sha256: [1])
             }
             let one = try await store.update("1") { $0.add([Sample.artifact("a")]) }
-            // The store keeps fewer unbound customers for one customer, so it removes the first ones before the
-            // publication.
+            // The store keeps fewer unbound customers for one customer, so it removes the first unbound customers
+            // before the publication.
             for number in 0..<15 { _ = try await store.unbound(number) }
             let evaluation = PublicationEvaluation(at: try await store.write { try $0.position() })
             for number in 15..<40 { _ = try await store.unbound(number) }
@@ -179,7 +182,7 @@ extension StoreClause {
             }
             let before = evaluation.customers
             _ = try await store.change(.erase, on: other, reason: "a \"refused\": parcel")
-            // The erased customers' rows were the last ones. Their numbers must not be used again.
+            // The erased customers' rows were the last rows. Their numbers must not be used again.
             let new = try await store.bring("3")
             let erased = try await store.attempt([3], after: publication, evaluation: evaluation, allowance: before) {
                 subject in
@@ -201,7 +204,7 @@ extension StoreClause {
                 try expect(changes.outdated.contains(one.id) == isNoted, "after \(hours) hours")
             }
         },
-        StoreClause("too many changed customers are left to another round") { store in
+        StoreClause("a publication with too many changed customers is left to another round") { store in
             let start = try await store.write(at: Sample.now, locking: [.policies]) {
                 try $0.start(with: [1], sha256: [1])
             }
@@ -229,7 +232,7 @@ extension StoreClause {
             }
             try expect(publication.counts.gaining == 3 && publication.counts.losing == 0, "\(publication.counts)")
         },
-        StoreClause("an evaluation has every production customer once, and marks unbound ones") { store in
+        StoreClause("an evaluation has every production customer once, and marks unbound customers") { store in
             let one = try await store.update("1") { $0.add([Sample.artifact("a")]) }
             let shown = Identity(unboundLedBy: .app, naming: Identity(.appTransactionID, "1"), showing: "x")
             let unbound = try await store.update([shown], in: Sample.production, at: Sample.now) {

@@ -48,7 +48,7 @@ extension StoreClause {
             }
             try expect(added?.0.id == two.id, "an existing customer is updated")
         },
-        StoreClause("finishing the job of an erased customer leaves the jobs of others unchanged") { store in
+        StoreClause("finishing the job of an erased customer leaves the jobs of other customers unchanged") { store in
             _ = try await store.update("1") { $0.jobs = [.history] }
             let job = try unwrap(
                 try await store.write(at: Sample.now) { try $0.claimJob(.history, lease: 60) }, "the job")

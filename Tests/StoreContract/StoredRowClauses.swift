@@ -12,7 +12,7 @@ extension StoreClause {
             let customer = try await store.update { $0.add(sent) }
             try expect(try await store.read { try $0.artifacts(of: customer.id) } == sent, "the same artifacts")
         },
-        StoreClause("the same artifact twice changes nothing") { store in
+        StoreClause("storing an artifact a second time changes nothing") { store in
             let first = try await store.update { $0.add([Sample.artifact("a")], proving: [Sample.proof()]) }
             let second = try await store.update { $0.add([Sample.artifact("a")], proving: [Sample.proof()]) }
             try expect(first == second, "the same customer")
@@ -24,7 +24,7 @@ extension StoreClause {
             try expect(try await store.read { try $0.artifacts(of: one.id) }.count == 1, "the first has it")
             try expect(try await store.read { try $0.artifacts(of: two.id) }.count == 1, "so has the second")
         },
-        StoreClause("the latest-signed state of a transaction counts, in any order of arrival") { store in
+        StoreClause("the latest-signed state of a transaction applies, in any order of arrival") { store in
             let customer = try await store.update {
                 $0.add([], purchases: [Sample.purchase("1", signed: 2, revoked: true)])
             }

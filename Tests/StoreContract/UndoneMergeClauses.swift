@@ -4,7 +4,7 @@ import TenureStore
 
 extension StoreClause {
     static let undoneMerges: [StoreClause] = [
-        StoreClause("undoing a merge restores both customers, with what each got meanwhile") { store in
+        StoreClause("undoing a merge restores both customers, with what each customer got meanwhile") { store in
             let policy = try unwrap(
                 try await store.write(at: Sample.now, locking: [.policies]) { try $0.record(policy: [1], sha256: [1]) }
                     .first?.version, "a version")
@@ -74,7 +74,7 @@ extension StoreClause {
             try expect(try await store.change(.merge(other: two.publicID), on: one).isNew, "but support does")
             try expect(try await store.present(two).id == one.id, "merged again")
         },
-        StoreClause("undoing a merge of merged customers separates only that merge") { store in
+        StoreClause("undoing a second merge keeps the customers of the first merge together") { store in
             let (one, two, three) = (
                 try await store.bring("1"), try await store.bring("2"), try await store.bring("3")
             )
@@ -97,7 +97,7 @@ extension StoreClause {
             let others = try unwrap(try await store.read { try $0.rows(of: two.id) }, "the rows").events
             try expect(others.map(\.kind) == [.unmerged], "also in the other's timeline")
         },
-        StoreClause("at most a hundred customers are merged into one") { store in
+        StoreClause("at most a hundred customers are merged into one customer") { store in
             var before = try await store.bring("0")
             for number in 1..<100 {
                 let next = try await store.bring(String(number))

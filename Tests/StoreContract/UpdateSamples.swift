@@ -3,7 +3,7 @@ import TenureCore
 import TenureStore
 
 extension Sample {
-    /// Derives facts from the rows that `bring` wrote. The sample artifacts name their facts in plain text.
+    /// Derives facts from the rows that `bring` wrote. The sample artifacts contain their facts in plain text.
     @Sendable static func facts(of transaction: CustomerRows) throws(StoreError) -> CustomerFacts {
         var facts = try proven(by: transaction.artifacts.map(\.artifact))
         facts.add(transaction.promises)

@@ -37,7 +37,7 @@ import Testing
             purchasesAreComplete: true)
     }
 
-    @Test func `a customer's JSON response reads as it was written`() throws {
+    @Test func `a customer's JSON response decodes to the values that were encoded`() throws {
         var answer = try Self.answer()
         answer.entitlementToken = "a.b.c"
         answer.signingKey = SigningKeyResponse(chain: ["d.e.f", "g.h.i"], root: "j.k.l", revocations: "m.n.o")
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func `a decision's JSON outside of a customer's response names its entitlement`() throws {
+    @Test func `the JSON of a single decision contains the name of its entitlement`() throws {
         let decision = try #require(try Self.answer().decisions.last)
         var json = JSONWriter()
         json.value(decision)

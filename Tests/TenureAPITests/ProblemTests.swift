@@ -5,7 +5,7 @@ import Testing
 @testable import TenureAPI
 
 @Suite struct `problems in HTTP responses` {
-    @Test(arguments: Problem.Code.allCases) func `problems in HTTP responses have their code, status and title`(
+    @Test(arguments: Problem.Code.allCases) func `the JSON of each problem has its code, its HTTP status and a title`(
         code: Problem.Code
     ) throws {
         let problem = Problem(

@@ -7,7 +7,7 @@ import TenurePolicyFile
 import Testing
 
 @Suite struct `A published folder` {
-    @Test func `a published folder's archives are named by their digests, and tar unpacks them`() throws {
+    @Test func `the digest of a published archive is the archive's file name, and tar unpacks the archive`() throws {
         let folder = try Folder()
         let contents: [(path: String, bytes: Data)] = [
             ("empty", Data()), ("notes/é.txt", Data("notes".utf8)),

@@ -19,7 +19,7 @@ private func manifest(_ files: [(path: String, size: Int64)]) throws -> PackMani
 }
 
 @Suite struct `A manifest` {
-    @Test func `a pack manifest reads what it writes, with empty files, one chunk and several`() throws {
+    @Test func `a pack manifest is read from its JSON unchanged, with files of zero, one and several chunks`() throws {
         let sizes: [Int64] = [0, 1, 512, 513, 4 << 20, (4 << 20) + 1, 9_000_000]
         let original = try manifest(sizes.enumerated().map { ("folder/file-\($0)", $1) })
         let read = try PackManifest(json: original.json)
@@ -46,12 +46,14 @@ private func manifest(_ files: [(path: String, size: Int64)]) throws -> PackMani
     @Test(arguments: [
         ("a", "A"), ("é", "É"), ("straße", "STRASSE"), ("a", "a/b"), ("A", "a/b"), ("a/B/c", "a/b"), ("x", "x"),
     ])
-    func `a pack manifest rejects paths that some file system takes for the same`(first: String, second: String) {
+    func `a pack manifest rejects two paths that can't exist together on some file systems`(
+        first: String, second: String
+    ) {
         #expect(throws: ContentError.self) { try manifest([(first, 1), (second, 1)]) }
         #expect(throws: ContentError.self) { try manifest([(second, 1), (first, 1)]) }
     }
 
-    @Test func `a pack manifest accepts long paths that fit into tar's two fields`() throws {
+    @Test func `a pack manifest accepts a long path that fits into the two path fields of a tar header`() throws {
         let path = String(repeating: "a", count: 155) + "/" + String(repeating: "b", count: 100)
         let fields = try #require(AssetPath.ustarFields(of: path))
         #expect(fields.prefix + "/" + fields.name == path)
@@ -76,7 +78,9 @@ private func manifest(_ files: [(path: String, size: Int64)]) throws -> PackMani
         #expect(isRejected("\(sound.archive)", "\(sound.archive)".uppercased()))
     }
 
-    @Test func `a pack manifest rejects a one-chunk file with a digest other than its chunk's`() throws {
+    @Test func `a pack manifest rejects a file of one chunk if the file's digest differs from the chunk's digest`()
+        throws
+    {
         let (file, chunk) = (ContentDigest(of: Data("file".utf8)), ContentDigest(of: Data("chunk".utf8)))
         func manifest(_ digest: ContentDigest) throws {
             let entry = PackManifest.File(path: "a", offset: 512, size: 5, digest: digest, chunks: [chunk])
@@ -87,7 +91,7 @@ private func manifest(_ files: [(path: String, size: Int64)]) throws -> PackMani
         #expect(throws: ContentError.self) { try manifest(file) }
     }
 
-    @Test func `a pack manifest rejects more files than a pack may have`() throws {
+    @Test func `a pack manifest rejects more than 10,000 files`() throws {
         _ = try manifest((0..<10_000).map { ("file-\($0)", 0) })
         #expect(throws: ContentError.self) { try manifest((0...10_000).map { ("file-\($0)", 0) }) }
     }
@@ -96,9 +100,9 @@ private func manifest(_ files: [(path: String, size: Int64)]) throws -> PackMani
         let largest: Int64 = (8 << 30) - 1
         _ = try manifest([("a", largest)])
         #expect(throws: ContentError.self) { try manifest([("a", largest + 1)]) }
-        let packs = (0..<7).map { ("\($0)", largest) }
+        let largeFiles = (0..<7).map { ("\($0)", largest) }
         let rest = 64_000_000_000 - 7 * largest
-        _ = try manifest(packs + [("rest", rest)])
-        #expect(throws: ContentError.self) { try manifest(packs + [("rest", rest), ("more", 1)]) }
+        _ = try manifest(largeFiles + [("rest", rest)])
+        #expect(throws: ContentError.self) { try manifest(largeFiles + [("rest", rest), ("more", 1)]) }
     }
 }

@@ -26,7 +26,7 @@ private func catalog(_ names: String...) throws -> ContentCatalog {
 }
 
 @Suite struct `A signed catalog` {
-    @Test func `a signed catalog is read as it was written`() throws {
+    @Test func `verifying a signed catalog returns the catalog, counter and date that were signed`() throws {
         let packs: [ContentCatalog.Pack] = [
             .init(
                 name: "grand-piano", unlock: .entitlement("piano"), isPurgeable: false,
@@ -42,7 +42,7 @@ private func catalog(_ names: String...) throws -> ContentCatalog {
         #expect(read.issuedAt == Date(timeIntervalSince1970: 5))
     }
 
-    @Test func `A signed catalog counts only with a pinned key and for its own app`() throws {
+    @Test func `a signed catalog is accepted only with a pinned key and only for its own app`() throws {
         let text = try SignedCatalog(try catalog("loops"), counter: 1, issuedAt: Date(), by: key).text
         let other = PinnedKey(P256.Signing.PrivateKey().publicKey)
         #expect(throws: ContentError.wrongSignature) {
@@ -55,7 +55,7 @@ private func catalog(_ names: String...) throws -> ContentCatalog {
         _ = try SignedCatalog.verify(text.utf8, keys: [other, pin], bundleID: bundleID)
     }
 
-    @Test func `A signed catalog can't be passed off as a signed policy, nor a policy as a catalog`() throws {
+    @Test func `a signed catalog is rejected as a policy, and a signed policy is rejected as a catalog`() throws {
         let catalog = try SignedCatalog(try catalog("loops"), counter: 1, issuedAt: Date(), by: key)
         #expect(throws: SignedPolicyError.self) {
             try SignedPolicy.verify(catalog.text.utf8, keys: [pin], bundleID: nil)
@@ -64,7 +64,7 @@ private func catalog(_ names: String...) throws -> ContentCatalog {
         #expect(throws: ContentError.self) { try SignedCatalog.verify(policy.utf8, keys: [pin], bundleID: nil) }
     }
 
-    @Test func `A signed catalog is rejected after any changed byte`() throws {
+    @Test func `a signed catalog is rejected if any of its bytes was changed`() throws {
         let text = Array(try SignedCatalog(try catalog("loops"), counter: 1, issuedAt: Date(), by: key).text.utf8)
         for index in text.indices {
             var changed = text
@@ -105,7 +105,7 @@ private func catalog(_ names: String...) throws -> ContentCatalog {
         #expect(minimum(nil) == nil)
     }
 
-    @Test func `a catalog with invalid pack names, too many packs or a wrong order is rejected`() throws {
+    @Test func `a catalog with an invalid pack name, too many packs or unordered pack versions is rejected`() throws {
         #expect(throws: ContentError.self) { try catalog("Loops") }
         #expect(throws: ContentError.self) { try catalog("") }
         #expect(throws: ContentError.self) { try catalog(String(repeating: "a", count: 65)) }

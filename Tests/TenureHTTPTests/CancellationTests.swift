@@ -3,8 +3,8 @@ import Testing
 
 @testable import TenureHTTP
 
-/// FoundationNetworking crashes or deadlocks when a task is canceled around its response, unless certain rules are
-/// kept.
+/// FoundationNetworking can crash or deadlock when a task is canceled while its response arrives. The transport works
+/// around that.
 @Suite(.timeLimit(.minutes(10))) struct CancellationTests {
     /// Long polls, responses that race with the cancellation, and responses after which URLSession asks its delegate.
     private static let paths = ["/poll", "/soon", "/moved", "/secret"]
@@ -31,7 +31,7 @@ import Testing
         return request
     }
 
-    /// Waits until nothing of the requests is left. Returns what is left after a long while.
+    /// Waits until no task and no socket of the requests is left. Returns the numbers that are left after ten seconds.
     private func leftovers(_ server: TestServer) async throws -> [Int] {
         var counts: [Int] = []
         for _ in 0..<1_000 {
@@ -47,8 +47,7 @@ import Testing
     /// `make soak` runs it twenty times.
     private static let rounds = ProcessInfo.processInfo.environment["TENURE_SOAK"] == nil ? 2 : 20
 
-    @Test func `1,000 requests that are repeatedly started and canceled leave no task and no connection`() async throws
-    {
+    @Test func `1,000 canceled requests leave no open task and no open connection`() async throws {
         let server = try server()
         defer { server.stop() }
         for _ in 0..<Self.rounds {
@@ -72,7 +71,9 @@ import Testing
         }
     }
 
-    @Test func `1,000 canceled requests with bodies in pieces leave no task and no connection`() async throws {
+    @Test func `1,000 canceled requests with streamed responses leave no open task and no open connection`()
+        async throws
+    {
         let server = try server()
         defer { server.stop() }
         let paths = Self.paths + ["/long"]
@@ -123,7 +124,7 @@ import Testing
         #expect(try await leftovers(server) == [0, 0, 0])
     }
 
-    @Test func `a task that is canceled before it sends a request reaches no server`() async throws {
+    @Test func `a request of an already canceled task fails and isn't sent`() async throws {
         let server = try server()
         defer { server.stop() }
         let request = request(server, "/soon")

@@ -34,7 +34,9 @@ import Testing
         }
     }
 
-    @Test func `a response that is declined at its head delivers no body and closes the connection`() async throws {
+    @Test func `if the caller declines a response after its head, no body is delivered and the connection closes`()
+        async throws
+    {
         var reply = TestServer.Reply.status("200 OK", body: Self.text)
         reply.closes = false
         try await serving(reply) { server, request in
@@ -49,7 +51,9 @@ import Testing
         }
     }
 
-    @Test func `a body that stalls ends with a timeout after what has arrived`() async throws {
+    @Test func `a response body that stalls delivers the bytes that arrived, and then ends with a timeout`()
+        async throws
+    {
         var reply = TestServer.Reply.status("200 OK", body: "01234567")
         reply.text.removeLast(3)
         reply.closes = false
@@ -78,7 +82,9 @@ import Testing
         }
     }
 
-    @Test func `a connection that breaks midway delivers what has arrived before it throws`() async throws {
+    @Test func `a connection that breaks during the body delivers the bytes that arrived, and then throws`()
+        async throws
+    {
         var reply = TestServer.Reply.status("200 OK", body: Self.text)
         reply.text.removeLast(50_000)
         try await serving(reply) { _, request in
@@ -90,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `the transport requests a range without a content encoding`() async throws {
+    @Test func `a request for a byte range asks for an unencoded body`() async throws {
         try await serving(.status("206 Partial Content", body: "0123")) { server, request in
             var request = request
             request.ask(for: 10..<14)

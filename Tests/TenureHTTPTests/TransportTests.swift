@@ -14,7 +14,7 @@ import Testing
 
     private let transport = URLSessionTransport.shared
 
-    @Test func `a request arrives with its method, headers and body, and its response with status, headers and body`()
+    @Test func `the server receives a request's method and headers, and the client receives the whole response`()
         async throws
     {
         try await serving(.status("201 Created", headers: ["X-Answer: yes"], body: "0123456789")) { server, request in
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func `the transport neither stores nor sends cookies`() async throws {
+    @Test func `the transport doesn't send back cookies that a server set`() async throws {
         try await serving(.status("200 OK", headers: ["Set-Cookie: a=b; Path=/"])) { server, request in
             _ = try await transport.send(request)
             _ = try await transport.send(request)
@@ -67,13 +67,13 @@ import Testing
         }
     }
 
-    @Test func `a response with a body longer than the limit fails`() async throws {
+    @Test func `a request fails if the response's body is longer than the limit`() async throws {
         try await serving(.status("200 OK", body: "0123456789a")) { _, request in
             await #expect(throws: TransportFailure.bodyTooLarge(limit: 10)) { try await transport.send(request) }
         }
     }
 
-    @Test func `a server that doesn't respond in time is a failure, in an async call and in a blocking one`()
+    @Test func `an async call and a blocking call both time out if the server doesn't respond`()
         async throws
     {
         try await serving(.never) { server, request in
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func `many waiting HTTP requests don't delay other requests`() async throws {
+    @Test func `40 long polls that wait for a response don't delay another request`() async throws {
         let server = try TestServer { $0 == "/poll" ? .never : .status("200 OK") }
         defer { server.stop() }
         let request = TransportRequest(server.url, timeout: 60, bodyLimit: 10)

@@ -5,7 +5,7 @@ import TenureMint
 import Testing
 
 @Suite struct FieldTextTests {
-    @Test func `fields of a minted JWS are set from text by Apple's names`() throws {
+    @Test func `fields of a minted JWS have Apple's names, and are set from text`() throws {
         let kind = JWSKind.transaction
         var payload = JSONObject()
         for (name, text) in [
@@ -28,7 +28,9 @@ import Testing
         ("commitmentInfo", "{", "`commitmentInfo` must be JSON"),
         ("productId.x", "y", "`productId` has no inner fields"),
     ])
-    func `an error about a field of a minted artifact names the field`(name: String, text: String, message: String) {
+    func `an error about an invalid field of a minted transaction contains the field's name`(
+        name: String, text: String, message: String
+    ) {
         #expect { try JWSKind.transaction.setting(name, to: text, in: JSONObject()) } throws: {
             "\($0)".hasPrefix(message)
         }

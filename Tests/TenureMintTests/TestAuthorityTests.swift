@@ -8,7 +8,7 @@ import Testing
 @Suite struct TestAuthorityTests {
     private static let instant = Date(timeIntervalSince1970: 1_795_176_000)
 
-    /// One for all tests, because creating RSA keys takes time.
+    /// A test authority for all tests here, because creating RSA keys takes time.
     private static let authority: TestAuthority = {
         do {
             return try TestAuthority()
@@ -17,7 +17,7 @@ import Testing
         }
     }()
 
-    @Test func `every test authority and every role in it has a different key`() throws {
+    @Test func `every role in every test authority has its own key`() throws {
         let authorities = [Self.authority, try TestAuthority()]
         let keys = authorities.flatMap { authority in
             [
@@ -30,7 +30,9 @@ import Testing
         #expect(Set(keys).count == 16)
     }
 
-    @Test func `a folder keeps one test authority, even if several threads create it at the same time`() async throws {
+    @Test func `threads that create a test authority in one folder at the same time get the same authority`()
+        async throws
+    {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("kept-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let directory = folder.appendingPathComponent("authority")
@@ -45,7 +47,9 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["authority"])
     }
 
-    @Test func `a saved test authority is read with the same keys, which only its owner can read`() throws {
+    @Test func `a saved test authority is read with its original keys, and only their owner can read the key files`()
+        throws
+    {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("authority-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: directory) }
         let authority = Self.authority
@@ -70,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func `a folder without a test authority is an error with its path`() {
+    @Test func `reading a test authority from a missing folder is an error with the folder's path`() {
         let directory = URL(fileURLWithPath: "/nonexistent/authority")
         #expect { try TestAuthority(directory: directory) } throws: { "\($0)".contains("/nonexistent/authority") }
     }

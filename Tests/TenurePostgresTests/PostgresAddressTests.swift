@@ -5,7 +5,7 @@ import Testing
 @testable import TenurePostgres
 
 @Suite struct `the address of a PostgreSQL database` {
-    @Test func `a PostgreSQL URL has options for Tenure in addition to libpq's`() throws {
+    @Test func `a PostgreSQL URL can have Tenure's options and libpq's options`() throws {
         let address = try PostgresAddress(
             "postgres://me:secret@db.example.com:5433/shop?sslmode=require&schema=calculator&connections=4")
         #expect(address.schema == "calculator")
@@ -40,7 +40,8 @@ import Testing
         "postgres://me:hunter2/@db/shop?a=b", "postgres://db/shop?password=hunter2&nonsense=1",
         "postgres://me:hunter2@db/shop?schema=pg_x", "mysql://me:hunter2@db/shop", "postgres://me:hunter2?x=a@b:c:d",
     ])
-    func `a PostgreSQL URL never shows its password in descriptions and errors`(url: String) throws {
+    func `the description of a PostgreSQL URL, and errors about the URL, never contain its password`(url: String) throws
+    {
         let shown = Result { try PostgresAddress(url).description }
         #expect(!"\(shown)".contains("hunter2"), "\(shown)")
     }

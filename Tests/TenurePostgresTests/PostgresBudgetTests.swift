@@ -10,7 +10,7 @@ import Testing
     /// The number of apps, which is larger in `make soak`.
     private static let apps = ProcessInfo.processInfo.environment["TENURE_SOAK"] == nil ? 6 : 30
 
-    /// Returns the number of the server's connections, without the observer's.
+    /// Returns the number of the server's connections, without the observer's connection.
     private func count(_ observer: PostgresConnection) throws -> Int {
         let rows = try observer.rows(
             """
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `apps with schemas in one PostgreSQL database share connections`() async throws {
+    @Test func `apps with schemas in one PostgreSQL database share a limited number of connections`() async throws {
         let server = try PostgresServer(settings: ["max_connections": "100"])
         let observer = try PostgresConnection(to: try PostgresAddress(server.url()), for: .transactions)
         var stores: [Store] = []
@@ -71,7 +71,8 @@ import Testing
         while try count(observer) > 0 { try await Task.sleep(for: .milliseconds(20)) }
     }
 
-    @Test func `apps with separate databases and roles have one budget of connections`() async throws {
+    @Test func `apps with separate PostgreSQL databases and roles share a limited number of connections`() async throws
+    {
         let server = try PostgresServer(settings: ["max_connections": "100"])
         let observer = try PostgresConnection(to: try PostgresAddress(server.url()), for: .transactions)
         var stores: [Store] = []
@@ -89,7 +90,7 @@ import Testing
         while try count(observer) > 0 { try await Task.sleep(for: .milliseconds(20)) }
     }
 
-    @Test func `idle connections of several apps to one PostgreSQL server close`() async throws {
+    @Test func `idle connections to a PostgreSQL server close after the idle timeout`() async throws {
         let server = try PostgresServer()
         let address = try PostgresAddress(server.url())
         let observer = try PostgresConnection(to: address, for: .transactions)
@@ -115,7 +116,7 @@ import Testing
         await pool.close()
     }
 
-    @Test func `open connections to a PostgreSQL server are counted, with the operations that wait for one`()
+    @Test func `a PostgreSQL connection pool counts its open connections and its waiting operations`()
         async throws
     {
         let server = try PostgresServer()
@@ -142,8 +143,7 @@ import Testing
         try await store.close()
     }
 
-    @Test func `a free PostgreSQL connection goes to a waiting app before another app exceeds its share`() async throws
-    {
+    @Test func `an app with few PostgreSQL operations doesn't wait behind all operations of a busy app`() async throws {
         let address = try freshAddress()
         let cluster = PostgresCluster(address)
         let workers = PostgresWorkers(for: .transactions, limit: 2)
@@ -169,7 +169,7 @@ import Testing
     }
 
     @Test(.enabled(if: TestCertificate.canBeMade))
-    func `after a failed connection to a PostgreSQL server, all apps try one connection at a time`() async throws {
+    func `after failed connections to a PostgreSQL server, only one new connection is tried at a time`() async throws {
         let folder = NSTemporaryDirectory() + "tenure-tls-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }

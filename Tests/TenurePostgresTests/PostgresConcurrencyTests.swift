@@ -8,7 +8,7 @@ import Testing
 @testable import TenurePostgres
 
 @Suite struct `concurrent transactions in PostgreSQL` {
-    @Test func `concurrent PostgreSQL transactions that conflict are repeated`() async throws {
+    @Test func `a PostgreSQL transaction that the server aborts because of a deadlock is repeated`() async throws {
         try await withStore { store in
             _ = try await store.database.write(locking: []) { session throws(StoreError) in
                 try session.execute("INSERT INTO progress (name, value) VALUES ('a', ''), ('b', '')")
@@ -79,7 +79,8 @@ import Testing
         for store in stores { try await store.close() }
     }
 
-    @Test func `a PostgreSQL transaction with very many lock keys waits for all others`() async throws {
+    @Test func `a PostgreSQL transaction with more lock keys than the maximum excludes all other writes`() async throws
+    {
         try await withStore { store in
             let most = AdvisoryKeys.maximum + 1
             try await withThrowingTaskGroup(of: Void.self) { group in

@@ -23,7 +23,7 @@ import Testing
         #expect(try connection.rows("SELECT * FROM v") == rows.map { SQLRow($0) })
     }
 
-    @Test func `a null value doesn't decide the type of a PostgreSQL statement's parameter`() throws {
+    @Test func `a parameter of a PostgreSQL statement accepts null and other values, in any order`() throws {
         _ = try connection.run("CREATE TEMPORARY TABLE v (i BIGINT, t TEXT)")
         for row in [[.null, .text("a")], [1, .null], [.null, .null], [2, .text("b")]] as [[SQLValue]] {
             _ = try connection.execute("INSERT INTO v VALUES ($1, $2)", row)
@@ -40,7 +40,7 @@ import Testing
         ("10000::numeric", .integer(10_000)), ("1::smallint", .integer(1)), ("'a'::varchar", .text("a")),
         ("0.5::real", .real(0.5)),
     ])
-    func `a connection to PostgreSQL reads types that SQLite returns as a number or a text`(
+    func `a connection to PostgreSQL converts number, boolean and text types to the values of SQLite`(
         expression: String, value: SQLValue
     ) throws {
         let sql = "SELECT \(expression) FROM (VALUES (12345678901232::BIGINT), (1), (1)) AS t (n) GROUP BY ()"
@@ -87,8 +87,7 @@ import Testing
         #expect(settings.first?.values == ["UTF8", "on", "tenure", "warning"])
     }
 
-    @Test func `a connection to PostgreSQL that the server ended is lost, with an error that asks to try again`() throws
-    {
+    @Test func `a statement on a connection that PostgreSQL ended fails with a retryable error`() throws {
         let other = try PostgresConnection(to: connection.address, for: .transactions)
         let process = try #require(try other.rows("SELECT pg_backend_pid()").first?.integer(0))
         _ = try connection.rows("SELECT pg_terminate_backend($1::int)", [.integer(process)])
@@ -98,7 +97,7 @@ import Testing
         #expect(!other.isIdle)
     }
 
-    @Test func `a connection to PostgreSQL that gets no response in time is lost`() throws {
+    @Test func `a connection to PostgreSQL is given up with a retryable error if a response takes too long`() throws {
         connection.answerTimeout = .milliseconds(100)
         let failure = #expect(throws: PostgresFailure.self) { try connection.rows("SELECT pg_sleep(60)") }
         #expect(failure?.error.isRetryable == true)

@@ -16,7 +16,7 @@ import Testing
         server = try PostgresServer(certificate: (mine.chain, mine.key))
     }
 
-    @Test func `a TLS handshake that loses its connection is repeated before it becomes a retryable error`()
+    @Test func `a broken TLS handshake with PostgreSQL is repeated until it succeeds or the timeout ends`()
         async throws
     {
         let cutter = try HandshakeCutter(before: server)
@@ -39,7 +39,7 @@ import Testing
         try FileManager.default.removeItem(atPath: folder)
     }
 
-    @Test func `a TLS handshake fails at once if PostgreSQL has another certificate than expected`() async throws {
+    @Test func `a TLS handshake fails at once if PostgreSQL's certificate isn't trusted`() async throws {
         let other = try TestCertificate(in: folder, name: "other")
         let address = try PostgresAddress(server.url("sslmode=verify-full&sslrootcert=\(other.chain)"))
         let began = ContinuousClock.now

@@ -111,7 +111,7 @@ import Testing
         try await store.close()
     }
 
-    @Test func `an outage of PostgreSQL during a commit leaves its result open`() async throws {
+    @Test func `a PostgreSQL transaction that is interrupted during its commit isn't repeated`() async throws {
         let store = try await Store(PostgresDatabase(try freshAddress("connections=1"), waitTimeout: waitTimeout))
         _ = try await store.database.write(locking: []) { session throws(StoreError) in
             // A deferred trigger runs within COMMIT. This one terminates its own connection.

@@ -21,7 +21,8 @@ import Testing
         try await store.read { try DatabaseHeader.read(in: $0.session).bundleID }
     }
 
-    @Test func `a PostgreSQL database of one app refuses another app at its start, and names both`() async throws {
+    @Test func `a service of another app can't use a PostgreSQL database, and the error names both apps`() async throws
+    {
         let address = try freshAddress()
         let store = try await Self.open(address, for: "com.example.first")
         #expect(try await Self.bundleID(of: store) == "com.example.first")
@@ -37,7 +38,7 @@ import Testing
         try await store.close()
     }
 
-    @Test func `of two apps' services that create one PostgreSQL database at the same time, one gets it`()
+    @Test func `only one of two apps gets a PostgreSQL database that their services create at the same time`()
         async throws
     {
         let address = try freshAddress()
@@ -61,7 +62,8 @@ import Testing
         for store in stores { try await store.close() }
     }
 
-    @Test func `a PostgreSQL database without an app is assigned to the app of the first service`() async throws {
+    @Test func `a PostgreSQL database that belongs to no app is assigned to the app of the first service`() async throws
+    {
         let address = try freshAddress()
         try await Self.open(address, for: nil).close()
         let store = try await Self.open(address, for: "com.example.first")
@@ -76,7 +78,8 @@ import Testing
     }
 
     @Test(arguments: Other.allCases)
-    func `every transaction notices if a pooler leads to another PostgreSQL database`(other: Other) async throws {
+    func `every transaction fails after a pooler has switched to another PostgreSQL database`(other: Other) async throws
+    {
         let server = try PostgresServer()
         let admin = try PostgresConnection(to: try PostgresAddress(server.url()), for: .transactions)
         for name in ["first", "second"] { try admin.run("CREATE DATABASE \(name)") }

@@ -97,7 +97,8 @@ import Testing
         await pool.close()
     }
 
-    @Test func `a closing PostgreSQL connection pool completes its jobs, and accepts no more`() async throws {
+    @Test func `a PostgreSQL connection pool closes after its running job, and then accepts no new jobs`() async throws
+    {
         let pool = try pool()
         let (end, log) = (Signal(), Log<Bool>())
         await occupy(pool, until: end)
@@ -121,7 +122,9 @@ import Testing
         #expect(await log.entries == [true])
     }
 
-    @Test func `a PostgreSQL pool replaces a broken connection, and repeats the interrupted job`() async throws {
+    @Test func `a PostgreSQL pool runs the next job on a new connection after the server ended the old one`()
+        async throws
+    {
         let pool = try pool()
         let process = try await pool.run { connection throws(PostgresFailure) in
             try connection.rows("SELECT pg_backend_pid()").first?.values.first
@@ -161,7 +164,7 @@ import Testing
         await pool.close()
     }
 
-    @Test func `a PostgreSQL connection pool waits longer between attempts each time, up to a second`() {
+    @Test func `a PostgreSQL connection pool waits longer after each failed attempt, up to a second`() {
         var backoff = Backoff()
         #expect(backoff.isOver())
         var pauses: [Duration] = []

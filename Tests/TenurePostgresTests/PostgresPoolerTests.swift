@@ -33,7 +33,7 @@ import Testing
             }
         }
 
-        /// Compares the rows, read on a direct connection, with the acknowledged ones.
+        /// Compares the rows, read on a direct connection, with the acknowledged customers.
         func check(on server: PostgresServer, customers: Int) async throws {
             let direct = try PostgresAddress(server.url("schema=\(schema)"))
             try await withStore(at: direct) { store in
@@ -87,7 +87,7 @@ import Testing
         #expect(state.first?.values == ["\"$user\", public", "0", "on", "on", "off", 0, 0])
     }
 
-    @Test func `PgBouncer in statement mode is refused with the setting to change`() async throws {
+    @Test func `PgBouncer in statement mode is refused, and the error contains its setting`() async throws {
         let pooler = try PgBouncer(before: try PostgresServer.shared(), mode: .statement, connections: 2)
         let address = try PostgresAddress(pooler.url("schema=\(freshSchema())"))
         let error = await #expect(throws: StoreError.self) {

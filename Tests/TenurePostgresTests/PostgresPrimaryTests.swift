@@ -29,7 +29,7 @@ import Testing
         try PostgresServer(settings: PostgresServer.primarySettings, access: PostgresServer.standbyAccess)
     }
 
-    @Test func `after a restart, an old PostgreSQL primary isn't used again unless primary.json was removed`()
+    @Test func `after a restart, an old PostgreSQL primary is used again only if primary.json was removed`()
         async throws
     {
         let (old, note) = (try server(), Note())
@@ -76,7 +76,7 @@ import Testing
         #expect(note.known.withLock { $0 } == KnownPrimary(system: known.system, timeline: 1))
     }
 
-    @Test func `after a restart, a new PostgreSQL server without the old one's history may be the primary`()
+    @Test func `after a restart, a service accepts a new PostgreSQL server that isn't a copy of the old primary`()
         async throws
     {
         let note = Note()
@@ -101,7 +101,7 @@ import Testing
         for store in stores { try await store.close() }
     }
 
-    @Test func `a service doesn't use PostgreSQL if its stored primary can't be read`() async throws {
+    @Test func `a service doesn't use a PostgreSQL server if primary.json can't be read`() async throws {
         let note = Note()
         note.isDamaged.withLock { $0 = true }
         let server = try server()

@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `a PostgreSQL standby isn't ready until it is a primary again`() async throws {
+    @Test func `a PostgreSQL server that became a standby isn't ready until it is promoted`() async throws {
         let server = try PostgresServer(settings: ["wal_level": "replica"])
         let store = try await Store(PostgresDatabase(try PostgresAddress(server.url())))
         _ = try await store.add("a", to: "1")
@@ -85,7 +85,9 @@ import Testing
         }
     }
 
-    @Test func `a PostgreSQL database stays ready while a table is locked shortly, but not for long`() async throws {
+    @Test func `a PostgreSQL database stays ready during a short table lock, but not during a long table lock`()
+        async throws
+    {
         try await withStore { store in
             #expect(await store.writeFailure() == nil)
             let other = try PostgresConnection(to: try freshAddress(), for: .transactions)
@@ -109,7 +111,7 @@ import Testing
     }
 
     @Test(.enabled(if: SmallDisk.isAllowed))
-    func `a PostgreSQL database isn't ready on a full disk, even if a small write fits`() async throws {
+    func `a PostgreSQL database isn't ready after a write failed because its disk is full`() async throws {
         let disk = try SmallDisk(size: "96m", mode: "755")
         let server = try PostgresServer(settings: ["max_wal_size": "32MB", "min_wal_size": "32MB"], in: disk.path)
         let store = try await Store(PostgresDatabase(try PostgresAddress(server.url())))

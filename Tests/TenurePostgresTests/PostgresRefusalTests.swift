@@ -28,13 +28,13 @@ import Testing
         try await withStore(at: try PostgresAddress(server.url(user: "guarded:hunter3"))) { _ in }
     }
 
-    @Test func `a missing PostgreSQL database is reported`() async throws {
+    @Test func `a missing PostgreSQL database is an error that contains its name`() async throws {
         let error = try await refusal(of: try PostgresServer.shared().url(database: "nowhere"))
         #expect(error?.description.contains("database \"nowhere\" does not exist") == true)
         #expect(error?.isRetryable == false)
     }
 
-    @Test func `a PostgreSQL server is unreachable if no process listens`() async throws {
+    @Test func `a PostgreSQL server is unreachable if no process listens on its port`() async throws {
         let server = try PostgresServer()
         try server.stop(.fast)
         let error = try await refusal(of: server.url(), waitTimeout: .seconds(1))
@@ -43,7 +43,7 @@ import Testing
         #expect(error?.isRetryable == true)
     }
 
-    @Test func `a PostgreSQL server is unreachable if its name is unknown`() async throws {
+    @Test func `a PostgreSQL server is unreachable if its host name is unknown`() async throws {
         let error = try await refusal(of: "postgres://tenure@db.invalid/postgres", waitTimeout: .seconds(1))
         guard case .unreachable? = error else {
             Issue.record("\(String(describing: error))")
@@ -98,14 +98,14 @@ import Testing
         #expect(level.first?.values == ["on"])
     }
 
-    @Test func `a PostgreSQL server that accepts no writes is reported`() async throws {
+    @Test func `a PostgreSQL server that accepts no writes is an error that says so`() async throws {
         let server = try PostgresServer(settings: ["wal_level": "replica"])
         try server.becomeStandby()
         let error = try await refusal(of: server.url(), waitTimeout: .seconds(1))
         #expect(error?.description.contains("accepts no writes") == true)
     }
 
-    @Test func `a PostgreSQL server with a full disk is reported as full`() {
+    @Test func `PostgreSQL's codes for a full disk and a damaged page become the errors full and damaged`() {
         let failure = PostgresFailure(state: "53100", message: "could not extend file", database: "db")
         #expect(failure.error == .full)
         #expect(failure.error.isRetryable)

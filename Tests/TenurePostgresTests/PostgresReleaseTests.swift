@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(arguments: Path.allCases)
-    func `a rolling upgrade on PostgreSQL keeps old processes writing if the new schema permits it`(path: Path)
+    func `during a rolling upgrade on PostgreSQL, old processes can write if the migration permits it`(path: Path)
         async throws
     {
         try await Self.withAddresses(path) { address, direct in
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(arguments: Path.allCases, [1, nil])
-    func `a rolling upgrade on PostgreSQL stops old processes from writing, and from reading if the step says so`(
+    func `after a PostgreSQL migration that forbids old writers, old processes read only if it permits that`(
         path: Path, oldestReader: Int?
     ) async throws {
         try await Self.withAddresses(path) { address, direct in
@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test(arguments: Path.allCases)
-    func `no write of an old process ends after a PostgreSQL migration that forbids old writers`(path: Path)
+    func `a PostgreSQL migration waits for earlier writes of old processes, and makes later writes fail`(path: Path)
         async throws
     {
         try await Self.withAddresses(path) { address, direct in
@@ -140,7 +140,9 @@ import Testing
         }
     }
 
-    @Test func `a rolling upgrade on PostgreSQL keeps no process from writing while another one starts`() async throws {
+    @Test func `a process can start and write on PostgreSQL while another process has an open transaction`()
+        async throws
+    {
         let address = try freshAddress()
         let running = try await Self.open(address, adding: nil)
         let (begins, goesOn) = (Signal(), Signal())
@@ -157,7 +159,7 @@ import Testing
         try await running.close()
     }
 
-    @Test func `only a service migrates a PostgreSQL database, and other commands refuse an older one`() async throws {
+    @Test func `a command refuses an older PostgreSQL database; only the service migrates it`() async throws {
         let address = try freshAddress()
         let command = DatabaseOpening.existing(of: nil)
         await #expect(throws: StoreError.self) { try await Store(PostgresDatabase(address, command)) }

@@ -31,7 +31,9 @@ import Testing
         #expect(.now - began < limit, what)
     }
 
-    @Test func `a service uses the next PostgreSQL server in its URL if the first doesn't answer`() async throws {
+    @Test func `a service uses the second PostgreSQL server in its URL if the first server doesn't answer`()
+        async throws
+    {
         let silent = try SilentPort()
         let server = try PostgresServer.shared()
         let hosts = "127.0.0.1:\(silent.port),127.0.0.1:\(server.port)"
@@ -43,14 +45,17 @@ import Testing
         try await store.close()
     }
 
-    @Test func `a PostgreSQL server that doesn't answer, alone in the URL, is an error after seconds`() async throws {
+    @Test func `if the only PostgreSQL server in the URL doesn't answer, the start fails within seconds`() async throws
+    {
         let silent = try SilentPort()
         let address = try PostgresAddress("postgres://tenure@127.0.0.1:\(silent.port)/postgres")
         await expectFailure("start") { _ = try await PostgresDatabase(address) }
     }
 
     @Test(arguments: [false, true], [false, true])
-    func `a frozen PostgreSQL server is used again after it wakes up`(usesTLS: Bool, sends: Bool) async throws {
+    func `operations on a frozen PostgreSQL server fail, and succeed after it wakes up`(usesTLS: Bool, sends: Bool)
+        async throws
+    {
         guard !usesTLS || TestCertificate.canBeMade else { return }
         let folder = NSTemporaryDirectory() + "tenure-tls-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -79,7 +84,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `a promoted standby replaces a silent PostgreSQL server, which gets no write when it wakes up`(usesTLS: Bool)
+    func `writes go to a promoted PostgreSQL standby, even after the frozen primary wakes up`(usesTLS: Bool)
         async throws
     {
         guard !usesTLS || TestCertificate.canBeMade else { return }
@@ -123,7 +128,7 @@ import Testing
         try await later.close()
     }
 
-    @Test func `a commit that stops waiting for PostgreSQL's standby isn't acknowledged`() async throws {
+    @Test func `a PostgreSQL write fails if the synchronous standby doesn't confirm it`() async throws {
         let server = try PostgresServer(
             settings: PostgresServer.primarySettings, access: PostgresServer.standbyAccess)
         let address = try PostgresAddress(server.url())

@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func `several schemas of one PostgreSQL database keep their data separate`() async throws {
+    @Test func `two schemas of one PostgreSQL database keep their data separate`() async throws {
         try await withStore { one in
             try await withStore { other in
                 #expect(one.databaseID != other.databaseID)
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func `damaged facts in PostgreSQL are an error`() async throws {
+    @Test func `reading a customer's damaged facts from PostgreSQL is an error`() async throws {
         try await withStore { store in
             let customer = try await store.add("a", to: "704")
             _ = try await store.database.write(locking: []) { session throws(StoreError) in
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `many look-ups at once in PostgreSQL each get their own customer`() async throws {
+    @Test func `2,000 concurrent look-ups in PostgreSQL each return the right customer`() async throws {
         try await withStore { store in
             var ids: [String: Int64] = [:]
             for number in 0..<20 { ids["\(number)"] = try await store.add("a\(number)", to: "\(number)").id }
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func `a blob of many megabytes is read from PostgreSQL with every byte`() async throws {
+    @Test func `a blob of 40 MB is read from PostgreSQL unchanged`() async throws {
         try await withStore { store in
             var bytes = [UInt8](repeating: 0, count: 40_000_000)
             for index in stride(from: 0, to: bytes.count, by: 7) { bytes[index] = UInt8(truncatingIfNeeded: index) }
@@ -104,7 +104,6 @@ import Testing
     }
 
     @Test func `a PostgreSQL transaction that throws changes nothing`() async throws {
-        struct Found: Error {}
         let address = try freshAddress("connections=1")
         try await withStore(at: address) { store in
             for sql in ["INSERT INTO customers (id) VALUES (1)", "SELECT 1 / 0", "no SQL at all"] {
@@ -133,7 +132,7 @@ import Testing
         }
     }
 
-    @Test func `a PostgreSQL read transaction sees one state, whatever others write in the meantime`() async throws {
+    @Test func `a PostgreSQL read transaction doesn't see writes that were committed after it began`() async throws {
         try await withStore { store in
             _ = try await store.add("a", to: "1")
             let (hasRead, hasWritten) = (Signal(), Signal())

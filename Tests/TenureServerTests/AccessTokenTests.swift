@@ -12,7 +12,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `access tokens` {
-    @Test func `one customer's data can be read only with this customer's access token`() async throws {
+    @Test func `a customer's data can't be read with a missing or corrupted access token`() async throws {
         try await withService { client in
             let answer = try await client.sync(
                 SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction)))
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func `access tokens must be single: a request with two tokens is rejected`() async throws {
+    @Test func `an access token in a request with two Authorization headers is rejected`() async throws {
         try await withService { client in
             let answer = try await client.sync(
                 SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction)))
@@ -103,11 +103,11 @@ import Testing
         }
     }
 
-    @Test func `an access token gives no access to the same customer's data in another realm`() throws {
-        let key = try withKey()
+    @Test func `an access token is valid only with the key that signed it`() throws {
+        let key = try newKey()
         let token = AccessToken(customer: 7, realm: Realm(.production), expiresAt: Calculator.now)
         #expect(key.token(in: key.text(of: token).utf8) == token)
-        let other = try withKey()
+        let other = try newKey()
         #expect(other.token(in: key.text(of: token).utf8) == nil)
     }
 
@@ -118,14 +118,14 @@ import Testing
         try await withService(in: folder, change) { try await $0.get("/v1/customer", token: token).status }
     }
 
-    private func withKey() throws -> AccessTokenKey {
+    private func newKey() throws -> AccessTokenKey {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tenure-" + UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         return try AccessTokenKey(folder: folder.path, databaseID: [1])
     }
 
-    @Test func `the bytes of an access token are read as they were written, and no others`() {
+    @Test func `decoding an access token rejects missing bytes, extra bytes and another version`() {
         for persona: Int64? in [nil, 7] {
             for environment in AppStoreEnvironment.allCases {
                 let token = AccessToken(

@@ -11,7 +11,9 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `a policy that another process published and this one doesn't have yet` {
-    @Test func `a process reads a policy that another one published if a promise depends on it`() async throws {
+    @Test func `a customer's request reads a policy that another process published if a promise depends on it`()
+        async throws
+    {
         try await withFolder { folder in
             // This policy promises everything to customers who came before 2020.
             let later = try Calculator.policy(honors: [Honor(era: "paid"), Honor(era: "freemium")])

@@ -30,7 +30,7 @@ import Testing
         return try Calculator.minter(device: device).text(.appTransaction, fields)
     }
 
-    @Test func `an owner who bought again keeps the right when the same facts are signed again, in any order`()
+    @Test func `an owner who bought again after a refund keeps the right, in whatever order the artifacts arrive`()
         async throws
     {
         try await withService { client in

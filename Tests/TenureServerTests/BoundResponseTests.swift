@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `a receipt alone never makes a response bound, whatever its device`() async throws {
+    @Test func `a receipt without an app transaction never makes a response bound`() async throws {
         try await withService { client in
             let receipt = try Calculator.receipts().text()
             let owner = try await client.sync(

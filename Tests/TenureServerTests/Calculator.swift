@@ -121,7 +121,7 @@ extension JWSMinter {
         return try text(.transaction, loose.merging(fields) { $1 })
     }
 
-    /// Returns a transaction of another account on the same device. Only its `appTransactionId` differs.
+    /// Returns a transaction of the account with this `appTransactionId`, without a device.
     func transaction(_ id: String, of appTransactionID: String, _ fields: [String: JSONValue] = [:]) throws -> String {
         try looseTransaction(id, ["appTransactionId": .string(appTransactionID)].merging(fields) { $1 })
     }
@@ -133,7 +133,7 @@ extension ReceiptMinter {
     }
 }
 
-/// One running service, without a socket.
+/// A client of a running service.
 struct Client {
     let http: any TestClientProtocol
     /// The prefix of every path, with several apps: `/apps/NAME`.
@@ -188,8 +188,8 @@ struct Client {
     }
 }
 
-/// Starts a service with the configuration's policy. If another one is active, this one is published, and all promises
-/// are kept.
+/// Starts a service with the configuration's policy. If another policy is active, the configuration's policy is
+/// published, and all promises are kept.
 func started(_ configuration: ServiceConfiguration) async throws -> TenureService {
     let service = try await TenureService(configuration)
     try await service.publish(configuration.policy)

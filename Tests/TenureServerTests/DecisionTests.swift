@@ -13,7 +13,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `decisions of a sync` {
-    @Test func `a customer who bought the app while it was paid is granted everything by a sync`() async throws {
+    @Test func `a sync of a customer who bought the app while it was paid grants everything`() async throws {
         try await withService { client in
             let answer = try await client.sync(
                 SyncRequest(
@@ -36,7 +36,9 @@ import Testing
         }
     }
 
-    @Test func `a new customer is denied by a sync once all purchases are known`() async throws {
+    @Test func `a new customer's decision is undetermined until the app sends the purchases, and then denied`()
+        async throws
+    {
         try await withService { client in
             let appTransaction = try Calculator.minter().newcomer()
             let unknown = try await client.sync(SyncRequest(appTransaction: appTransaction))
@@ -81,7 +83,7 @@ import Testing
             ])
     }
 
-    @Test func `a subscription right ends with its period, or with its billing grace period`() async throws {
+    @Test func `a subscription grants its right until its period or its billing grace period ends`() async throws {
         try await withService { client in
             let id = "704000000000000002"
             let expired = try expiredSubscription(of: id)
@@ -106,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func `a receipt alone proves an era in a sync`() async throws {
+    @Test func `a receipt without an app transaction proves the era in a sync`() async throws {
         try await withService { client in
             let answer = try await client.sync(SyncRequest(receipt: try Calculator.receipts().text()))
             #expect(answer.entitlements["everything"]?.outcome == .granted)
@@ -115,14 +117,15 @@ import Testing
         }
     }
 
-    @Test func `transactions alone prove purchases in a sync, but no era`() async throws {
+    @Test func `transactions without an app transaction prove purchases in a sync`() async throws {
         try await withService { client in
             let answer = try await client.sync(SyncRequest(transactions: [try Calculator.minter().text(.transaction)]))
             #expect(answer.entitlements["everything"]?.reasons.first?.code == "product")
         }
     }
 
-    @Test func `sandbox artifacts are a separate customer with purchases, but no eras`() async throws {
+    @Test func `a sandbox customer is separate from production, and has purchases, but no rights of eras`() async throws
+    {
         try await withService { client in
             let minter = Calculator.minter(.sandbox)
             let tester = try await client.sync(
@@ -143,7 +146,7 @@ import Testing
         }
     }
 
-    @Test func `artifacts signed by Xcode count if the service has Xcode's certificate configured`() async throws {
+    @Test func `artifacts signed by Xcode are accepted only if the service trusts Xcode's certificate`() async throws {
         try await withService { client in
             let request = SyncRequest(
                 appTransaction: try Calculator.minter(.xcode).text(.appTransaction), transactions: [],
@@ -160,7 +163,7 @@ import Testing
         }
     }
 
-    @Test func `a support grant and a revocation change the decision of the next sync`() async throws {
+    @Test func `a support grant and a revocation change the decision of the next request`() async throws {
         try await withFolder { folder in
             let service = try await TenureService(try Calculator.configuration(folder))
             let application = try service.application(logger: Calculator.logger) { _ in }

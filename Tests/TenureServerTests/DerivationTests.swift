@@ -12,7 +12,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `facts that are derived from stored artifacts` {
-    @Test func `facts derived from artifacts equal the stored ones for every kind of customer and request`()
+    @Test func `facts that are derived again from a customer's artifacts equal the stored facts`()
         async throws
     {
         try await withFolder { folder in
@@ -44,7 +44,9 @@ import Testing
         }
     }
 
-    @Test func `deriving facts again names an artifact that was changed on the disk`() async throws {
+    @Test func `if an artifact was changed in the database, deriving the facts again is an error with the artifact`()
+        async throws
+    {
         try await withFolder { folder in
             try await withService(in: folder) { client in
                 _ = try await client.sync(SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction)))
@@ -63,7 +65,9 @@ import Testing
     }
 
     // Transactions name the account (`appTransactionId`) only since 2025.
-    @Test func `derived facts name one customer for two identities that a signed transaction connects`() async throws {
+    @Test func `a transaction with an app transaction ID merges the customers of the app and of the purchase`()
+        async throws
+    {
         try await withService { client in
             let id = "704000000000000009"
             let minter = Calculator.minter()
@@ -88,8 +92,8 @@ import Testing
         }
     }
 
-    /// Returns how many entries are read to derive facts from so many transactions: in one update, and in a rebuild
-    /// page by page.
+    /// Returns how many entries are read to derive facts from this number of transactions: in one update, and in a
+    /// rebuild page by page.
     private func entriesLookedAt(for transactions: Int) async throws -> (derivation: Int, rederivation: Int) {
         try await withFolder { folder in
             try await withService(in: folder) { client in
@@ -115,7 +119,9 @@ import Testing
         }
     }
 
-    @Test func `deriving a customer's facts takes work in proportion to the number of artifacts`() async throws {
+    @Test func `deriving facts from four times as many artifacts reads at most four times as many entries`()
+        async throws
+    {
         let (few, many) = (try await entriesLookedAt(for: 250), try await entriesLookedAt(for: 1000))
         #expect(few.derivation >= 250 && few.rederivation >= 250)
         #expect(many.derivation <= 4 * few.derivation, "\(few) \(many)")

@@ -10,7 +10,9 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `devices` {
-    @Test func `the service counts devices with bound proof, and their entitlement tokens`() async throws {
+    @Test func `the service counts entitlement tokens for each bound device, and counts no unbound device`()
+        async throws
+    {
         try await withServiceTestBed { testBed in
             let jws = try Calculator.minter().text(.appTransaction)
             let answer = try await testBed.client.sync(SyncRequest(appTransaction: jws))
@@ -25,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func `devices beyond deviceLimit are logged, and their syncs still succeed`() async throws {
+    @Test func `more devices than deviceLimit cause an event, and their syncs still succeed`() async throws {
         try await withServiceTestBed({ $0.deviceLimit = 3 }) { testBed in
             var id: String?
             for _ in 0..<6 {

@@ -14,7 +14,9 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `entitlement tokens` {
-    @Test func `entitlement tokens prove entitlements of a device, under the service's key`() async throws {
+    @Test func `an entitlement token contains the entitlements and the device, and is signed by the service's key`()
+        async throws
+    {
         try await withService { client in
             let answer = try await client.sync(
                 SyncRequest(
@@ -39,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `a subscription in an entitlement token has its own end`() async throws {
+    @Test func `a subscription in an entitlement token ends with its period`() async throws {
         try await withService { client in
             let id = "704000000000000002"
             let end = Calculator.now.addingTimeInterval(86_400 * 30)
@@ -61,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `a right that support can end tells the device when to ask the service again`() async throws {
+    @Test func `a support grant in an entitlement token has its end, and a date for the next refresh`() async throws {
         try await withFolder { folder in
             let service = try await TenureService(try Calculator.configuration(folder))
             let application = try service.application(logger: Calculator.logger) { _ in }
@@ -86,7 +88,9 @@ import Testing
         }
     }
 
-    @Test func `entitlement tokens contain no denied entitlement, and aren't issued for unbound proof`() async throws {
+    @Test func `an entitlement token contains no denied entitlement, and an unbound customer gets no token`()
+        async throws
+    {
         try await withService { client in
             let newcomer = try await client.sync(
                 SyncRequest(
@@ -121,7 +125,7 @@ import Testing
         }
     }
 
-    @Test func `entitlement tokens without a nonce end after an hour, with every right in them`() async throws {
+    @Test func `an entitlement token without a nonce, and every right in it, ends after an hour`() async throws {
         try await withService { client in
             let id = "704000000000000001"
             let season = try Calculator.minter().transaction(
@@ -140,7 +144,7 @@ import Testing
             #expect(jws.claims["exp"] as? Int == end)
             let rights = try #require(jws.claims["entitlements"] as? [String: [String: Int]])
             #expect(!rights.isEmpty && rights.values.allSatisfy { $0 == ["until": end] }, "\(rights)")
-            // The answer's own decisions are of this moment, so they have no end.
+            // The decisions in the response apply now, so they have no end.
             #expect(answer.entitlements["everything"]?.outcome == .granted)
             #expect(answer.entitlements["everything"]?.until == nil)
         }
@@ -152,7 +156,7 @@ import Testing
             deviceVerificationID: Calculator.device.uuidString, nonce: nonce)
     }
 
-    @Test func `sandbox entitlement tokens are marked`() async throws {
+    @Test func `an entitlement token of the sandbox contains its environment`() async throws {
         try await withService { client in
             let answer = try await client.sync(
                 SyncRequest(
@@ -185,7 +189,7 @@ struct OpenedJWS {
         signature = try #require(Self.decode(parts[2]))
     }
 
-    /// Verifies the token with the key that the header names in a JWK set. The key's ID must be its thumbprint.
+    /// Verifies the token with the key in a JWK set that has the header's key ID. The key's ID must be its thumbprint.
     func verify(under set: Data) throws {
         let read = try JSONSerialization.jsonObject(with: set) as? [String: [[String: String]]]
         let keys = try #require(read?["keys"])

@@ -29,7 +29,9 @@ import Testing
         return try #require(answer.entitlements["everything"]?.sentence)
     }
 
-    @Test func `Accept-Language chooses the titles in the sentences of a sync and of GET customer`() async throws {
+    @Test func `Accept-Language selects the language of titles in sentences of a sync and of GET /v1/customer`()
+        async throws
+    {
         try await withService(policy: try Self.policy()) { client in
             var request = SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction), transactions: [])
             request.deviceVerificationID = Calculator.device.uuidString
@@ -55,7 +57,7 @@ import Testing
         ("*", []), ("", []), ("de;q=0, en", ["en"]), ("de;q=x, en; q=0.5", ["en"]), ("de;q=2", []),
         (",,;q=1,", []), ("en;q=0.5, de;q=0.5", ["en", "de"]),
     ])
-    func `languages in Accept-Language count in the order of their weights`(_ header: String, _ languages: [String]) {
+    func `languages in Accept-Language are sorted by their weights`(_ header: String, _ languages: [String]) {
         #expect(AcceptLanguage.languages(in: header) == languages)
     }
 
@@ -66,7 +68,7 @@ import Testing
 }
 
 @Suite struct `promises in sentences` {
-    @Test func `a grant in doubt is permanent from the first sync on, since the service recorded a promise`()
+    @Test func `a customer with an uncertain era has the right permanently from the first sync on`()
         async throws
     {
         try await withService { client in

@@ -20,7 +20,7 @@ import Testing
 
     /// Returns a receipt with many purchases that have different transaction IDs.
     ///
-    /// - Parameter isSubscription: whether all of them are periods of one subscription.
+    /// - Parameter isSubscription: whether all purchases are periods of one subscription.
     private static func receipt(
         _ count: Int, from first: Int = 0, of account: Int = 0, isSubscription: Bool = false
     ) throws -> SyncRequest {
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test(arguments: Kind.allCases)
-    func `a large sync reads the customer as often as a small one`(kind: Kind) async throws {
+    func `a sync of 600 purchases reads as many stored facts as a sync of 150 purchases`(kind: Kind) async throws {
         try await withCounts { client, store in
             _ = try await client.sync(try Self.ordinary("704000000000000008"))
             store.counts.reset()
@@ -113,8 +113,8 @@ import Testing
         }
     }
 
-    /// Counts the entries that a sync reads beside its own. The count must not grow with the stored purchases.
-    @Test func `a large sync runs about as many statements for 1,200 stored purchases as for none`() async throws {
+    // The number of statements must not grow with the number of stored purchases.
+    @Test func `a large sync of a customer with 1,200 stored purchases runs hardly more statements`() async throws {
         try await withCounts { client, store in
             var statements: [Int] = []
             for known in [0, 1200] {
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test func `an ordinary sync can be written between two pieces of a large one`() async throws {
+    @Test func `a small sync can be written between two transactions of a large sync`() async throws {
         for request in [try Self.transactions(200), try Self.receipt(500)] {
             try await withCounts { client, store in
                 store.counts.reset { number in
@@ -162,7 +162,7 @@ import Testing
         }
     }
 
-    @Test func `a large sync that is interrupted leaves a consistent database, and is completed by the next one`()
+    @Test func `an interrupted large sync leaves a consistent database, and the next sync completes it`()
         async throws
     {
         for request in [try Self.transactions(150), try Self.receipt(200)] {
@@ -193,7 +193,7 @@ import Testing
         }
     }
 
-    @Test func `a large sync is durable once the response is sent`() async throws {
+    @Test func `purchases of a large sync are stored when the response is sent`() async throws {
         try await withFolder { folder in
             let request = try Self.receipt(300)
             _ = try await withService(in: folder) { try await $0.sync(request) }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct `message authentication codes` {
     @Test(arguments: [0, 1, 32, 63, 64, 65, 200])
-    func `message authentication codes are HMAC-SHA256, whatever the length of key and message`(size: Int) {
+    func `message authentication codes equal swift-crypto's HMAC-SHA256 for any length of key and message`(size: Int) {
         let key = SymmetricKey(data: (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7) })
         let code = MessageCode(key: key)
         for length in [0, 1, 18, 26, 64, 1000] {

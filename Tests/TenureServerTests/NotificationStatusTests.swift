@@ -22,13 +22,15 @@ import Testing
         try await withService(change) { client in try client.problem(try await client.notify(jws)) }
     }
 
-    @Test(arguments: JWSDefect.allCases) func `the response to a corrupted notification is an error`(defect: JWSDefect)
+    @Test(arguments: JWSDefect.allCases) func `the response to a notification with an invalid signature is a problem`(
+        defect: JWSDefect
+    )
         async throws
     {
         let jws = String(decoding: try Calculator.minter().mint(.notification, with: defect), as: UTF8.self)
         try await withService { client in
             let response = try await client.notify(jws)
-            // Some corruptions leave the notification valid, such as a certificate that has expired since it was
+            // Some defects leave the notification valid, such as a certificate that has expired since it was
             // signed.
             guard response.status != .ok else { return }
             let problem = try client.problem(response)
@@ -36,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `the response to a notification is a permanent error if it is forged or another app's`() async throws {
+    @Test func `the response to a notification that is forged or for another app is a permanent error`() async throws {
         let forger = try TestAuthority()
         let forged = try Self.jws(JWSMinter(authority: forger, signedAt: Calculator.now))
         let foreign = try Self.jws(Calculator.minter(bundleID: "com.example.abacus"))
@@ -47,7 +49,9 @@ import Testing
         }
     }
 
-    @Test func `the response to a notification of another app or environment is a permanent error`() async throws {
+    @Test func `the response to a notification with another app's or environment's transaction is a permanent error`()
+        async throws
+    {
         let theirs = SimulatedPurchase(
             id: "1", original: "1", product: Calculator.everything, type: .nonConsumable, purchased: Calculator.now)
         for minter in [Calculator.minter(bundleID: "com.example.abacus"), Calculator.minter(.sandbox)] {
@@ -113,8 +117,9 @@ import Testing
         (#"{"signedPayload":7}"#, "must be a JSON object"),
         (#"{"notification_type":"DID_RENEW","password":"x"}"#, "version 1"), ("", "invalid JSON"),
     ])
-    func `the response to something that isn't a notification is a clear error`(body: String, word: String) async throws
-    {
+    func `the response to a body without a signed notification is an error that says what is wrong`(
+        body: String, word: String
+    ) async throws {
         try await withService { client in
             let problem = try client.problem(try await client.notify(body: body))
             #expect(problem.code == .malformedRequest)
@@ -122,7 +127,7 @@ import Testing
         }
     }
 
-    @Test func `the response to a notification is a clear error if it is too large or isn't JSON`() async throws {
+    @Test func `the response to a notification that is too large or isn't JSON is an error`() async throws {
         try await withService { client in
             let large = #"{"signedPayload":"\#(String(repeating: "A", count: 600_000))"}"#
             #expect(try client.problem(try await client.notify(body: large)).code == .tooLarge)

@@ -43,7 +43,7 @@ import Testing
 
     // MARK: Storage
 
-    @Test func `notifications are stored once, unchanged, and recognized when they are repeated`() async throws {
+    @Test func `a notification is stored once and unchanged, and a repeated notification is recognized`() async throws {
         try await withServiceTestBed { testBed in
             let jws = try Self.minter().notification("SUBSCRIBED", "INITIAL_BUY", uuid: "u1", of: Self.period(start: 1))
             for status in ["kept", "known", "known"] {
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func `notifications create a customer that a later sync finds`() async throws {
+    @Test func `a notification creates a customer to whom a later sync belongs`() async throws {
         try await withServiceTestBed { testBed in
             _ = try await testBed.client.notify(
                 try Self.minter().notification("ONE_TIME_CHARGE", uuid: "u1", of: Self.bought()))
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func `notifications without identities are stored without a customer`() async throws {
+    @Test func `notifications that contain no customer ID are stored without a customer`() async throws {
         try await withServiceTestBed { testBed in
             var summary = JSONObject()
             for (name, value) in [("environment", "Production"), ("bundleId", "com.example.calculator")] {
@@ -82,14 +82,16 @@ import Testing
             token["bundleId"] = .string("com.example.calculator")
             token["appAppleId"] = .integer(828_838_134)
             let minter = Self.minter()
-            let words = [
+            let notifications = [
                 try minter.notification("TEST", uuid: "u1"),
                 try minter.notification("RENEWAL_EXTENSION", "SUMMARY", uuid: "u2", part: "summary", summary),
                 try minter.notification(
                     "EXTERNAL_PURCHASE_TOKEN", "UNREPORTED", uuid: "u3", part: "externalPurchaseToken", token),
                 try minter.notification("OF_2030", "NEW", uuid: "u4", data: ["later": .string("x")]),
             ]
-            for word in words { #expect(try await testBed.client.notify(word).status == .ok) }
+            for notification in notifications {
+                #expect(try await testBed.client.notify(notification).status == .ok)
+            }
             for uuid in ["u1", "u2", "u3", "u4"] {
                 #expect(
                     try await testBed.service.store.keepsNotification(uuid, in: Realm(.production, isTest: true)))
@@ -113,7 +115,9 @@ import Testing
         }
     }
 
-    @Test func `notifications store the app account token, which identifies no customer`() async throws {
+    @Test func `customers with the same app account token stay separate, and support finds them by the token`()
+        async throws
+    {
         try await withServiceTestBed { testBed in
             var first = Self.bought("1")
             var second = Self.bought("2")
@@ -135,7 +139,7 @@ import Testing
         }
     }
 
-    @Test func `notifications are stored and prove the customer's facts`() async throws {
+    @Test func `a stored notification proves the same facts as the customer has`() async throws {
         try await withServiceTestBed { testBed in
             let expiry = Self.now.addingTimeInterval(5 * Self.day)
             _ = try await testBed.client.notify(
@@ -161,7 +165,9 @@ import Testing
 
     // MARK: Effects
 
-    @Test func `a notification of an old period's refund doesn't end the subscription`() async throws {
+    @Test func `a refund of an old period doesn't end a subscription, but a refund of the current period does`()
+        async throws
+    {
         try await withServiceTestBed { testBed in
             var old = Self.period("1", start: 40)
             let current = Self.period("2", start: 10)
@@ -186,7 +192,8 @@ import Testing
         }
     }
 
-    @Test func `a renewal notification that was signed before its period counts`() async throws {
+    @Test func `a renewal notification that was signed before its period grants the right in that period`() async throws
+    {
         try await withServiceTestBed { testBed in
             let next = Self.period("2", start: -0.5)
             _ = try await testBed.client.notify(
@@ -196,7 +203,9 @@ import Testing
         }
     }
 
-    @Test func `a right stays through a grace period, and not through billing retry`() async throws {
+    @Test func `a subscription's right lasts through a grace period, but not through billing retry after it`()
+        async throws
+    {
         try await withServiceTestBed { testBed in
             let over = Self.period(start: 31)
             let grace = Self.now.addingTimeInterval(15 * Self.day)
@@ -216,7 +225,7 @@ import Testing
         }
     }
 
-    @Test func `notifications of an upgrade replace the old product, in either order`() async throws {
+    @Test func `notifications of a change to another product replace the old product, in either order`() async throws {
         let policy = try SimulatedLife.policy()
         for isReversed in [false, true] {
             try await withServiceTestBed(policy: policy) { testBed in
@@ -225,13 +234,15 @@ import Testing
                     period.product = "com.example.calculator." + product
                     return period
                 }
-                let basic = period("1", "pro", start: 20)
-                let pro = period("2", "basic", start: 10)
-                let words = [
-                    try Self.minter(300).notification("SUBSCRIBED", uuid: "u1", of: basic),
-                    try Self.minter(60).notification("DID_CHANGE_RENEWAL_PREF", "UPGRADE", uuid: "u2", of: pro),
+                let old = period("1", "pro", start: 20)
+                let new = period("2", "basic", start: 10)
+                let notifications = [
+                    try Self.minter(300).notification("SUBSCRIBED", uuid: "u1", of: old),
+                    try Self.minter(60).notification("DID_CHANGE_RENEWAL_PREF", "UPGRADE", uuid: "u2", of: new),
                 ]
-                for word in isReversed ? words.reversed() : words { _ = try await testBed.client.notify(word) }
+                for notification in isReversed ? notifications.reversed() : notifications {
+                    _ = try await testBed.client.notify(notification)
+                }
                 let customer = try #require(try await testBed.customer("1"))
                 #expect(try testBed.outcome("basic", of: customer) == .granted)
                 #expect(try testBed.outcome("pro", of: customer) != .granted)
@@ -239,7 +250,7 @@ import Testing
         }
     }
 
-    @Test func `notifications of a refund of the app end the rights that its era gave`() async throws {
+    @Test func `a notification that the app was refunded ends the rights of its era`() async throws {
         try await withServiceTestBed { testBed in
             let id = "704000000000000001"
             let before = try await testBed.client.sync(

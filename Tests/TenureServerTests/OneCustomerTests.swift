@@ -50,13 +50,12 @@ extension CustomerResponse {
     fileprivate var isGranted: Bool { entitlements["everything"]?.outcome == .granted }
 }
 
-/// Which artifacts become one customer, whatever a client sends.
 @Suite struct `customers who share a device` {
     private static let one = "704000000000000001"
     private static let two = "704000000000000077"
 
     @Test(arguments: [(nil, two), (nil, nil), (one, nil), (one, two)])
-    func `two customers who share a device aren't merged if each has an app transaction`(
+    func `two customers on one device aren't merged if each has an app transaction`(
         _ ownersID: String?, _ newcomersID: String?
     ) async throws {
         let (owner, newcomer) = (Buyer.owner(id: ownersID), Buyer.newcomer(id: newcomersID))
@@ -86,7 +85,9 @@ extension CustomerResponse {
         }
     }
 
-    @Test func `two Sandbox customers with the same purchase date aren't merged if only one has an ID`() async throws {
+    @Test func `two sandbox customers with equal purchase dates aren't merged if only one of them has an ID`()
+        async throws
+    {
         try await withService { client in
             let minter = Calculator.minter(.sandbox)
             func appTransaction(_ id: JSONValue) throws -> String {
@@ -110,7 +111,7 @@ extension CustomerResponse {
     }
 
     @Test
-    func `customers who share a device stay two if the second one's purchases come before the app transaction`()
+    func `two customers on one device aren't merged by a sync of their purchases without an app transaction`()
         async throws
     {
         let (owner, newcomer) = (Buyer.owner(), Buyer.newcomer(id: Self.two))
@@ -130,14 +131,15 @@ extension CustomerResponse {
         }
     }
 
-    @Test func `customers who share a device are merged if both app transactions are of one acquisition`() async throws
+    @Test func `two customers on one device are merged if their app transactions are of the same acquisition`()
+        async throws
     {
         let (old, new) = (Buyer.owner(), Buyer.owner(id: Self.one))
         let elsewhere = UUID()
         try await withService { client in
             let first = try await client.sync(try old.request(try old.transaction("1001")))
-            // This is another device, and the app transaction has an ID now. Nothing proves yet that it is the same
-            // customer.
+            // The next sync is from another device, and the app transaction has an ID now. Nothing proves yet that it
+            // is the same customer.
             let second = try await client.sync(try new.request(on: elsewhere))
             #expect(second.id != first.id)
             let joined = try await client.sync(try new.request(try old.transaction("1001")))
@@ -149,7 +151,7 @@ extension CustomerResponse {
         }
     }
 
-    @Test func `customers who share a device get their ID from a later artifact of the same purchase`() async throws {
+    @Test func `a later artifact of a purchase gives its app transaction ID to the customer`() async throws {
         let (old, new) = (Buyer.owner(), Buyer.owner(id: Self.one))
         try await withService { client in
             let first = try await client.sync(try old.request(try old.transaction("1001")))

@@ -31,7 +31,7 @@ import Testing
                             .appTransaction, ["appTransactionId": .string("704000000000000005")]),
                         transactions: []))
                 #expect(newcomer.entitlements["everything"]?.outcome == .denied)
-                // The access token opens the same decisions.
+                // A request with the access token gets the same decisions.
                 let token = try #require(after.accessToken?.value)
                 #expect(try await client.customer(token).entitlements == after.entitlements)
             }

@@ -9,7 +9,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `artifacts in one sync` {
-    @Test func `a sync names a rejected artifact, and the others count`() async throws {
+    @Test func `a sync reports each rejected artifact, and uses the valid artifacts`() async throws {
         try await withService { client in
             let minter = Calculator.minter()
             let bad = String(decoding: try minter.mint(.transaction, with: .flippedSignatureBit), as: UTF8.self)
@@ -24,7 +24,7 @@ import Testing
             #expect(
                 answer.problems.map(\.artifact) == ["receipt", "transactions[1]", "transactions[2]", "renewalInfos[0]"])
             #expect(answer.problems.map(\.code) == ["malformed", "badSignature", "malformed", "noTransaction"])
-            #expect(!answer.purchasesAreComplete, "one of the list couldn't be read")
+            #expect(!answer.purchasesAreComplete, "a transaction in the list couldn't be read")
         }
     }
 
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func `a transaction of another customer in a sync doesn't count`() async throws {
+    @Test func `a sync rejects transactions that don't belong to its app transaction`() async throws {
         try await withService { client in
             let minter = Calculator.minter()
             let answer = try await client.sync(
@@ -56,7 +56,9 @@ import Testing
         }
     }
 
-    @Test func `a transaction without an app transaction ID counts only for its device`() async throws {
+    @Test func `a transaction without an app transaction ID is accepted only from the device in its signature`()
+        async throws
+    {
         let minter = Calculator.minter()
         let request = SyncRequest(
             appTransaction: try minter.newcomer(),
@@ -76,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `a stored subscription links later renewals to its customer`() async throws {
+    @Test func `a renewal without an account is accepted for the customer with the stored subscription`() async throws {
         try await withService { client in
             let minter = Calculator.minter()
             let id = "704000000000000002"
@@ -96,7 +98,9 @@ import Testing
         }
     }
 
-    @Test func `a receipt beside an app transaction must share more than a date`() async throws {
+    @Test func `a receipt is accepted with an app transaction only if a purchase or the device connects them`()
+        async throws
+    {
         let minter = Calculator.minter()
         // Many customers bought the app in the same second as this receipt's owner (2014-09-06 10:00).
         try await withService { client in
@@ -157,7 +161,9 @@ import Testing
         }
     }
 
-    @Test func `if a sync has transactions of several accounts, only those of one account count`() async throws {
+    @Test func `if a sync has transactions of several accounts, only transactions of one account are accepted`()
+        async throws
+    {
         try await withService { client in
             let minter = Calculator.minter()
             let answer = try await client.sync(
@@ -180,7 +186,7 @@ import Testing
         }
     }
 
-    @Test func `artifacts of several environments in one sync don't mix`() async throws {
+    @Test func `a sync with a production app transaction rejects sandbox transactions and receipts`() async throws {
         try await withService { client in
             let answer = try await client.sync(
                 SyncRequest(
@@ -193,7 +199,7 @@ import Testing
         }
     }
 
-    @Test func `renewal info of another acquisition doesn't count, even for the same subscription`() async throws {
+    @Test func `renewal info of another account is rejected, even for the customer's own subscription`() async throws {
         try await withService { client in
             let minter = Calculator.minter()
             let id = "704000000000000002"
@@ -210,7 +216,7 @@ import Testing
         }
     }
 
-    @Test func `renewal info alone doesn't identify a customer`() async throws {
+    @Test func `a sync that contains only renewal info is refused`() async throws {
         try await withService { client in
             let problem = try await client.refused(
                 SyncRequest(renewalInfos: [try Calculator.minter().text(.renewalInfo)]))
@@ -219,7 +225,7 @@ import Testing
         }
     }
 
-    @Test func `a sync with the server's variant of an app transaction is refused`() async throws {
+    @Test func `a sync with an app transaction from the App Store Server API is refused`() async throws {
         try await withService { client in
             let variant = try Calculator.minter().text(
                 .appTransaction, ["deviceVerification": .null, "deviceVerificationNonce": .null])
@@ -236,7 +242,7 @@ import Testing
         }
     }
 
-    @Test func `purchases and a later app transaction of the same account are one customer`() async throws {
+    @Test func `purchases and a later app transaction of the same account belong to one customer`() async throws {
         try await withService { client in
             let minter = Calculator.minter()
             let id = "704000000000000001"

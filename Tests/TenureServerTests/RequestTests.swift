@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func `the health routes respond`() async throws {
+    @Test func `the health routes report that a service without its database is live, but not ready`() async throws {
         try await withService { client in
             for path in ["/health/live", "/health/ready"] {
                 let response = try await client.get(path)
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test func `responses of the service have headers that forbid caching`() async throws {
+    @Test func `the response to a sync forbids caching`() async throws {
         try await withService { client in
             let response = try await client.send(
                 SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction)))

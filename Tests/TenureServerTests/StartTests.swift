@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func `a service doesn't start with a key that others can read`() async throws {
+    @Test func `a service doesn't start with a key that other users can read`() async throws {
         try await withFolder { folder in
             try await withService(in: folder) { _ in }
             let path = folder + "/signing-key.json"
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `a service with keys but no database starts only if a new database is asked for`() async throws {
+    @Test func `a service with keys but no database starts only with the option for a new database`() async throws {
         try await withFolder { folder in
             try await withService(in: folder) { _ in }
             for suffix in ["", "-wal", "-shm"] {
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func `a service beyond loopback needs Apple's trust anchors, an admin key and TLS`() throws {
+    @Test func `a service that listens beyond loopback needs Apple's trust anchors, an admin key and TLS`() throws {
         var configuration = try Calculator.configuration("/tmp")
         for host in ["127.0.0.1", "::1", "localhost", "127.8.8.8"] {
             configuration.host = host
@@ -109,7 +109,7 @@ import Testing
         #expect(configuration.mistakes.isEmpty)
     }
 
-    @Test func `a service behind a proxy counts as beyond loopback, whatever address it listens on`() throws {
+    @Test func `a service behind a proxy needs Apple's trust anchors and an admin key, even on loopback`() throws {
         var configuration = try Calculator.configuration("/tmp")
         configuration.proxies = [try #require(AddressBlock("127.0.0.1"))]
         #expect(configuration.mistakes.first == .testAnchorsBeyondLoopback(host: "127.0.0.1"))
@@ -142,7 +142,7 @@ import Testing
         #expect(unreadable?.description.contains("/no/such/policy.yaml") == true)
     }
 
-    @Test func `a service on a port in use reports this when it starts`() async throws {
+    @Test func `a service doesn't start on a port that is in use, and the error contains the port`() async throws {
         try await withFolder { folder in
             let application = try await buildApplication(
                 configuration: try Calculator.configuration(folder), logger: Calculator.logger)
@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    @Test func `a service refuses a policy file with mistakes, and lists each of them`() async throws {
+    @Test func `a service refuses a policy file with mistakes, and lists each mistake`() async throws {
         try await withFolder { folder in
             let path = folder + "/policy.yaml"
             try Data("app: { bundleID: com.example.calculator }\neras: nothing\n".utf8)
@@ -171,7 +171,9 @@ import Testing
         }
     }
 
-    @Test func `a service reads a policy's release list beside the policy, or at an absolute path`() async throws {
+    @Test func `a service reads a policy's release list from the policy's folder or from an absolute path`()
+        async throws
+    {
         try await withFolder { folder in
             let policy = folder + "/policy.yaml"
             func write(_ text: String, to name: String) throws {
@@ -235,7 +237,7 @@ import Testing
         }
     }
 
-    @Test func `a service's settings name the app of its policy, with its Apple ID`() throws {
+    @Test func `a service's configuration has the bundle ID and the Apple ID of its policy`() throws {
         let configuration = ServiceConfiguration(databasePath: "tenure.sqlite", policy: try Calculator.policy())
         #expect(configuration.app == AppIdentity(bundleID: "com.example.calculator", appAppleID: 828_838_134))
     }

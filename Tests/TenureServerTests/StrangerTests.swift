@@ -49,7 +49,8 @@ import Testing
         }
     }
 
-    @Test func `a stranger with another customer's proof gets no stored data for it`() async throws {
+    @Test func `a stranger who sends a customer's artifact gets only the data that the artifact contains`() async throws
+    {
         try await withService { client in
             let minter = Calculator.minter()
             let appTransaction = try minter.text(.appTransaction)
@@ -67,7 +68,8 @@ import Testing
                 #expect(stranger.id != owner.id)
                 #expect(stranger.entitlementToken == nil)
                 #expect(stranger.purchases.count == found.transactions?.count ?? 0)
-                // The token of an unbound answer is valid for ten minutes, and opens only what that request contained.
+                // The token of an unbound answer is valid for ten minutes, and gives access only to what that request
+                // contained.
                 let token = try #require(stranger.accessToken)
                 #expect(token.expiresAt == Calculator.now.addingTimeInterval(600))
                 let read = try await client.customer(token.value)
@@ -81,7 +83,7 @@ import Testing
     }
 
     @Test(arguments: [(id, nil), (nil, "704000000000000002"), (nil, nil)])
-    func `a stranger isn't taken for a customer because of a purchase on another device`(
+    func `a purchase for another device doesn't connect a stranger with the customer of an app transaction`(
         _ customersID: String?, _ strangersID: String?
     ) async throws {
         let device = UUID()
@@ -109,7 +111,9 @@ import Testing
         }
     }
 
-    @Test func `unbound proof is stored for its owner, and doesn't complete the purchases`() async throws {
+    @Test func `purchases in an unbound sync are stored for the owner, but the owner's purchases stay incomplete`()
+        async throws
+    {
         try await withService { client in
             let minter = Calculator.minter()
             let id = "704000000000000002"
@@ -117,7 +121,7 @@ import Testing
             let found = try await client.sync(
                 SyncRequest(appTransaction: appTransaction, transactions: [try minter.transaction("1", of: id)]),
                 from: nil)
-            #expect(found.purchasesAreComplete, "its own answer takes its word")
+            #expect(found.purchasesAreComplete, "the unbound response uses the list that the sync sent")
             let owner = try await client.sync(SyncRequest(appTransaction: appTransaction))
             #expect(owner.purchases.map(\.transactionID) == ["1"])
             #expect(!owner.purchasesAreComplete)
@@ -125,7 +129,7 @@ import Testing
     }
 
     @Test
-    func `a transaction signed for a device belongs to its customer, even without an access token`() async throws {
+    func `a sync that contains only a transaction for the device belongs to the transaction's customer`() async throws {
         try await withService { client in
             let minter = Calculator.minter()
             let owner = try await client.sync(SyncRequest(appTransaction: try minter.text(.appTransaction)))
@@ -133,7 +137,8 @@ import Testing
             #expect(again.id == owner.id)
             #expect(again.accessToken != nil)
             #expect(again.entitlementToken == nil)
-            // A transaction for this device doesn't bind another customer's app transaction. The two are unrelated.
+            // A transaction for this device doesn't bind another customer's app transaction. The two artifacts are
+            // unrelated.
             let theirs = Calculator.minter(device: UUID())
             let stranger = try await client.sync(
                 SyncRequest(
@@ -144,7 +149,7 @@ import Testing
         }
     }
 
-    @Test func `a stranger's receipt in several encodings is stored once`() async throws {
+    @Test func `a receipt in several encodings is stored once`() async throws {
         try await withFolder { folder in
             let service = try await TenureService(try Calculator.configuration(folder))
             let application = try service.application(logger: Calculator.logger) { _ in }
@@ -164,7 +169,7 @@ import Testing
         }
     }
 
-    @Test func `a device's identifier is a UUID or a MAC address`() async throws {
+    @Test func `a device identifier must be a UUID or a MAC address`() async throws {
         try await withService { client in
             let appTransaction = try Calculator.minter().text(.appTransaction)
             for good in [UUID().uuidString, "00:1b:63:84:45:e6", "001B638445E6", "00-1B-63-84-45-E6"] {

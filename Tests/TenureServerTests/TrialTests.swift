@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `used trial sessions still count after a reinstallation and on another device`() async throws {
+    @Test func `a trial that was used up on one device is over on the customer's other devices`() async throws {
         try await withService(policy: try Self.policy(.sessions(1))) { client in
             let token = try #require(try await client.sync(try Self.newcomer()).accessToken).value
             _ = try await client.beginSession("a", token: token)
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func `a customer who owns the entitlement can't begin a trial session`() async throws {
+    @Test func `a customer who owns the entitlement uses up no trial session`() async throws {
         try await withService(policy: try Self.policy()) { client in
             let owner = try await client.sync(
                 SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction)))
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func `unbound proof of another customer can't begin a trial session`() async throws {
+    @Test func `an access token from an unbound sync can't begin a trial session`() async throws {
         try await withService(policy: try Self.policy()) { client in
             let found = try await client.sync(try Self.newcomer(), from: nil)
             let token = try #require(found.accessToken).value
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func `a trial of days runs from its first session`() async throws {
+    @Test func `a trial of seven days ends seven days after its first session`() async throws {
         let clock = TestClock(Calculator.now)
         try await withServiceTestBed(policy: try Self.policy(.days(7)), { $0.now = { clock.now } }) { testBed in
             let client = testBed.client
@@ -131,7 +131,7 @@ import Testing
                         for number in 0..<40 {
                             let client = number.isMultiple(of: 2) ? one.client : two.client
                             group.addTask {
-                                // A process that waits too long for the other one answers 503, and the client tries
+                                // A process that waits too long for the other process answers 503, and the client tries
                                 // again.
                                 while true {
                                     let response = try await client.postSession("s\(number)", token: token)

@@ -12,12 +12,12 @@ import Testing
     private static let newcomer = "704000000000000002"
     private static let day: TimeInterval = 86_400
 
-    /// Returns a minter that signs as the App Store did so many days ago.
+    /// Returns a minter that signs as the App Store did this number of days ago.
     private static func minter(daysAgo: Double) -> JWSMinter {
         Calculator.minter(signed: Calculator.now.addingTimeInterval(-daysAgo * day))
     }
 
-    @Test func `unbound old renewal info doesn't extend a grace period that is known to be over`() async throws {
+    @Test func `old renewal info in an unbound sync doesn't extend a grace period that has ended`() async throws {
         try await withService { client in
             let expired = try Self.minter(daysAgo: 10).transaction(
                 "20", of: Self.newcomer,
@@ -48,7 +48,9 @@ import Testing
         }
     }
 
-    @Test func `unbound proof of a subscription that is known to be upgraded gives no right`() async throws {
+    @Test func `an unbound sync of an old subscription period gives no right if the period was upgraded since`()
+        async throws
+    {
         try await withService { client in
             func period(daysAgo: Double, isUpgraded: Bool) throws -> String {
                 try Self.minter(daysAgo: daysAgo).transaction(
@@ -71,7 +73,9 @@ import Testing
         }
     }
 
-    @Test func `unbound proof of an old subscription period doesn't outlive its known end`() async throws {
+    @Test func `an unbound sync of an old subscription period gives no right if the period has ended since`()
+        async throws
+    {
         try await withService { client in
             func period(daysAgo: Double, end: Double) throws -> String {
                 try Self.minter(daysAgo: daysAgo).transaction(
@@ -103,7 +107,7 @@ import Testing
             ])
     }
 
-    /// Returns its renewal info. `grace` is the end of the grace period, in seconds from now.
+    /// Returns the renewal info of that subscription. `grace` is the end of the grace period, in seconds from now.
     private static func renewal(daysAgo: Double, grace: Double) throws -> String {
         try minter(daysAgo: daysAgo).text(
             .renewalInfo,
@@ -114,7 +118,9 @@ import Testing
             ])
     }
 
-    @Test func `a customer's grace period doesn't extend the right of unbound proof without one`() async throws {
+    @Test func `a customer's stored grace period doesn't extend the right of an unbound sync without that period`()
+        async throws
+    {
         try await withService { client in
             let expired = try Self.expired()
             let bound = try await client.sync(
@@ -128,7 +134,7 @@ import Testing
         }
     }
 
-    @Test func `older stored renewal info doesn't shorten the grace period in unbound proof`() async throws {
+    @Test func `older stored renewal info doesn't shorten the grace period in an unbound sync`() async throws {
         try await withService { client in
             let expired = try Self.expired()
             let bound = try await client.sync(

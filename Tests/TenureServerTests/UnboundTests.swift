@@ -16,7 +16,7 @@ import Testing
     private static let newcomer = "704000000000000002"
     private static let day: TimeInterval = 86_400
 
-    /// Returns a minter that signs as the App Store did so many days ago.
+    /// Returns a minter that signs as the App Store did this number of days ago.
     private static func minter(daysAgo: Double) -> JWSMinter {
         Calculator.minter(signed: Calculator.now.addingTimeInterval(-daysAgo * day))
     }
@@ -33,7 +33,7 @@ import Testing
             refunded ? ["revocationDate": .instant(Calculator.now.addingTimeInterval(-2 * day))] : [:])
     }
 
-    @Test func `an unbound sync with all purchases doesn't make a later unbound sync complete`() async throws {
+    @Test func `a list of all purchases in an unbound sync doesn't apply to a later unbound sync`() async throws {
         try await withService { client in
             let app = try Self.minter(daysAgo: 5).newcomer()
             let complete = try await client.sync(SyncRequest(appTransaction: app, transactions: []), from: nil)
@@ -47,13 +47,13 @@ import Testing
 
     // MARK: Refunds and revocations that the service knows
 
-    @Test func `an unbound old app transaction doesn't restore a refunded acquisition`() async throws {
+    @Test func `an old app transaction in an unbound sync doesn't restore a refunded acquisition`() async throws {
         try await withService { client in
             let old = SyncRequest(appTransaction: try Self.appTransaction(daysAgo: 10))
             let before = try await client.sync(old, from: nil)
             #expect(before.entitlements["everything"]?.outcome == .granted)
             _ = try await client.sync(SyncRequest(appTransaction: try Self.appTransaction(daysAgo: 1, refunded: true)))
-            // This checks the token from before the refund, and a new response.
+            // The test checks the access token from before the refund, and a new response.
             #expect(try await client.customer(try before.token).entitlements["everything"]?.outcome != .granted)
             let after = try await client.sync(old, from: nil)
             #expect(after.entitlements["everything"]?.outcome != .granted)
@@ -63,7 +63,9 @@ import Testing
         }
     }
 
-    @Test func `an unbound old app transaction without an ID doesn't restore a refunded acquisition`() async throws {
+    @Test func `an old app transaction without an ID, in an unbound sync, doesn't restore a refunded acquisition`()
+        async throws
+    {
         try await withService { client in
             let old = SyncRequest(
                 appTransaction: try Self.minter(daysAgo: 10).text(.appTransaction, ["appTransactionId": .null]))
@@ -79,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func `an unbound old transaction doesn't restore a refunded purchase`() async throws {
+    @Test func `an old transaction in an unbound sync doesn't restore a refunded purchase`() async throws {
         try await withService { client in
             let old = SyncRequest(transactions: [try Self.transaction("1", daysAgo: 10)])
             let before = try await client.sync(old, from: nil)
@@ -98,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func `a refund from a notification ends the right that unbound proof gave before`() async throws {
+    @Test func `a refund from a notification ends the right that an unbound sync gave before`() async throws {
         try await withServiceTestBed { testBed in
             let old = SyncRequest(transactions: [try Self.transaction("1", daysAgo: 10)])
             let before = try await testBed.client.sync(old, from: nil)
@@ -120,7 +122,7 @@ import Testing
         }
     }
 
-    /// Notifies the service of a purchase, or of its refund, as one of the account.
+    /// Notifies the service of a purchase of the account, or of its refund.
     private static func notify(
         _ client: Client, _ id: String, of account: String, refunded: Bool = false
     ) async throws {
@@ -134,8 +136,8 @@ import Testing
         #expect(response.status == .ok)
     }
 
-    /// Checks that a refund which arrives under another account than the purchase applies to the artifacts that list
-    /// the purchase, to the token from before the refund too.
+    /// Sends a refund under another account than the purchase. Checks that the refund applies to artifacts that list
+    /// the purchase, and to the access token from before the refund.
     private static func expectRefund(
         of artifacts: SyncRequest, in client: Client, after earlier: (id: String, account: String), of id: String
     ) async throws {
@@ -150,7 +152,7 @@ import Testing
         }
     }
 
-    @Test func `a refund under another account than the purchase applies to unbound artifacts that list it`()
+    @Test func `a refund under another account than the purchase applies to an unbound sync with the purchase`()
         async throws
     {
         try await withService { client in
@@ -184,7 +186,7 @@ import Testing
         }
     }
 
-    @Test func `a refund under any of many accounts with a purchase applies to unbound artifacts that list it`()
+    @Test func `a refund under another account applies to an unbound purchase that many accounts have`()
         async throws
     {
         try await withService { client in
@@ -198,7 +200,7 @@ import Testing
         }
     }
 
-    @Test func `an unbound old receipt doesn't restore a purchase that was refunded since`() async throws {
+    @Test func `an old receipt in an unbound sync doesn't restore a purchase that was refunded since`() async throws {
         try await withService { client in
             func receipt(daysAgo: Double, refunded: Bool) throws -> SyncRequest {
                 let receipts = Calculator.receipts(signed: Calculator.now.addingTimeInterval(-daysAgo * Self.day))
@@ -224,7 +226,7 @@ import Testing
         }
     }
 
-    @Test func `an unbound old receipt doesn't outlive a volume license with a known end`() async throws {
+    @Test func `an old receipt of a volume license gives no right after the license has ended`() async throws {
         try await withService { client in
             func receipt(daysAgo: Double, ends: Date?) throws -> SyncRequest {
                 let receipts = Calculator.receipts(signed: Calculator.now.addingTimeInterval(-daysAgo * Self.day))
@@ -242,7 +244,8 @@ import Testing
             _ = try await client.sync(try receipt(daysAgo: 1, ends: Calculator.now.addingTimeInterval(-3600)))
             #expect(try await client.customer(try before.token).entitlements["everything"]?.outcome != .granted)
             #expect(try await client.sync(old).entitlements["everything"]?.outcome != .granted)
-            // A later receipt with a renewed license counts by itself, and not for an older one that ended.
+            // A later receipt with a renewed license gives the right, but an older receipt of the ended license
+            // doesn't.
             let ended = try receipt(daysAgo: 5, ends: Calculator.now.addingTimeInterval(-7200))
             #expect(try await client.sync(ended, from: nil).entitlements["everything"]?.outcome != .granted)
             let renewed = try receipt(daysAgo: 0.5, ends: Calculator.now.addingTimeInterval(30 * Self.day))
@@ -251,7 +254,7 @@ import Testing
         }
     }
 
-    @Test func `an entitlement that support revoked is revoked in unbound responses too`() async throws {
+    @Test func `an entitlement that support revoked is also denied in unbound responses`() async throws {
         try await withAdminClient { admin, _ in
             let owner = try await admin.owner()
             let found = SyncRequest(appTransaction: try Self.appTransaction(daysAgo: 10))
@@ -274,7 +277,7 @@ import Testing
 
     // MARK: Other data of the customer
 
-    @Test func `support's revocation for another account with the same purchase doesn't affect unbound artifacts`()
+    @Test func `a support revocation for another account with the purchase doesn't affect an unbound sync`()
         async throws
     {
         try await withAdminClient { admin, _ in
@@ -292,7 +295,9 @@ import Testing
         }
     }
 
-    @Test func `an unbound response contains no support grant, other purchase or ID of the customer`() async throws {
+    @Test func `an unbound response contains no support grant, no other purchases and no ID of the customer`()
+        async throws
+    {
         try await withAdminClient { admin, _ in
             let minter = Calculator.minter()
             let customer = try await admin.client.sync(
@@ -317,7 +322,7 @@ import Testing
         }
     }
 
-    @Test func `an unbound response ignores artifacts of the same acquisition that other senders sent`() async throws {
+    @Test func `an unbound response ignores artifacts of the acquisition from other unbound syncs`() async throws {
         try await withService { client in
             // The app was refunded, and acquired again while it was still sold.
             let acquired = Date(timeIntervalSince1970: 1_409_997_600)
@@ -336,7 +341,9 @@ import Testing
         }
     }
 
-    @Test func `for unbound proof of a merged customer, only the promises of the shown account count`() async throws {
+    @Test func `an unbound sync of a merged customer gets only the promises of the account in its app transaction`()
+        async throws
+    {
         try await withFolder { folder in
             let owner = SyncRequest(appTransaction: try Self.appTransaction(daysAgo: 10), transactions: [])
             let newcomer = SyncRequest(
@@ -364,7 +371,7 @@ import Testing
         }
     }
 
-    @Test func `an access token from unbound proof is invalid after the customer was erased`() async throws {
+    @Test func `an access token from an unbound sync is invalid after the customer was erased`() async throws {
         try await withAdminClient { admin, _ in
             let owner = try await admin.owner()
             let found = SyncRequest(appTransaction: try Self.appTransaction(daysAgo: 10))

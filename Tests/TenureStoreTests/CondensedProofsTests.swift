@@ -5,7 +5,7 @@ import Testing
 
 @testable import TenureStore
 
-/// A random customer: the signed proofs, and the policies under which they are judged.
+/// Random signed proofs of one customer, and random policies.
 private struct Signings {
     static let start = Date(timeIntervalSince1970: 1_388_534_400)  // 2014-01-01
     static let bought = start.addingTimeInterval(86_400)
@@ -89,7 +89,9 @@ extension Date {
         return facts
     }
 
-    @Test(arguments: 0..<300) func `condensed proofs decide like all proofs, in any order of arrival`(seed: UInt64)
+    @Test(arguments: 0..<300) func `condensed proofs give the same decisions as all proofs, in any order of arrival`(
+        seed: UInt64
+    )
         throws
     {
         var signings = Signings(seed)
@@ -120,17 +122,17 @@ extension Date {
         }
     }
 
-    // Of each month, only the first proof and the last one are kept, except for the newest 64. Under eras that begin
-    // with months, the others can't change a decision.
-    @Test(arguments: 0..<40) func `thousands of artifacts condense to a few proofs that give the same decision`(
+    // Only the first and the last proof of each month, and the newest 64 proofs, are kept. If eras begin with months,
+    // the removed proofs can't change a decision.
+    @Test(arguments: 0..<40) func `thousands of app proofs condense to a few proofs that give the same decisions`(
         seed: UInt64
     ) throws {
         var signings = Signings(seed)
         let proofs = signings.proofs(4000, revocations: Int(seed % 4), withinDays: 365)
         var facts = CustomerFacts()
         for chunk in proofs.shuffled(using: &signings.random).chunks(of: 200) { facts.add(Array(chunk)) }
-        // App transactions, app transactions of the server, and receipts are condensed separately. Each revoked one is
-        // kept.
+        // App transactions, app transactions of the server, and receipts are condensed separately. Each revoked proof
+        // is kept.
         #expect(facts.proofs.count <= 3 * (2 * 12 + 64) + 3)
         var together = CustomerFacts()
         together.add(proofs)
@@ -145,7 +147,8 @@ extension Date {
         }
     }
 
-    // The proofs of an owner who bought again after a refund, with an app transaction that is signed again months later.
+    // The proofs of an owner who bought again after a refund, with an app transaction that is signed again months
+    // later.
     @Test func `condensed proofs keep the app transaction that restores a right after a refund`() throws {
         func signed(_ month: Int, _ day: Double, revoked: Bool = false) -> AppProof {
             let date = Date(year: 2015, month: month).addingTimeInterval(day * 86_400)

@@ -6,12 +6,12 @@ import Testing
 @testable import TenureStore
 
 @Suite struct `a customer's facts` {
-    @Test(arguments: 0..<200) func `a customer's facts are read as they were written`(seed: UInt64) throws {
+    @Test(arguments: 0..<200) func `decoding a customer's encoded facts returns equal facts`(seed: UInt64) throws {
         let facts = CustomerFacts.random(seed)
         #expect(try CustomerFacts(decoding: facts.encoded) == facts)
     }
 
-    @Test func `a customer's facts with missing or extra bytes are an error`() throws {
+    @Test func `decoding a customer's facts with missing or extra bytes is an error`() throws {
         let bytes = CustomerFacts.random(7).encoded
         for count in bytes.indices {
             #expect(throws: StoreError.self, "cut at \(count)") { try CustomerFacts(decoding: Array(bytes[..<count])) }
@@ -19,7 +19,7 @@ import Testing
         #expect(throws: StoreError.self) { try CustomerFacts(decoding: bytes + [0]) }
     }
 
-    @Test func `reading a customer's facts never crashes for any bytes`() {
+    @Test func `decoding corrupted facts of a customer never crashes`() {
         var random = SeededRandom(seed: 42)
         let sound = CustomerFacts.random(3).encoded
         for _ in 0..<20_000 {
@@ -37,13 +37,13 @@ import Testing
         }
     }
 
-    @Test func `reading a customer's facts doesn't reserve memory for a wrong length field`() {
+    @Test func `a huge list length in a customer's encoded facts is an error, and reserves no memory`() {
         // These nine bytes claim a list of 2^62 entries.
         let bytes: [UInt8] = [1, 0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x40]
         #expect(throws: StoreError.self) { try CustomerFacts(decoding: bytes) }
     }
 
-    @Test func `an unbound acquisition is refunded by an artifact that shares only an ID with it`() {
+    @Test func `an unbound acquisition is refunded if another artifact connects its date with the refund's ID`() {
         let bought = Date(timeIntervalSince1970: 1_400_000_000)
         func proof(_ id: AcquisitionID?, _ date: Date?, refunded: Date? = nil) -> AppProof {
             AppProof(
@@ -55,22 +55,22 @@ import Testing
             facts.add(proofs)
             return facts
         }
-        // The shown artifact has only a date, and the refunded one only an ID. A third one has both.
-        let (shown, refund) = (facts(proof(nil, bought)), bought.addingTimeInterval(3600))
+        // The unbound artifact has only a date, and the refunded artifact has only an ID. A third artifact has both.
+        let (unbound, refund) = (facts(proof(nil, bought)), bought.addingTimeInterval(3600))
         let known = facts(proof(.appTransaction("1"), bought), proof(.appTransaction("1"), nil, refunded: refund))
-        let limited = shown.limited(by: [known], in: .production)
+        let limited = unbound.limited(by: [known], in: .production)
         #expect(limited.evidence(in: .production).acquisitions.map { $0.refund != nil } == [true])
         let other = facts(proof(.appTransaction("2"), nil, refunded: refund))
-        #expect(shown.limited(by: [other], in: .production).proofs == shown.proofs)
+        #expect(unbound.limited(by: [other], in: .production).proofs == unbound.proofs)
     }
 
     // A customer who opens the app every day for years must not make each look-up slower.
-    @Test func `a customer's stored facts don't grow with new signatures of the same facts`() {
+    @Test func `a customer's stored facts stay small if the same facts are signed every day`() {
         var facts = CustomerFacts()
         for day in 0..<1000 {
             facts.add([AppProof.signed(Date(timeIntervalSince1970: 1_400_000_000 + Double(day) * 86_400))])
         }
-        // The first and the last proof of each month are kept, and the newest 64.
+        // The first and the last proof of each month are kept, and the newest 64 proofs.
         #expect(facts.proofs.count <= 2 * 34 + 64)
     }
 
@@ -89,7 +89,7 @@ import Testing
         #expect(together.encoded == oneByOne.encoded)
     }
 
-    @Test(arguments: 0..<50) func `condensed proofs give the same acquisitions`(seed: UInt64) {
+    @Test(arguments: 0..<50) func `condensed proofs of a customer give the same evidence as all proofs`(seed: UInt64) {
         var random = SeededRandom(seed: seed &+ 1)
         let proofs = (0..<40).map { _ in
             AppProof.signed(
@@ -102,7 +102,7 @@ import Testing
         #expect(facts.evidence(in: .production) == all)
     }
 
-    @Test func `of two equal promises to a customer, the one that was recorded first stays`() {
+    @Test func `if a promise to a customer is recorded twice, the earlier record stays`() {
         func promise(recordedAfter seconds: TimeInterval) -> StoredPromise {
             StoredPromise(
                 entitlement: "everything",
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func `a customer's facts have each decision of support once`() {
+    @Test func `a support grant that is added twice to a customer's facts is kept once`() {
         var facts = CustomerFacts()
         let grant = SupportGrant(.grant, of: "everything", date: Date(timeIntervalSince1970: 1_700_000_000))
         for _ in 0..<2 { facts.add(grant) }

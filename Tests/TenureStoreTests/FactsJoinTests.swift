@@ -9,7 +9,7 @@ import Testing
     private static let effort = ProcessInfo.processInfo.environment["TENURE_SOAK"] == nil ? 1 : 100
 
     /// A fact that an update adds. It is made from few values, so that signing dates often coincide.
-    private enum Word {
+    private enum AddedFact {
         case proof(AppProof)
         case purchase(Purchase)
         case renewal(Renewal)
@@ -47,10 +47,10 @@ import Testing
         }
     }
 
-    private func facts(_ words: some Sequence<Word>) -> CustomerFacts {
+    private func facts(_ addedFacts: some Sequence<AddedFact>) -> CustomerFacts {
         var facts = CustomerFacts()
-        for word in words {
-            switch word {
+        for fact in addedFacts {
+            switch fact {
             case .proof(let proof): facts.add([proof])
             case .purchase(let purchase): facts.add([purchase])
             case .renewal(let renewal): facts.add([renewal])
@@ -59,15 +59,17 @@ import Testing
         return facts
     }
 
-    @Test func `joined facts about a customer are the same in any order and grouping, and with repetitions`() {
+    @Test func `joining a customer's facts gives the same result in any order, in groups and with repetitions`() {
         var random = SeededRandom(seed: 41)
         for round in 0..<3_000 * Self.effort {
-            let words = (0..<Int.random(in: 1...9, using: &random)).map { _ in Word(using: &random) }
-            let whole = facts(words)
-            #expect(facts(words.shuffled(using: &random) + words.shuffled(using: &random)) == whole, "round \(round)")
+            let addedFacts = (0..<Int.random(in: 1...9, using: &random)).map { _ in AddedFact(using: &random) }
+            let whole = facts(addedFacts)
+            #expect(
+                facts(addedFacts.shuffled(using: &random) + addedFacts.shuffled(using: &random)) == whole,
+                "round \(round)")
             // The facts are split between two customers, who are then merged.
-            let cut = Int.random(in: 0...words.count, using: &random)
-            var (left, right) = (facts(words[..<cut]), facts(words[cut...]))
+            let cut = Int.random(in: 0...addedFacts.count, using: &random)
+            var (left, right) = (facts(addedFacts[..<cut]), facts(addedFacts[cut...]))
             let other = left
             left.add(right)
             right.add(other)

@@ -21,7 +21,7 @@ import Testing
         }
 
         @Test(arguments: ["", "1", "36 35 0:52", "36 35 0:52 / / rw -", "- - -"])
-        func `a mount table that can't be read names no network file system`(table: String) {
+        func `no network file system is found in a malformed mount table`(table: String) {
             #expect(NetworkFileSystem.type(ofDevice: 0x34, in: table) == nil)
         }
 

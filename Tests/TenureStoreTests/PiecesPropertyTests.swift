@@ -12,7 +12,7 @@ import Testing
     private static let effort = ProcessInfo.processInfo.environment["TENURE_SOAK"] == nil ? 1 : 20
 
     @Test(arguments: 1...6)
-    func `an update in several transactions leaves the same rows as one, even after interruptions`(
+    func `an operation in several interrupted transactions leaves the same rows as in one transaction`(
         seed: Int
     ) async throws {
         try await withStores { pieces, whole in
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    /// Performs the operation, perhaps after interrupted attempts. The other one runs once, between two pieces if
+    /// Performs the operation, perhaps after interrupted attempts. The other operation runs once, between two pieces if
     /// possible.
     private func perform(
         _ operation: RandomOperation, beside other: RandomOperation, in store: Store, at now: Date,

@@ -14,11 +14,11 @@ import Testing
     }
 
     @Test(arguments: [1e300, -.infinity, .infinity, .nan])
-    func `a public ID is created even if the clock's time makes no sense`(seconds: Double) {
+    func `a public ID is created even if the clock's time is invalid`(seconds: Double) {
         #expect(PublicID.customer.ordered(at: Date(timeIntervalSince1970: seconds)).utf8.count == 28)
     }
 
-    @Test func `public IDs begin with the kind of thing they name, and two of one instant differ`() {
+    @Test func `public IDs begin with the kind of their object, and IDs of the same instant differ`() {
         let now = Date(timeIntervalSince1970: 1_800_000_000)
         let ids = (0..<1000).map { _ in PublicID.customer.ordered(at: now) }
         #expect(Set(ids).count == 1000)

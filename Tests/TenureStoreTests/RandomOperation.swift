@@ -32,7 +32,7 @@ struct RandomOperation: Sendable, CustomStringConvertible {
         description = "\(kind) of \(person), \(numbers)"
     }
 
-    /// Two persons may become one customer.
+    /// The number of the pair to which the person belongs. The two persons of a pair may become one customer.
     var pair: Int { person / 2 }
 
     private var account: Identity { Identity(.appTransactionID, "person \(person)") }
@@ -107,13 +107,13 @@ struct RandomOperation: Sendable, CustomStringConvertible {
     private func ask(_ change: CustomerChange, in store: some Operable, at now: Date) async throws {
         var id = try await store.customers(withAnyID: account.value, in: [Self.realm]).first?.publicID
         // An interrupted change is repeated with the same ID.
-        if id == nil, case .erase = change { id = await Asked.shared.id(of: person, in: store) }
+        if id == nil, case .erase = change { id = await InterruptedIDs.shared.id(of: person, in: store) }
         guard let id else { return }
-        await Asked.shared.set(id, of: person, in: store)
+        await InterruptedIDs.shared.set(id, of: person, in: store)
         _ = try await store.perform(
             RequestedChange(change, actor: "ada", at: now), on: .publicID(id),
             by: Self.rederivation)
-        await Asked.shared.set(nil, of: person, in: store)
+        await InterruptedIDs.shared.set(nil, of: person, in: store)
     }
 
     private func list(of known: Customer?, at now: Date) -> CustomerUpdate {
@@ -165,8 +165,8 @@ struct RandomOperation: Sendable, CustomStringConvertible {
 }
 
 /// The public ID that an interrupted operation used, for its next attempt.
-private actor Asked {
-    static let shared = Asked()
+private actor InterruptedIDs {
+    static let shared = InterruptedIDs()
     private var ids: [String: String] = [:]
 
     func id(of person: Int, in store: some Operable) -> String? { ids[key(person, store)] }

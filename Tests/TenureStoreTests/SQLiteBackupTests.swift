@@ -18,14 +18,14 @@ import Testing
         }
     }
 
-    @Test func `an SQLite backup made during writes has every write acknowledged before it began`() async throws {
+    @Test func `an SQLite backup contains every write that was acknowledged before the backup began`() async throws {
         try await withFolder { folder in
             let store = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
             try await fill(store, 0..<50)
             async let more: Void = fill(store, 50..<300)
-            let receipt = try SQLiteBackup(of: folder + "/tenure.sqlite", to: folder + "/copy").run(replacing: false)
+            let result = try SQLiteBackup(of: folder + "/tenure.sqlite", to: folder + "/copy").run(replacing: false)
             try await more
-            #expect(receipt.customers >= 50 && receipt.artifacts == receipt.customers)
+            #expect(result.customers >= 50 && result.artifacts == result.customers)
             let names = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasPrefix("copy") }
             #expect(names == ["copy"], "one file, and nothing beside it")
             let mode = try FileManager.default.attributesOfItem(atPath: folder + "/copy")[.posixPermissions]
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `an SQLite backup replaces a file only with the option for it`() async throws {
+    @Test func `an SQLite backup replaces an existing file only with the option to replace`() async throws {
         try await withFolder { folder in
             let store = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
             try await fill(store, 0..<3)
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func `an SQLite backup without a database or a target is refused, and leaves no file`() throws {
+    @Test func `an SQLite backup without a valid source or target folder fails, and leaves no file`() throws {
         try withFolder { folder in
             let record = folder + "/tenure.sqlite"
             #expect(throws: SQLiteBackup.Failure.noSource(path: record)) {

@@ -10,7 +10,7 @@ import Testing
         try SQLiteCopyNumber.read(SQLiteConnection(path: path, for: .writing))
     }
 
-    @Test func `each backup of an SQLite database gets a new random number`() async throws {
+    @Test func `each SQLite backup gets its own random number in the database header`() async throws {
         try await withFolder { folder in
             let path = folder + "/tenure.sqlite"
             let store = try Store(SQLiteDatabase(path: path))
@@ -25,7 +25,9 @@ import Testing
         }
     }
 
-    @Test func `an SQLite database opened without a log gets a new random number, and then keeps it`() async throws {
+    @Test func `an SQLite database gets a new random number only if it is opened without a write-ahead log`()
+        async throws
+    {
         try await withFolder { folder in
             let path = folder + "/tenure.sqlite"
             let first = try Store(SQLiteDatabase(path: path))
@@ -43,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `several openings of a backup at once agree on its new random number`() async throws {
+    @Test func `several stores that open a backup at the same time don't report that it was replaced`() async throws {
         try await withFolder { folder in
             let original = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
             _ = try SQLiteBackup(of: folder + "/tenure.sqlite", to: folder + "/backup").run(replacing: false)
@@ -61,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `an open SQLite database notices that its file was cut off behind the header`() async throws {
+    @Test func `an open SQLite database reports that its file was truncated after the header`() async throws {
         try await withFolder { folder in
             let path = folder + "/tenure.sqlite"
             let store = try Store(SQLiteDatabase(path: path))
@@ -96,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func `an open SQLite database notices a backup that is copied over it`() async throws {
+    @Test func `an open SQLite database reports that a backup was copied over it`() async throws {
         try await withFolder { folder in
             let path = folder + "/tenure.sqlite"
             let store = try Store(SQLiteDatabase(path: path))

@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    @Test func `a file that isn't a database stays unchanged and is reported`() throws {
+    @Test func `a path that isn't a Tenure database is refused with the reason, and stays unchanged`() throws {
         try withFolder { folder in
             let letter = folder + "/letter.txt"
             try Data("to my grandmother, and longer than a header of SQLite".utf8)
@@ -52,10 +52,10 @@ import Testing
         }
     }
 
-    @Test func `an SQLite database file is recognized as the same under any link`() throws {
+    @Test func `an SQLite database is recognized through a symbolic link`() throws {
         try withFolder { folder in
             let (path, link) = (folder + "/tenure.sqlite", folder + "/link.sqlite")
-            // All rows may still be in the write-ahead log. The log lies beside the file, not beside the link.
+            // All rows may still be in the write-ahead log. The log is in the folder of the file, not of the link.
             let store = try Store(SQLiteDatabase(path: path))
             try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
             #expect(try SQLiteFile.contents(at: link) == .database)
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func `a path with an empty file, or none, can become an SQLite database`() async throws {
+    @Test func `an SQLite database can be created at a path with no file or with an empty file`() async throws {
         try await withFolder { folder in
             let path = folder + "/a %41 “record”?.sqlite"
             #expect(SQLiteDatabase.objection(to: path) == nil, "it can be made")
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func `a database isn't copied to its own file, or to one that is open`() async throws {
+    @Test func `an SQLite backup doesn't overwrite its own source or an open database`() async throws {
         try await withFolder { folder in
             let (path, other) = (folder + "/tenure.sqlite", folder + "/other.sqlite")
             let store = try Store(SQLiteDatabase(path: path))

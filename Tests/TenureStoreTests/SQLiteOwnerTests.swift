@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func `an SQLite database of one app refuses another app at its start, and names both`() async throws {
+    @Test func `a service of another app can't use an SQLite database, and the error names both apps`() async throws {
         try await withFolder { folder in
             let path = folder + "/tenure.sqlite"
             let store = try Self.open(path, for: Self.first)
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `an SQLite database without an app becomes that of the first service`() async throws {
+    @Test func `an SQLite database that belongs to no app is assigned to the app of the first service`() async throws {
         try await withFolder { folder in
             let path = folder + "/tenure.sqlite"
             try await Self.open(path, for: nil).close()
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `an SQLite database of one app isn't replaced by a backup of another app`() async throws {
+    @Test func `an SQLite database isn't replaced by a backup of another app's database`() async throws {
         try await withFolder { folder in
             let (path, other) = (folder + "/tenure.sqlite", folder + "/other.sqlite")
             try await Self.open(path, for: Self.first).close()
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(arguments: Permission.allCases)
-    func `an SQLite database of one app is used by an older release as far as a migration permits`(
+    func `an older release can use a migrated SQLite database only as far as the migration permits`(
         permission: Permission
     ) async throws {
         try await withFolder { folder in
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func `an SQLite database of one app is brought up to date by services only`() async throws {
+    @Test func `a command refuses an older SQLite database; only the service migrates it`() async throws {
         try await withFolder { folder in
             let path = folder + "/tenure.sqlite"
             try await Self.open(path, for: Self.first).close()
@@ -119,12 +119,12 @@ import Testing
         }
     }
 
-    @Test func `an SQLite database of one app takes no writes after it was moved, until that is undone`() async throws {
+    @Test func `a moved SQLite database accepts no writes and no service until the move is undone`() async throws {
         try await withFolder { folder in
             let (path, target) = (folder + "/tenure.sqlite", folder + "/target.sqlite")
             let running = try Self.open(path, for: Self.first)
             try await Self.add("before", to: running)
-            // `tenure database migrate` opens the database like this, beside the service.
+            // `tenure database migrate` opens the database like this, while the service runs.
             let source = try Store(SQLiteDatabase(path: path, .existing(of: nil)))
             let new = try Store(SQLiteDatabase(path: target, .new(of: Self.first)))
             let summarize: DatabaseCopy.Summary = { _ throws(StoreError) in [:] }
@@ -150,8 +150,7 @@ import Testing
         }
     }
 
-    @Test func `an SQLite database of one app isn't marked as moved if its target doesn't keep the copy`() async throws
-    {
+    @Test func `an SQLite database isn't marked as moved if the copy to the target database fails`() async throws {
         try await withFolder { folder in
             let source = try Self.open(folder + "/tenure.sqlite", for: Self.first)
             let target = try Self.open(folder + "/target.sqlite", for: Self.first)

@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func `the SQLite database refuses a database of a newer release`() async throws {
+    @Test func `an SQLite database of a newer release is refused`() async throws {
         try await withFolder { folder in
             let path = folder + "/tenure.sqlite"
             try await Store(SQLiteDatabase(path: path)).close()
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func `only its owner can read an SQLite database`() throws {
+    @Test func `only their owner can read the files of an SQLite database`() throws {
         try withFolder { folder in
             _ = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
             for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func `damaged facts in SQLite are an error`() async throws {
+    @Test func `reading a customer's damaged facts from SQLite is an error`() async throws {
         try await withFolder { folder in
             let path = folder + "/tenure.sqlite"
             let store = try Store(SQLiteDatabase(path: path))
@@ -158,7 +158,7 @@ import Testing
     }
 
     // A reader of a memory-mapped file would be killed by a signal here.
-    @Test func `an SQLite file that was cut off is an error, never a crash`() async throws {
+    @Test func `reading a truncated SQLite file is an error, never a crash`() async throws {
         try await withFolder { folder in
             let path = folder + "/tenure.sqlite"
             let store = try Store(SQLiteDatabase(path: path))
@@ -178,7 +178,7 @@ import Testing
         }
     }
 
-    @Test func `an SQLite file that others could read becomes readable by its owner only`() async throws {
+    @Test func `opening an SQLite database makes its files private if other users could read them`() async throws {
         try await withFolder { folder in
             let path = folder + "/tenure.sqlite"
             try await Store(SQLiteDatabase(path: path)).close()
@@ -196,7 +196,7 @@ import Testing
         }
     }
 
-    @Test func `a customer's stored artifacts are limited in number, but not the facts that they prove`() async throws {
+    @Test func `a customer has at most 5,000 stored artifacts, but keeps the facts of all artifacts`() async throws {
         try await withFolder { folder in
             let store = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
             let bound = DatabaseTransaction.artifactsPerCustomer
@@ -222,7 +222,9 @@ import Testing
         }
     }
 
-    @Test func `customers who are split keep facts of artifacts that came after the limit was reached`() async throws {
+    @Test func `undoing a merge keeps the facts of artifacts that weren't stored because of the 5,000 limit`()
+        async throws
+    {
         try await withFolder { folder in
             let store = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
             let purchases = (0...DatabaseTransaction.artifactsPerCustomer).map { String($0) }

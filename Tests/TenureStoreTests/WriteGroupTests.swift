@@ -5,7 +5,7 @@ import Testing
 @testable import TenureStore
 
 @Suite struct `transactions that share one flush to disk` {
-    @Test func `a transaction that fails doesn't affect others that share its flush to disk`() async throws {
+    @Test func `a failed transaction doesn't affect other transactions in the same flush to disk`() async throws {
         try await withFolder { folder in
             let store = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `SQLite transactions that arrive during a flush share the next flush`() async throws {
+    @Test func `concurrent SQLite transactions share flushes to disk`() async throws {
         try await withFolder { folder in
             let database = try SQLiteDatabase(path: folder + "/tenure.sqlite")
             let store = Store(database)
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `the task that writes for a group writes every member's change, even if it is canceled`() async throws {
+    @Test func `writes of canceled tasks are saved in SQLite, and consecutive writes aren't grouped`() async throws {
         try await withFolder { folder in
             let database = try SQLiteDatabase(path: folder + "/tenure.sqlite")
             let store = Store(database)

@@ -4,7 +4,9 @@ import TenureMint
 import Testing
 
 struct ReceiptDraftTests {
-    @Test func `a receipt draft's attributes are set by verifyReceipt's names, and removed by an empty text`() throws {
+    @Test func `a receipt draft's attributes have verifyReceipt's names, and an empty text removes an attribute`()
+        throws
+    {
         var draft = ReceiptDraft()
         try draft.set("bundle_id", to: "com.example.calculator")
         try draft.set("adam_id", to: "828838134")
@@ -18,7 +20,7 @@ struct ReceiptDraftTests {
         #expect(draft[2] == nil)
     }
 
-    @Test func `fields of a receipt draft's purchases are set by the purchase's number`() throws {
+    @Test func `a name such as in_app.1.product_id sets a field of the second purchase in a receipt draft`() throws {
         var draft = ReceiptDraft()
         try draft.set("in_app.0.product_id", to: "a")
         try draft.set("in_app.1.product_id", to: "b")
@@ -33,13 +35,13 @@ struct ReceiptDraftTests {
         ("in_app.0.bundle_id", "a"), ("in_app.0.is_trial_period", "maybe"), ("attribute_", "AA=="),
         ("attribute_1", "A"),
     ])
-    func `an invalid value in a receipt draft is an error with the reason`(_ name: String, _ text: String) {
+    func `an invalid attribute name or value in a receipt draft is an error`(_ name: String, _ text: String) {
         var draft = ReceiptDraft()
         let error = #expect(throws: MintingError.self) { try draft.set(name, to: text) }
         #expect(error?.description.contains("`") == true)
     }
 
-    @Test func `a receipt draft in the App Store's form is sorted, and starts as genuine receipts do`() throws {
+    @Test func `a minted receipt begins like genuine receipts, and has every attribute of its draft`() throws {
         let minter = ReceiptMinter(
             authority: try TestAuthority(), signedAt: Date(timeIntervalSince1970: 1_795_176_000))
         let receipt = try minter.mint()
@@ -47,7 +49,7 @@ struct ReceiptDraftTests {
         #expect(receipt.prefix(2) == [0x30, 0x82])
         let attributes = try #require(UnverifiedReceipt.content(of: receipt))
         #expect(attributes.first == 0x31)
-        // The shortest attributes come first.
+        // The draft's purchase is an attribute, too.
         let types = try UnverifiedReceipt(receipt).payload.fields.count
         #expect(types == minter.draft.attributes.count + 1)
     }

@@ -72,7 +72,7 @@ struct AdminClient {
 
     func delete(_ path: String) async throws -> Answer { try await send(.delete, path) }
 
-    /// The same client with another key.
+    /// Returns this client with another key.
     func with(_ key: String?) -> AdminClient { AdminClient(client: client, key: key) }
 
     /// Syncs a customer who got the app while it was sold.

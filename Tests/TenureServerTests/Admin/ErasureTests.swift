@@ -13,7 +13,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `exporting and erasing a customer` {
-    @Test func `an export has all data of a customer, with artifacts as they were received`() async throws {
+    @Test func `an export contains all data of a customer, with unchanged artifacts`() async throws {
         try await withAdminClient { admin, keys in
             let minter = Calculator.minter()
             let appTransaction = try minter.text(.appTransaction)
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func `an erasure leaves nothing of the customer on the disk but its line in the audit trail`() async throws {
+    @Test func `after an erasure, no table contains the customer's app transaction ID or user ID`() async throws {
         try await withFolder { folder in
             let id = "704000000000004711"
             try await withService(in: folder) {
@@ -95,8 +95,8 @@ import Testing
         }
     }
 
-    /// The test leaves the database as a process does that is killed after the first piece.
-    @Test func `the next start completes an interrupted erasure`() async throws {
+    /// The test leaves the database as it is if a process is killed after the first transaction of an erasure.
+    @Test func `the next start of the service completes an interrupted erasure`() async throws {
         try await withFolder { folder in
             let (customer, token) = try await withService(in: folder) { client in
                 let admin = AdminClient(client: client, key: nil)
@@ -160,7 +160,9 @@ import Testing
         }
     }
 
-    @Test func `the admin API finds no customer with artifacts of another authority`() async throws {
+    @Test func `the admin API doesn't find a customer if the authority that signed the artifacts isn't trusted`()
+        async throws
+    {
         try await withFolder { folder in
             let customer = try await withService(in: folder) { client in
                 try await AdminClient(client: client, key: nil).owner()

@@ -60,7 +60,9 @@ import Testing
         }
     }
 
-    @Test func `customers are found once, although several IDs of a pasted artifact name them`() async throws {
+    @Test func `a search returns a customer once, even if several IDs of a pasted artifact belong to the customer`()
+        async throws
+    {
         try await withAdminClient { admin, _ in
             let minter = Calculator.minter(signed: Calculator.now)
             let id: [String: JSONValue] = ["appTransactionId": .string("704000000000000001")]

@@ -41,7 +41,7 @@ import Testing
         (.post, "/v1/admin/policies/rollback", [.admin, .policy]),
     ]
 
-    @Test func `an admin key opens exactly the routes of its scope`() async throws {
+    @Test func `an admin key is accepted only on the routes of its scope`() async throws {
         try await withAdminClient { admin, keys in
             for (method, path, scopes) in Self.routes {
                 for scope in StoredAdminKey.Scope.allCases {
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `every route of the admin API requires a key, and this test's table lists each`() async throws {
+    @Test func `the table of routes in this file lists every route of the admin API`() async throws {
         try await withFolder { folder in
             let service = try await TenureService(try Calculator.configuration(folder))
             // The routes about several apps need the admin key of the configuration, not a key of one app.
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func `no route of the admin API works without a key`() async throws {
+    @Test func `every route of the admin API refuses a missing or wrong key`() async throws {
         for (method, path, _) in Self.routes {
             try await withAdminClient { admin, _ in
                 let unknown = KeySecret().text
@@ -89,7 +89,9 @@ import Testing
         }
     }
 
-    @Test func `a service without an admin key accepts neither an empty nor an invented key`() async throws {
+    @Test func `a service without an admin key refuses an empty key, and no service starts with a malformed key`()
+        async throws
+    {
         try await withService { (client: Client) async throws in
             #expect(try await AdminClient(client: client, key: "").get("/v1/admin/audit").status == .unauthorized)
         }
@@ -159,7 +161,9 @@ import Testing
         }
     }
 
-    @Test func `the lockout after wrong admin keys for the metrics ends by the service's clock`() async throws {
+    @Test func `a lockout from the metrics after wrong admin keys ends after a minute on the service's clock`()
+        async throws
+    {
         let clock = TestClock()
         try await withService({
             $0.now = { clock.now }

@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `linked customers aren't moved to another user unless the settings allow it`() async throws {
+    @Test func `by default, a linked customer can't be linked to another user`() async throws {
         try await withAdminClient { admin, keys in
             let server = admin.with(keys[.link])
             let token = try #require(try await admin.owner().accessToken?.value)
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `linking to the newest user moves an acquisition with its promise, as both timelines show`()
+    @Test func `with transfer set to newest, linking an account to another user moves its acquisition and promise`()
         async throws
     {
         try await withAdminClient(transfer: .newest) { admin, keys in
@@ -83,14 +83,15 @@ import Testing
                 let moved = timeline.entries.first { $0["kind"] as? String == "transferred" }
                 #expect(moved?["promises"] as? String == "everything", "\(timeline.text)")
             }
-            // The new user's export doesn't show the acquisition's earlier user, and an erasure leaves no trace of that user.
+            // The new user's export doesn't show the acquisition's earlier user, and an erasure leaves no trace of that
+            // user.
             let moved = try await admin.get(try owner.path("/export?reason=asked"))
             #expect(moved.status == .ok && moved.text.contains("boris") && !moved.text.contains("\"ada\""))
             #expect(try await admin.get(try second.path("/timeline")).text.contains("\"ada\""))
         }
     }
 
-    @Test func `after an undone merge, an older access token opens the customer with its acquisition`() async throws {
+    @Test func `after a merge is undone, an access token from before gives access to its own account`() async throws {
         try await withAdminClient { admin, _ in
             let (owner, other) = (try await admin.owner(), try await admin.newcomer())
             let merge = try await admin.post(
@@ -104,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func `unbound proof links no user`() async throws {
+    @Test func `an access token from an unbound sync can't link a customer to a user`() async throws {
         try await withAdminClient { admin, keys in
             let found = try await admin.client.sync(
                 SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction)), from: nil)
@@ -114,7 +115,8 @@ import Testing
         }
     }
 
-    @Test func `a link request that names no customer, or two, is refused with the reason`() async throws {
+    @Test func `a link request with an invalid user ID, or with no customer or two customers, is refused`() async throws
+    {
         try await withAdminClient { admin, keys in
             let server = admin.with(keys[.link])
             let token = try #require(try await admin.owner().accessToken?.value)
@@ -133,7 +135,9 @@ import Testing
         }
     }
 
-    @Test func `syncs after a merge store into one customer, and undoing it splits the purchases`() async throws {
+    @Test func `undoing a merge gives purchases that were synced after the merge to the account that synced them`()
+        async throws
+    {
         try await withAdminClient { admin, _ in
             let id = "704000000000000001"
             let minter = Calculator.minter()
@@ -154,7 +158,7 @@ import Testing
         }
     }
 
-    @Test func `an expired access token links no user`() async throws {
+    @Test func `an expired access token can't link a customer to a user`() async throws {
         let clock = TestClock()
         try await withService { configuration in
             configuration.adminKey = AdminClient.adminKey

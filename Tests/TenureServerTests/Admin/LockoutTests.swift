@@ -27,7 +27,9 @@ import Testing
     }
 
     @Test(arguments: ["/v1/admin/audit", "/metrics"])
-    func `ten wrong admin keys lock out a client, and requests without a key don't count`(path: String) async throws {
+    func `a client is locked out after ten wrong admin keys, but not after requests without a key`(path: String)
+        async throws
+    {
         try await withProxiedService { port async throws in
             func status(_ key: String?) async throws -> Int? {
                 try await self.status(path, key: key, from: "198.51.100.7", port: port)
@@ -38,11 +40,13 @@ import Testing
             #expect(try await status("wrong") == 429)
             #expect(try await status(nil) == 401)
             #expect(try await status(AdminClient.adminKey) == 200)
-            #expect(try await status("wrong") == 429, "a right key doesn't end another client's lockout")
+            #expect(try await status("wrong") == 429, "a request with the right key doesn't end the lockout")
         }
     }
 
-    @Test func `the lockout after wrong keys covers the /64 of an IPv6 client, and no other clients`() async throws {
+    @Test func `the lockout after wrong keys covers the /64 network of an IPv6 client, but no other addresses`()
+        async throws
+    {
         try await withProxiedService { port async throws in
             for number in 0..<WrongKeyLimit.limit {
                 #expect(try await status(key: "wrong", from: "2001:db8:1:1:\(number)::7", port: port) == 401)

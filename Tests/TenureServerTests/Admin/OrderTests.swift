@@ -9,7 +9,7 @@ import Testing
 
 @testable import TenureServer
 
-@Suite struct `finding a customer by the order ID of a receipt` {
+@Suite struct `finding a customer by the order ID of an e-mail receipt` {
     private static func ordered(_ local: LocalStoreTestBed) async throws -> (order: String, product: String) {
         try await local.operation(.buy)
         let state = await local.appStore.state
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func `a search by order ID needs an admin key that may read, and a key for the App Store`() async throws {
+    @Test func `a search by order ID needs an admin key and a valid key for the App Store`() async throws {
         try await LocalStoreTestBed.run { local in
             let (order, _) = try await Self.ordered(local)
             let path = "/v1/admin/orders/\(order)"
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func `a search by order ID ignores what isn't signed for this app`() async throws {
+    @Test func `a search by order ID ignores forged and malformed transactions`() async throws {
         let stranger = JWSMinter(
             authority: try TestAuthority(), app: MintedApp(), signedAt: Calculator.now)
         let forged = try stranger.text(.transaction, [:])
@@ -97,7 +97,9 @@ import Testing
         (#"{"errorCode":4040010,"errorMessage":"Not found"}"#, 404, .notFound),
         (#"{"errorCode":4030000,"errorMessage":"Forbidden"}"#, 403, .misconfigured),
     ])
-    func `errors of a search by order ID say what support should do`(body: String, status: Int, code: Problem.Code)
+    func `a search by order ID turns each App Store error into the matching problem code`(
+        body: String, status: Int, code: Problem.Code
+    )
         async throws
     {
         try await LocalStoreTestBed.run { local in

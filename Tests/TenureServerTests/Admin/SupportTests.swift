@@ -13,7 +13,9 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `support actions` {
-    @Test func `support grants and revokes, with reasons in the timeline and the audit trail`() async throws {
+    @Test func `a support grant and revocation take effect, and the timeline and audit trail have their reasons`()
+        async throws
+    {
         try await withAdminClient { admin, keys in
             let support = admin.with(keys[.support])
             let customer = try await admin.newcomer()
@@ -67,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func `a support request with a mistake changes nothing and says what is wrong`() async throws {
+    @Test func `an invalid support request changes nothing, and its error says what is wrong`() async throws {
         try await withAdminClient { admin, _ in
             let customer = try await admin.newcomer()
             let grants = try customer.path("/grants")
@@ -98,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func `the same support request sent twice takes effect once`() async throws {
+    @Test func `a support request that is repeated with its ID takes effect once`() async throws {
         try await withAdminClient { admin, _ in
             let customer = try await admin.newcomer()
             let path = try customer.path("/grants")
@@ -112,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func `support sees what a customer has, why, and their IDs`() async throws {
+    @Test func `support sees a customer's entitlements with reasons, IDs and promises`() async throws {
         try await withAdminClient { admin, keys in
             let transaction = try Calculator.minter().text(
                 .transaction,
@@ -133,7 +135,7 @@ import Testing
         }
     }
 
-    @Test func `support reads a long timeline page by page, and nothing twice`() async throws {
+    @Test func `the pages of a long timeline together contain each entry once`() async throws {
         try await withAdminClient { admin, _ in
             let minter = Calculator.minter()
             let customer = try await admin.owner(
@@ -173,7 +175,7 @@ import Testing
         }
     }
 
-    @Test func `a request's ID belongs to one admin key and to one customer`() async throws {
+    @Test func `a support request's ID can't be used for another customer, but by another admin key`() async throws {
         try await withAdminClient { admin, keys in
             let (customer, other) = (try await admin.newcomer(), try await admin.owner())
             let body = ["entitlement": "everything", "reason": "r"]
@@ -188,7 +190,9 @@ import Testing
         }
     }
 
-    @Test func `the audit trail is read page by page, also the lines about one customer`() async throws {
+    @Test func `the pages of the audit trail contain each line once, for one customer and for all customers`()
+        async throws
+    {
         try await withAdminClient { admin, _ in
             let (customer, other) = (try await admin.newcomer(), try await admin.owner())
             for reason in ["1", "2", "3", "4", "5"] {

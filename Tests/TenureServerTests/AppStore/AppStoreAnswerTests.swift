@@ -11,7 +11,7 @@ import Testing
 @Suite struct `responses of the App Store Server API` {
     private let id = AppStoreCustomerID.transaction("1001")
 
-    @Test func `App Store histories are read over all pages, each with the previous page's revision`() async throws {
+    @Test func `an App Store history is read page by page, with the revision of the previous page`() async throws {
         let all = try Answered.transactions(45)
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.histories = [(["1001"], all)] }
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func `a request to the App Store Server API with a revision gets only the changes since then`() async throws {
+    @Test func `a request for an App Store history with a revision gets only later transactions`() async throws {
         let all = try Answered.transactions(22)
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.histories = [(["1001"], all)] }
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `an App Store history with pages in a circle is incomplete`() async throws {
+    @Test func `an App Store history is incomplete if the revision of a page is repeated`() async throws {
         let page = try Answered.transactions(1)[0]
         @Sendable func answer(_ revision: String) -> ImitatedAppStore.Scripted {
             .init(
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `an App Store history is read up to a limit, whatever the App Store sends`() {
+    @Test func `reading an App Store history stops after a maximum number of pages`() {
         var trail = PageTrail(most: 3)
         #expect(trail.ending(hasMore: true, next: "a") == nil)
         #expect(trail.ending(hasMore: true, next: "b") == nil)
@@ -66,7 +66,7 @@ import Testing
         #expect(PageTrail(most: 3).ends(after: nil, hasMore: false) == .lastPage)
     }
 
-    @Test func `forged artifacts in responses of the App Store Server API don't count`() async throws {
+    @Test func `forged and malformed transactions in an App Store history are rejected`() async throws {
         let sound = try Answered.transactions(2)
         let forged = try Answered.forged()
         try await withAppStore { asking in
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func `artifacts of another environment or app in App Store Server API responses don't count`() async throws {
+    @Test func `transactions of another environment or app in an App Store history are rejected`() async throws {
         let sandbox = try Answered.transaction("1001", .sandbox)
         let other = try Calculator.minter(bundleID: "com.example.other").text(.transaction)
         try await withAppStore { asking in
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `refund histories of the App Store Server API are read over all pages`() async throws {
+    @Test func `a refund history of the App Store Server API is read page by page`() async throws {
         let all = try Answered.transactions(21)
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.refunds["1001"] = all }
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func `the App Store Server API returns the app transaction's variant without a device`() async throws {
+    @Test func `an app transaction from the App Store Server API isn't bound to a device`() async throws {
         let appTransaction = try Answered.appTransaction()
         try await withAppStore { asking in
             await asking.appStore.put(.production) {
@@ -145,11 +145,13 @@ import Testing
         }
     }
 
-    @Test func `the status of a test notification is requested until the App Store has sent it`() async throws {
+    @Test func `the status of a test notification is requested until the App Store has sent the notification`()
+        async throws
+    {
         let payload = try Answered.notification("3a4b0d0e-0000-4000-8000-000000000001", signed: Calculator.now)
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.tests = ["test-1": payload] }
-            // The first response has the token, the second one says that the notification wasn't sent yet.
+            // The first response has the token. The second response says that the notification wasn't sent yet.
             await asking.appStore.answerFirst(
                 with: .init(status: 200, body: #"{"testNotificationToken":"test-1"}"#), .error(404, 4_040_008))
             let attempts = try await NotificationTest(asking.connection).run(in: .production)
@@ -158,7 +160,8 @@ import Testing
         }
     }
 
-    @Test func `the status of a test notification has its attempts and its content`() async throws {
+    @Test func `the status of a test notification contains the notification and the attempts to send it`() async throws
+    {
         let payload = try Answered.notification("3a4b0d0e-0000-4000-8000-000000000001", signed: Calculator.now)
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.tests = ["test-1": payload, "test-2": "forged"] }
@@ -179,7 +182,7 @@ import Testing
         }
     }
 
-    @Test func `a test notification that is signed for another environment doesn't count`() async throws {
+    @Test func `a test notification that is signed for another environment is rejected`() async throws {
         let sandboxed = try Calculator.minter(.sandbox).text(.notification)
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.tests = ["test-1": sandboxed] }

@@ -63,7 +63,9 @@ import Testing
         }
     }
 
-    @Test func `an App Store request fails with the instant in Retry-After if it is after the deadline`() async throws {
+    @Test func `if Retry-After is later than the deadline, an App Store request fails at once with that instant`()
+        async throws
+    {
         try await withAppStore { asking in
             try await fill(asking.appStore)
             await asking.appStore.answerFirst(with: .error(429, 4_290_000, retryAfter: "3000"))
@@ -80,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func `requests to the App Store Server API are repeated once with a new token after a 401`() async throws {
+    @Test func `an App Store request is repeated with a new token after a 401 response`() async throws {
         try await withAppStore { asking in
             try await fill(asking.appStore)
             await asking.appStore.answerFirst(with: .error(401))
@@ -94,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `requests to the App Store Server API stop if Apple refuses the key`() async throws {
+    @Test func `an App Store request fails after a second 401 response`() async throws {
         try await withAppStore { asking in
             try await fill(asking.appStore)
             await asking.appStore.answerFirst(with: .error(401), .error(401))
@@ -116,7 +118,7 @@ import Testing
         }
     }
 
-    @Test func `App Store requests use a new token before the old one expires`() async throws {
+    @Test func `App Store requests use a new token before the old token expires`() async throws {
         try await withAppStore { asking in
             try await fill(asking.appStore)
             let connection = try asking.connection
@@ -190,7 +192,8 @@ import Testing
         }
     }
 
-    @Test func `App Store requests try a second environment only if none was given and the ID is unknown`() async throws
+    @Test func `App Store requests try a second environment only if no environment was given and the ID is unknown`()
+        async throws
     {
         try await withAppStore { asking in
             try await fill(asking.appStore, 1, .sandbox)
@@ -207,7 +210,7 @@ import Testing
         }
     }
 
-    @Test func `the error names production if no App Store environment knows the ID`() async throws {
+    @Test func `if no App Store environment knows the ID, the error is about production`() async throws {
         try await withAppStore { asking in
             let connection = try asking.connection
             let failure = await #expect(throws: AppStoreFailure.self) {
@@ -239,7 +242,7 @@ import Testing
         }
     }
 
-    @Test func `requests to the App Store Server API escape IDs, so that none leads to another path`() async throws {
+    @Test func `an ID with special characters can't change the path of an App Store request`() async throws {
         try await withAppStore { asking in
             let connection = try asking.connection
             for id in ["1001/../../v1/notifications/test", "a b?c=d#e", "ü", "%2e"] {
@@ -264,7 +267,9 @@ import Testing
         #"{"hasMore":false,"signedTransactions":[1]}"#, #"{"hasMore":false,"revision":7}"#,
         #"{"hasMore":false,"hasMore":true}"#, #"{"hasMore":false,"signedTransactions":["#,
     ])
-    func `requests to the App Store Server API reject a success with an undocumented body`(body: String) async throws {
+    func `a successful App Store response with an unexpected body is an error without a retry`(body: String)
+        async throws
+    {
         try await withAppStore { asking in
             await asking.appStore.answerFirst(with: .init(status: 200, body: body))
             let failure = await #expect(throws: AppStoreFailure.self) {

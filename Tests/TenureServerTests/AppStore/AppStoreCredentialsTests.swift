@@ -67,7 +67,7 @@ import Testing
         #expect(try await tokens.token(at: Calculator.now) == second)
     }
 
-    @Test func `the App Store key is shown neither as text nor in a dump`() throws {
+    @Test func `descriptions and dumps of the App Store credentials don't contain the private key`() throws {
         let credentials = AskingCalculator.credentials
         var dumped = ""
         dump(credentials, to: &dumped)
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func `the App Store key is read from App Store Connect's file, with line ends of any system`() async throws {
+    @Test func `the App Store key is read from App Store Connect's file, with LF or CRLF line endings`() async throws {
         try await withFolder { folder in
             let path = folder + "/key.p8"
             for end in ["\n", "\r\n"] {
@@ -142,7 +142,7 @@ import Testing
         "https://api.storekit.apple.com", "https://api.storekit.apple.com/", "http://127.0.0.1:8081/production",
         "http://localhost:8081", "http://[::1]:8081", "https://store.example.com:8443/sandbox",
     ])
-    func `tokens for the App Store are sent to hosts with TLS, and to loopback`(host: String) {
+    func `an App Store host with TLS, or on loopback, is accepted`(host: String) {
         var hosts = AppStoreHosts()
         hosts.production = host
         #expect(hosts.mistake == nil)
@@ -155,7 +155,7 @@ import Testing
         "", "api.storekit.apple.com", "http://store.example.com", "ftp://127.0.0.1", "https://name:word@example.com",
         "https://example.com?x=1", "https://example.com#x", "http://127.0.0.1.example.com", "https://",
     ])
-    func `tokens for the App Store are sent to no host without TLS`(host: String) {
+    func `an App Store host without TLS, or with a password, query or fragment, is refused`(host: String) {
         var hosts = AppStoreHosts()
         hosts.sandbox = host
         #expect(hosts.mistake?.description.contains("sandbox") == true)

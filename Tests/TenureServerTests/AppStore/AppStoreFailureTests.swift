@@ -19,7 +19,8 @@ import Testing
             in: .production, now: Calculator.now)
     }
 
-    @Test func `a request that the App Store refused is repeated if Apple allows a retry`() {
+    @Test func `App Store errors that Apple documents as retryable, server errors and lost connections allow a retry`()
+    {
         for code: Int64 in [4_040_002, 4_040_004, 4_040_006] { #expect(refusal(404, code).isRetryable, "\(code)") }
         #expect(refusal(429, 4_290_000).isRetryable)
         #expect(refusal(429, nil).isRetryable)
@@ -31,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func `a request that the App Store refused isn't repeated if Apple doesn't allow a retry`() {
+    @Test func `App Store errors that a retry at once can't fix allow a later retry or no retry`() {
         for code: Int64 in [4_000_000, 4_000_006, 4_000_048] { #expect(refusal(400, code).remedy == .none, "\(code)") }
         for code: Int64 in [4_040_001, 4_040_003, 4_040_005, 4_040_010, 4_040_019] {
             #expect(refusal(404, code).remedy == .later, "\(code)")
@@ -60,18 +61,20 @@ import Testing
         // The wait is a day at most.
         ("999999", 86_400), ("9999999999999", 86_400),
     ])
-    func `an App Store error contains the instant at which to try again`(header: String, seconds: TimeInterval) {
+    func `an App Store error contains the instant for a retry, read from Retry-After`(
+        header: String, seconds: TimeInterval
+    ) {
         #expect(read(429, "", retryAfter: header).retryAt == Calculator.now.addingTimeInterval(seconds))
     }
 
     @Test(arguments: [
         "", "soon", "-5", "1e9", "Fri, 20 Nov 2026 12:00:30 GMT", "99999999999999999999", " 30", "٣٠", "nan", "0x10",
     ])
-    func `an App Store error contains no instant to try again at if Retry-After can't be read`(header: String) {
+    func `an App Store error contains no instant for a retry if Retry-After is malformed`(header: String) {
         #expect(read(429, "", retryAfter: header).retryAt == nil)
     }
 
-    @Test func `an App Store error is read from any response body`() {
+    @Test func `an App Store error is read from a valid body, and an invalid body gives no error code`() {
         let known = read(404, #"{"errorCode":4040010,"errorMessage":"Transaction id not found."}"#)
         #expect(known.code == .transactionNotFound)
         #expect(known.message == "Transaction id not found.")

@@ -36,7 +36,7 @@ import Testing
                     #expect(await !histories.step())
                     _ = try await client.sync(local.sync)
                     #expect(await !histories.step())
-                    // Neither does a sync from another device, because the purchases are complete.
+                    // A sync from another device adds no job either, because the purchases are complete.
                     _ = try await client.sync(local.sync(from: UUID()))
                     #expect(await !histories.step())
                 }
@@ -107,7 +107,9 @@ import Testing
         }
     }
 
-    @Test func `App Store jobs fetch notifications again that came from too many unknown signers`() async throws {
+    @Test func `App Store jobs fetch a notification again if too many unknown signers delayed its verification`()
+        async throws
+    {
         try await LocalStoreTestBed.run { local in
             try await withFolder { folder in
                 try await local.refundWhileStopped(in: folder)

@@ -127,7 +127,7 @@ enum Answered {
         try Calculator.minter(signed: signed).text(.notification, ["notificationUUID": .string(uuid)])
     }
 
-    /// Returns a transaction with the signature of another one.
+    /// Returns a transaction with the signature of another transaction.
     static func forged() throws -> String {
         String(decoding: try Calculator.minter().mint(.transaction, with: .foreignSignature), as: UTF8.self)
     }

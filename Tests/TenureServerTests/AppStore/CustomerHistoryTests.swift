@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `a backfill stores the App Store's artifacts unchanged, byte by byte`() async throws {
+    @Test func `storing a backfill twice gives the customer each purchase once`() async throws {
         let fill = try subscriber()
         try await withAppStore { asking in
             await asking.appStore.put(.production, fill)
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func `a backfill leaves out a forged transaction, and the purchases count as incomplete`() async throws {
+    @Test func `a backfill leaves out a forged transaction, and leaves the purchases incomplete`() async throws {
         let fill = try subscriber([try Answered.forged()])
         try await withAppStore { asking in
             await asking.appStore.put(.production, fill)
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func `a backfill of a history that is too long also fetches the refunds`() async throws {
+    @Test func `a backfill that can't read the whole history also fetches the refunds`() async throws {
         let fill = try subscriber()
         let first = try Answered.transaction("1001")
         let refunded = try Answered.transaction(
@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    @Test func `a backfill with history pages in a circle leaves the purchases incomplete`() async throws {
+    @Test func `a backfill leaves the purchases incomplete if a page of the history is repeated`() async throws {
         let page = try Answered.transaction("1001")
         try await withAppStore { asking in
             for _ in 0..<2 {
@@ -178,7 +178,7 @@ import Testing
         }
     }
 
-    @Test func `a backfill stores old transactions that name no account`() async throws {
+    @Test func `a backfill stores old transactions without an app transaction ID`() async throws {
         let fill = try subscriber([try Answered.transaction("4001", .production, ["appTransactionId": .null])])
         try await withAppStore { asking in
             await asking.appStore.put(.production, fill)
@@ -201,7 +201,7 @@ import Testing
         }
     }
 
-    @Test func `a backfill doesn't request subscriptions without a subscription purchase`() async throws {
+    @Test func `a backfill requests no subscription statuses if the customer bought no subscription`() async throws {
         let transaction = try Answered.transaction("1001")
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.histories = [(["1001"], [transaction])] }
@@ -213,7 +213,7 @@ import Testing
         }
     }
 
-    @Test func `a backfill without the state of the subscriptions leaves the purchases incomplete`() async throws {
+    @Test func `a backfill leaves the purchases incomplete if the subscription statuses are missing`() async throws {
         let fill = try subscriber()
         try await withAppStore { asking in
             await asking.appStore.put(.production, fill)
@@ -236,7 +236,9 @@ import Testing
         }
     }
 
-    @Test func `a backfill fetches only the app transaction if the customer bought nothing`() async throws {
+    @Test func `a backfill fetches the app transaction even if the App Store has no history for the customer`()
+        async throws
+    {
         let appTransaction = try Answered.appTransaction()
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.appTransactions = [Answered.customer: appTransaction] }
@@ -248,7 +250,7 @@ import Testing
         }
     }
 
-    @Test func `a backfill stores nothing while the App Store can't deliver a part of it`() async throws {
+    @Test func `a backfill fails with a retryable error if the App Store can't deliver a part of it`() async throws {
         let fill = try subscriber()
         try await withAppStore { asking in
             await asking.appStore.put(.production, fill)
@@ -265,7 +267,9 @@ import Testing
         }
     }
 
-    @Test func `a backfill stores nothing while too many unknown signers have to be verified`() async throws {
+    @Test func `a backfill fails with a retryable error while too many unknown signers wait for verification`()
+        async throws
+    {
         let fill = try subscriber()
         try await withAppStore { asking in
             await asking.appStore.put(.production, fill)
@@ -290,7 +294,7 @@ import Testing
         }
     }
 
-    @Test func `a backfill is requested by the app transaction ID if there is one, otherwise by a transaction`() {
+    @Test func `a backfill uses the app transaction ID if the customer has one, otherwise a transaction ID`() {
         let account = Identity(.appTransactionID, Answered.customer)
         let others = [
             Identity(.device, "d"), Identity(.originalTransactionID, "2"), Identity(.originalTransactionID, "1"),

@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `the connection to the App Store reads nothing of a response with a Content-Length over the limit`()
+    @Test func `the connection to the App Store refuses a response with a Content-Length over the limit`()
         async throws
     {
         try await withAppStore { asking in
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func `the connection to the App Store has a timeout for the response's beginning and for its end`()
+    @Test func `a request to the App Store times out before the response begins, or during its body`()
         async throws
     {
         try await hanging(afterFirstBytes: false)
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func `a request to the App Store ends if a task that waits for it is canceled`() async throws {
+    @Test func `a request to the App Store ends if its task is canceled while it waits for a retry`() async throws {
         let waiting = Gate()
         let clock = AppStoreTime(
             now: { Calculator.now }, uptime: { 0 },
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func `the connection to the App Store follows no redirect: the token is for the configured host`()
+    @Test func `the connection to the App Store doesn't follow a redirect, so the token stays with its host`()
         async throws
     {
         try await withAppStore { asking in
@@ -168,7 +168,7 @@ import Testing
         }
     }
 
-    @Test func `the connection to the App Store is opened again if the server doesn't accept it`() async throws {
+    @Test func `a request to the App Store is repeated if the server doesn't accept the connection`() async throws {
         let hosts = try await withAppStore { $0.hosts }
         // The server at that port has stopped.
         let time = TestTime()

@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func `the runner of App Store jobs can process a job in several pieces`() async throws {
+    @Test func `the runner of App Store jobs performs every job in its queue`() async throws {
         let settled = Gate()
         let jobs = (0..<20).map { "job \($0)" }
         let queue = Queue(jobs, settled: settled)
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `the runner of App Store jobs continues after failures to read the queue`() async throws {
+    @Test func `the runner of App Store jobs continues after a failure to read the queue`() async throws {
         let settled = Gate()
         let queue = Queue(["job"], breaksFirst: true, settled: settled)
         let time = TestTime()
@@ -104,7 +104,9 @@ import Testing
         #expect(await queue.done == ["job"])
     }
 
-    @Test func `the runner of App Store jobs leaves a job as it is if the service stops during it`() async throws {
+    @Test func `the runner of App Store jobs keeps an interrupted job in the queue when the service stops`()
+        async throws
+    {
         let begun = Gate()
         let settled = Gate()
         let queue = Queue(["long"], settled: settled)

@@ -12,7 +12,8 @@ import Testing
 @testable import LocalAppStore
 @testable import TenureServer
 
-/// A local App Store with one customer, Ada; its App Store Server API on a free port; and one clock for both.
+/// A local App Store with one customer, Ada; its App Store Server API on a free port; and one clock for
+/// the App Store and the service.
 struct LocalStoreTestBed: Sendable {
     let appStore: LocalAppStore
     let key: ServerAPIKey
@@ -88,7 +89,7 @@ struct LocalStoreTestBed: Sendable {
     /// Runs the service once on the database in a folder.
     ///
     /// - Parameters:
-    ///   - key: the service's key; nil for a service without one.
+    ///   - key: the service's key for the App Store; nil if the service has no key.
     ///   - answer: replaces the local App Store.
     func service(
         in folder: String, key: ServerAPIKey?, policy: Policy? = nil, logger: Logger = Calculator.logger,
@@ -107,7 +108,7 @@ struct LocalStoreTestBed: Sendable {
         let service = try await TenureService(configuration, appStore: transport)
         let jobs = try service.appStoreJobs(logger: logger)
         do {
-            // Only the routes, so that the test decides when a job uses the App Store.
+            // This runs only the routes, so that the test decides when a job uses the App Store.
             try await Application(router: service.router()).test(.router) { try await body(Client(http: $0), jobs) }
         } catch {
             try? await service.store.close()

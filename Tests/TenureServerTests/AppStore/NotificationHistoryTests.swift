@@ -48,7 +48,7 @@ import Testing
             reached: { await ingest.reach($0) })
     }
 
-    @Test func `missed notifications are fetched once each, oldest first, over pages and days`() async throws {
+    @Test func `missed notifications of several pages and days are fetched once each, oldest first`() async throws {
         // The notifications are from three days, 30 of them from the last day.
         let all = sent([70, 69, 30] + (0..<30).map { 23 - Double($0) / 2 })
         try await withAppStore { asking in
@@ -64,7 +64,9 @@ import Testing
         }
     }
 
-    @Test func `fetching missed notifications leaves out those sent before the given instant`() async throws {
+    @Test func `fetching missed notifications leaves out notifications that were sent before the given instant`()
+        async throws
+    {
         let all = sent([30, 20])
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.notifications = all }
@@ -76,7 +78,9 @@ import Testing
         }
     }
 
-    @Test func `fetching missed notifications begins with the oldest that the App Store keeps`() async throws {
+    @Test func `fetching missed notifications begins with the oldest notifications that the App Store keeps`()
+        async throws
+    {
         try await withAppStore { asking in
             let ingest = Ingest()
             var catchUp = NotificationHistoryReader(client: try asking.connection, environment: .production)
@@ -91,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func `fetching missed notifications halves a time window that has too many of them`() async throws {
+    @Test func `fetching missed notifications halves a time window that has too many notifications`() async throws {
         let all = sent((0..<60).map { 23.9 - Double($0) / 3 })
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.notifications = all }
@@ -116,7 +120,9 @@ import Testing
         }
     }
 
-    @Test func `fetching missed notifications processes a second with many of them in pieces`() async throws {
+    @Test func `fetching missed notifications delivers all notifications of one second, even if they fill many pages`()
+        async throws
+    {
         let all = sent(Array(repeating: 1, count: 60))
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.notifications = all }
@@ -129,7 +135,9 @@ import Testing
         }
     }
 
-    @Test func `fetching missed notifications fails if the list for one second is endless`() async throws {
+    @Test func `fetching missed notifications fails if the notifications of one second fill too many pages`()
+        async throws
+    {
         let all = sent(Array(repeating: 1, count: 60))
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.notifications = all }
@@ -143,7 +151,9 @@ import Testing
         }
     }
 
-    @Test func `fetching missed notifications stops if the database fails, and reports how far it came`() async throws {
+    @Test func `fetching missed notifications stops if the database fails, and continues later where it stopped`()
+        async throws
+    {
         let all = sent([50, 40, 30, 20])
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.notifications = all }
@@ -168,7 +178,7 @@ import Testing
         }
     }
 
-    @Test func `fetching missed notifications ends if the App Store's pages form a circle`() async throws {
+    @Test func `fetching missed notifications fails if the App Store repeats a page`() async throws {
         let page = #"{"paginationToken":"a","hasMore":true,"notificationHistory":[]}"#
         try await withAppStore { asking in
             await asking.appStore.answerFirst(with: .init(status: 200, body: page), .init(status: 200, body: page))

@@ -16,7 +16,8 @@ import Testing
         return waits
     }
 
-    @Test func `the App Store client sends the requests of one second at once and the rest evenly`() async throws {
+    @Test func `the App Store client sends 50 requests at once, and then a request every 20 milliseconds`() async throws
+    {
         let limiter = RateLimiter(time: TestTime().time)
         let waits = try await waits(53, limiter, .production)
         #expect(waits.prefix(50).allSatisfy { $0 == 0 })
@@ -74,7 +75,7 @@ import Testing
         #expect(retryPolicy.wait(after: .max, random: 1) == 30)
     }
 
-    @Test func `failed App Store jobs wait a minute to hours, and end where no retry can help`() {
+    @Test func `a failed App Store job waits between a minute and six hours, and ends if a retry can't help`() {
         let schedule = JobSchedule()
         let now = Calculator.now
         func wait(_ failure: AppStoreFailure, _ tries: Int) -> TimeInterval? {

@@ -145,7 +145,8 @@ import Testing
         }
     }
 
-    @Test func `with several apps, a path without an app isn't found, and health covers all`() async throws {
+    @Test func `with several apps, a path without a known app isn't found, except for health and metrics`() async throws
+    {
         try await withApps(.live) { calculator, _, bare in
             let strange = [
                 "/v1/customer", "/.well-known/jwks.json", "/apps/", "/apps/other/.well-known/jwks.json",
@@ -213,7 +214,7 @@ import Testing
         }
     }
 
-    @Test func `several apps that share a database or keys are refused at the start`() async throws {
+    @Test func `apps with the same name, keys folder or database are refused at the start`() async throws {
         try await withFolder { folder in
             let one = try configured("one", bundleID: "com.example.calculator", in: folder)
             var two = try configured("two", bundleID: Self.notes, in: folder)

@@ -17,7 +17,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `links to content` {
-    @Test func `links to content are for packs to which the customer is entitled, and for no others`() async throws {
+    @Test func `a customer gets links only to packs to which the customer is entitled`() async throws {
         try await withContent { testBed in
             try testBed.published.publishThree()
             let owner = try await testBed.content(try await testBed.owner())
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `links to a product's content are for customers who bought this very product`() async throws {
+    @Test func `only customers who bought a product get links to its content`() async throws {
         try await withContent { testBed in
             try testBed.published.publishThree()
             let bought = try testBed.purchase(of: PublishedContent.loops)
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `links to a product's content are for its buyers, not for all who have its entitlement`() async throws {
+    @Test func `an entitlement without a purchase gives no links to a product's content`() async throws {
         try await withContent { testBed in
             try testBed.published.publish([
                 testBed.published.pack("grand-piano", .product(Calculator.everything)),
@@ -70,7 +70,9 @@ import Testing
         }
     }
 
-    @Test func `links to a product's content end after the length that the policy gives the product`() async throws {
+    @Test func `a customer gets links to a product's content until the product's length in the policy ends`()
+        async throws
+    {
         let season = "com.example.season"
         let calculator = try Calculator.policy()
         let policy = try Policy(
@@ -87,7 +89,7 @@ import Testing
                     "purchaseDate": .instant(Calculator.now.addingTimeInterval(-60)),
                 ])
             #expect(try await testBed.names(try await testBed.newcomer(transactions: [bought])) == ["loops"])
-            // This is long after the grace period for undetermined decisions.
+            // The new time is long after the grace period for undetermined decisions.
             testBed.clock.advance(by: 80 * 86_400)
             #expect(try await testBed.names(try await testBed.newcomer(transactions: [bought])) == ["loops"])
             testBed.clock.advance(by: 13 * 86_400)
@@ -95,7 +97,9 @@ import Testing
         }
     }
 
-    @Test func `undetermined decisions get links to content as long as whileUndetermined allows`() async throws {
+    @Test func `customers with undetermined decisions get links to content as long as whileUndetermined allows`()
+        async throws
+    {
         try await withContent { testBed in
             try testBed.published.publishThree()
             let everything = ["grand-piano", "loops", "samples"]
@@ -111,7 +115,7 @@ import Testing
         }
     }
 
-    @Test func `links to content are given as long as a trial session is open`() async throws {
+    @Test func `a customer gets links to content while a trial session is open`() async throws {
         try await withContent(policy: try PublishedContent.policy(trial: .sessions(2))) { testBed in
             try testBed.published.publishThree()
             var token = try await testBed.newcomer()
@@ -141,7 +145,7 @@ import Testing
         }
     }
 
-    @Test func `unbound proof gets the catalog of content, but no links`() async throws {
+    @Test func `an unbound customer gets the catalog of content, but no links`() async throws {
         try await withContent { testBed in
             try testBed.published.publishThree()
             let found = SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction))
@@ -211,7 +215,7 @@ import Testing
         }
     }
 
-    @Test func `a catalog of content that can't be used leaves the previous catalog in use`() async throws {
+    @Test func `an invalid or missing catalog of content leaves the previous catalog in use`() async throws {
         try await withContent { testBed in
             try testBed.published.publishThree()
             let good = try await testBed.content(try await testBed.owner()).catalog
@@ -229,13 +233,14 @@ import Testing
             #expect(try await counter(testBed) == PublishedContent.firstCounter)
             try testBed.published.replaceCatalog(alone, counter: PublishedContent.firstCounter)
             #expect(
-                try await testBed.content(try await testBed.owner()).catalog == good, "another one with this counter")
+                try await testBed.content(try await testBed.owner()).catalog == good,
+                "another catalog with this counter")
             try testBed.published.replaceCatalog(alone, counter: 2001)
             #expect(try await counter(testBed) == 2001)
         }
     }
 
-    @Test func `a catalog of content that can't be used is logged once`() async throws {
+    @Test func `a missing catalog of content is logged once`() async throws {
         try await withFolder { folder in
             let published = try PublishedContent(in: folder)
             let watched = ContentFolder(

@@ -60,7 +60,7 @@ import Testing
 
     private static func field(_ name: String) throws -> HTTPField.Name { try #require(HTTPField.Name(name)) }
 
-    @Test func `a download over HTTP has the headers of a whole and a partial response`() async throws {
+    @Test func `whole and partial downloads over HTTP have an entity tag, a digest and a content type`() async throws {
         let representation = try Self.field("Repr-Digest")
         try await withFile { file in
             let digest = try #require(ContentDigest(file.tag.dropFirst().dropLast()))
@@ -100,7 +100,7 @@ import Testing
         "bytes=0-1,3-4", "bytes=0-1, 5-", "bytes=", "bytes", "bytes=a-b", "bytes=5-4", "bytes=--5", "bytes=1-2-3",
         "bytes=-", "bytes=+1-2", "bytes=1 -2", "lines=1-2", "bytes=0x0-5", "",
     ])
-    func `a download over HTTP gets the whole file for several ranges or an invalid one`(range: String) async throws {
+    func `a download over HTTP gets the whole file for several ranges or an invalid range`(range: String) async throws {
         try await withFile(size: 1000) { file in
             file.expectAll(try await file.get([(.range, range)]))
         }
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test func `a download over HTTP gets a part only if If-Range names the same file`() async throws {
+    @Test func `a download over HTTP gets a part only if If-Range has the file's entity tag`() async throws {
         let condition = try Self.field("If-Range")
         try await withFile(size: 1000) { file in
             let range = (HTTPField.Name.range, "bytes=1-2")
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func `a download over HTTP is refused if If-Match names another file`() async throws {
+    @Test func `a download over HTTP is refused if If-Match has another entity tag`() async throws {
         try await withFile(size: 1000) { file in
             for tags in [file.tag, "*", "\"a\", \(file.tag)"] {
                 file.expectAll(try await file.get([(.ifMatch, tags)]))
@@ -140,7 +140,7 @@ import Testing
         }
     }
 
-    @Test func `a download over HTTP gets 304 if the client has the file`() async throws {
+    @Test func `a download over HTTP gets 304 if If-None-Match has the file's entity tag`() async throws {
         try await withFile(size: 1000) { file in
             for tags in [file.tag, "W/\(file.tag)", "*", "\"a\", \(file.tag)"] {
                 for method in [HTTPRequest.Method.get, .head] {
@@ -153,7 +153,7 @@ import Testing
         }
     }
 
-    @Test func `a download over HTTP has the same headers for HEAD, without the file`() async throws {
+    @Test func `a HEAD request for a download gets the headers of the whole file, without the file`() async throws {
         try await withFile { file in
             let port = try #require(file.testBed.port)
             let connection = try RawConnection(port: port)

@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func `downloads in progress of one app's customer don't limit those of another app's customer`()
+    @Test func `downloads of one app's customer don't limit the downloads of another app's customer`()
         async throws
     {
         try await withFolder { folder in
@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    @Test func `each download in progress takes one chunk of memory, however slow the client is`() async throws {
+    @Test func `the service doesn't read a whole file into memory for a slow client`() async throws {
         try await withContent(.live, changing: { $0.downloadsPerCustomer = 64 }) { testBed in
             try publishLarge(testBed)
             let port = try #require(testBed.port)

@@ -16,7 +16,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `a download link` {
-    @Test func `a download link leads to the manifest and the archive that the catalog names`() async throws {
+    @Test func `download links lead to the manifest and the archive in the catalog`() async throws {
         try await withContent { testBed in
             let version = try testBed.published.publish([
                 testBed.published.pack("grand-piano", .entitlement("everything"), size: 3_000_000)
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `a download link ends with a refund, from the next request on`() async throws {
+    @Test func `a download link is refused from the first request after a refund`() async throws {
         try await withContent { testBed in
             try testBed.published.publishThree()
             let bought = try testBed.purchase(of: PublishedContent.loops)
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func `a download link of one app opens nothing in another`() async throws {
+    @Test func `a download link of one app is refused by another app of the same service`() async throws {
         try await withFolder { folder in
             var apps: [AppConfiguration] = []
             for (name, bundleID) in [("calculator", "com.example.calculator"), ("notes", "com.example.notes")] {
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test func `a download link stays valid after a newer catalog, while the file exists`() async throws {
+    @Test func `a download link stays valid after a newer catalog is published, while the file exists`() async throws {
         try await withContent { testBed in
             try testBed.published.publishThree()
             let old = try await testBed.links("grand-piano", try await testBed.owner())
@@ -165,7 +165,7 @@ import Testing
             let name = old.archive.dropFirst("/v1/content/".count).prefix(64)
             try FileManager.default.removeItem(atPath: "\(testBed.published.folder)/\(name)")
             #expect(try await testBed.code(of: old.archive) == "notFound")
-            // A newer catalog may require another entitlement than the one under which the link was made.
+            // A newer catalog may require another entitlement than the entitlement for which the link was made.
             try testBed.published.publish(
                 [testBed.published.pack("grand-piano", .entitlement("cloud"), seed: 9)], counter: 1003)
             #expect(try await testBed.code(of: new.archive) == "notEntitled")
@@ -189,7 +189,7 @@ import Testing
         }
     }
 
-    @Test func `a download link of a persona ends with the persona`() async throws {
+    @Test func `a download link of a persona is invalid after the persona is deleted`() async throws {
         try await withContent(changing: { $0.adminKey = AdminClient.adminKey }) { testBed in
             try testBed.published.publishThree()
             let admin = AdminClient(client: testBed.client, key: AdminClient.adminKey)
@@ -248,7 +248,7 @@ import Testing
         }
     }
 
-    @Test func `the bytes of a download link are read as they were written, and no part of them is a link`() {
+    @Test func `decoding a download link's bytes returns the link, and a truncated link is invalid`() {
         for unlock in [ContentCatalog.Unlock.entitlement("everything"), .product(PublishedContent.loops)] {
             for persona: Int64? in [nil, 9] {
                 let link = ContentLink(

@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(.enabled(if: has("aria2c"), "aria2c isn't installed"))
-    func `a download with aria2c comes in four parts at once`() async throws {
+    func `a download with aria2c in four parts at once is complete`() async throws {
         let path = try #require(Self.path(of: "aria2c"))
         try await withContent(.live) { testBed in
             let archive = try testBed.published.publish([

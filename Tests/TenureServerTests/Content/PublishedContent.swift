@@ -144,7 +144,7 @@ struct ContentTestBed: Sendable {
         return try JSONDecoder().decode(ContentResponse.self, from: Data(buffer: response.body))
     }
 
-    /// The names of the packs with links.
+    /// Returns the names of the packs that have links.
     func names(_ token: String) async throws -> [String] { try await content(token).packs.keys.sorted() }
 
     func links(_ pack: String, _ token: String) async throws -> ContentResponse.Links {

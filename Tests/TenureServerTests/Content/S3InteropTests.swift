@@ -50,7 +50,7 @@ import Testing
         for (mine, other) in zip(ours, theirs) where mine != other { Issue.record("\(mine)\n\(other)") }
     }
 
-    @Test func `presigned URLs open the files of a server that verifies signatures`() async throws {
+    @Test func `presigned URLs give access to files of an S3 server that verifies signatures`() async throws {
         let folder = try Folder()
         let published = folder.path + "/buckets/packs/calculator"
         try FileManager.default.createDirectory(atPath: folder.path + "/files", withIntermediateDirectories: true)
@@ -162,7 +162,7 @@ enum S3Interop {
         return (settings, folder)
     }
 
-    /// Returns an object name. Every second one looks like a published file.
+    /// Returns an object name. Every second name looks like the name of a published file.
     static func name(_ number: Int, _ random: inout SeededRandom) -> String {
         let bytes = (0..<8).flatMap { _ in withUnsafeBytes(of: random.next()) { Array($0) } }
         if number.isMultiple(of: 2) { return ContentDigest(of: bytes).description }

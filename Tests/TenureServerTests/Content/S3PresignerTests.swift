@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct `a presigned URL` {
     /// The values are those of AWS's page "Authenticating Requests: Using Query Parameters (AWS Signature Version 4)".
-    @Test func `a presigned URL is the one that AWS publishes as its example`() throws {
+    @Test func `a presigned URL for the example in AWS's documentation has the documented signature`() throws {
         let file = NSTemporaryDirectory() + "s3-secret-\(UUID().uuidString)"
         #expect(
             FileManager.default.createFile(

@@ -10,7 +10,7 @@ import Testing
 
 @Suite struct `the service with a clock set back a day` {
     // Some rows have later times than the rows after them, because the clock was set back. The facts stay the same.
-    @Test func `setting the clock back a day takes nothing from customers`() async throws {
+    @Test func `customers keep their rights if the service's clock is set back by a day`() async throws {
         try await withFolder { folder in
             let minter = Calculator.minter(signed: Calculator.now.addingTimeInterval(-2 * 86_400))
             let appTransaction = try minter.text(.appTransaction)

@@ -7,7 +7,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `checking a database` {
-    @Test func `checking a database finds nothing in a healthy one`() async throws {
+    @Test func `checking a healthy database finds no problems`() async throws {
         try await DatabaseTestBed.withFilledStore { store in
             let findings = try await DatabaseTestBed.findings(store)
             #expect(findings == [])
@@ -63,7 +63,7 @@ import Testing
             namesCustomer: false),
         Damage("DROP TRIGGER audit_stays", finding: "append-only", .restore, namesCustomer: false),
     ])
-    func `checking a database reports each problem and what to do`(damage: Damage) async throws {
+    func `checking a damaged database reports each problem and its remedy`(damage: Damage) async throws {
         try await DatabaseTestBed.withFilledStore { store in
             let names = try await store.database.read { session throws(StoreError) in
                 try session.rows("SELECT public_id FROM customers WHERE id IN (1, 2, 3)").map {
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func `checking a database under other trust anchors reports each artifact and the option to pass`()
+    @Test func `checking a database with unrelated trust anchors reports that each artifact can't be verified`()
         async throws
     {
         try await DatabaseTestBed.withFilledStore { store in

@@ -13,7 +13,7 @@ import Testing
 @Suite struct `moving a database` {
     private let summarize: DatabaseCopy.Summary = { session throws(StoreError) in try DatabaseDump.sums(in: session) }
 
-    @Test func `moving a database keeps every byte of it, and its tokens`() async throws {
+    @Test func `moving a database copies every row, and access tokens stay valid`() async throws {
         try await withFolder { folder in
             try await DatabaseTestBed.fill(folder)
             let token = try await withService(in: folder) { client in
@@ -82,7 +82,8 @@ import Testing
         }
     }
 
-    @Test func `moving a database leaves nothing if it is interrupted, and succeeds the next time`() async throws {
+    @Test func `an interrupted move of a database leaves the target empty, and a repeated move succeeds`() async throws
+    {
         try await DatabaseTestBed.withFilledStore { source in
             try await withFolder { folder in
                 let target = try Store(SQLiteDatabase(path: folder + "/target.sqlite"))

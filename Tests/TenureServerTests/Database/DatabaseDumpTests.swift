@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `a database dump is the same each time, and changes with every row`() async throws {
+    @Test func `a database dump is reproducible, and a changed row changes the dump`() async throws {
         try await DatabaseTestBed.withFilledStore { store in
             let first = try await DatabaseTestBed.dump(store)
             #expect(try await DatabaseTestBed.dump(store) == first)
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    // One customer has more rows than a page, others have few.
+    // One customer has more rows than a page, and other customers have few rows.
     @Test func `a database dump has a fixed order for any number of rows of a customer`() async throws {
         try await DatabaseTestBed.withFilledStore { store in
             let realm = DatabaseTestBed.realm
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `a database dump shows one state while others write`() async throws {
+    @Test func `a database dump doesn't contain rows that are written during the dump`() async throws {
         try await DatabaseTestBed.withFilledStore { store in
             let before = try await DatabaseTestBed.dump(store)
             let started = AsyncStream.makeStream(of: Void.self)
@@ -71,7 +71,7 @@ import Testing
             async let dumped: Int = DatabaseDump(of: store).write(progress: { done, _ in
                 guard done == 1 else { return }
                 started.continuation.finish()
-                // This blocks only the database's queue, on which no other task waits.
+                // Waiting blocks only the database's queue, on which no other task waits.
                 written.wait()
             }) { lines.append($0) }
             for await _ in started.stream {}

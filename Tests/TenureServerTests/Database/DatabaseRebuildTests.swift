@@ -16,7 +16,7 @@ import Testing
         return (outcome, findings.all)
     }
 
-    @Test func `rebuilding a database leaves a healthy one as it is, byte by byte`() async throws {
+    @Test func `rebuilding a healthy database changes nothing`() async throws {
         try await DatabaseTestBed.withFilledStore { store in
             let before = try await DatabaseTestBed.dump(store)
             let (outcome, findings) = try await rebuild(store)
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(arguments: ["x'0102'", "x''", "(SELECT facts FROM customers WHERE id = 5)"])
-    func `rebuilding a database restores the facts, whatever was stored instead`(facts: String) async throws {
+    func `rebuilding a database restores corrupted facts of customers`(facts: String) async throws {
         try await DatabaseTestBed.withFilledStore { store in
             let before = try await DatabaseTestBed.dump(store)
             try await DatabaseTestBed.execute("UPDATE customers SET facts = \(facts) WHERE id IN (1, 3)", in: store)
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `rebuilding a database skips a customer with an invalid artifact, and takes nothing from them`()
+    @Test func `rebuilding a database skips a customer with an invalid artifact, and keeps the customer's facts`()
         async throws
     {
         try await DatabaseTestBed.withFilledStore { store in
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `rebuilding a database under unrelated trust anchors takes nothing from customers`() async throws {
+    @Test func `rebuilding a database with unrelated trust anchors changes nothing`() async throws {
         try await DatabaseTestBed.withFilledStore { store in
             let before = try await DatabaseTestBed.dump(store)
             let apple = try TrustConfiguration(anchors: [.production: .apple, .sandbox: .apple])

@@ -23,7 +23,7 @@ enum DatabaseTestBed {
             try await sync(8, through: client)
             _ = try await client.sync(SyncRequest(receipt: try Calculator.receipts().text()))
             try await merge(through: client)
-            // one notification about a known customer, one about an unknown one
+            // The first notification is about a stored customer. The second notification is about a new customer.
             for (uuid, id) in [("1", "704000000000000102"), ("2", "704000000000000900")] {
                 let notification = try minter.text(
                     .notification,
@@ -59,8 +59,8 @@ enum DatabaseTestBed {
 
     static let realm = Realm(.production, isTest: true)
 
-    /// Syncs app transactions and purchases of new customers. Some are bound, some unbound, and one has incomplete
-    /// purchases.
+    /// Syncs app transactions and purchases of new customers. Some syncs are bound, and some are unbound. A sync has
+    /// an empty list of purchases.
     static func sync(_ count: Int, through client: Client) async throws {
         let minter = Calculator.minter()
         for number in 0..<count {
@@ -79,7 +79,7 @@ enum DatabaseTestBed {
         }
     }
 
-    /// Merges two customers. The one with an acquisition remains, although it was created later.
+    /// Merges two customers. The customer with an acquisition remains, although that customer was created later.
     private static func merge(through client: Client) async throws {
         let minter = Calculator.minter()
         let bought: [String: JSONValue] = [

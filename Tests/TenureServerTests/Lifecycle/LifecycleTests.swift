@@ -14,23 +14,25 @@ import Testing
 @Suite struct `a customer's life` {
     private static let lives = ProcessInfo.processInfo.environment["TENURE_SOAK"] == nil ? 200 : 2_000
 
-    /// Returns the words in order, in a random order with some repeated, and all of them twice in two random orders.
+    /// Returns the events in order, in a random order with some repeated, and each event twice in another order.
     private func arrangements(
-        of words: [SimulatedLife.Word], using random: inout SeededRandom
-    ) -> [[SimulatedLife.Word]] {
-        let repeated = words + words.filter { _ in Bool.random(using: &random) }
-        return [words, repeated.shuffled(using: &random), words.reversed() + words.shuffled(using: &random)]
+        of events: [SimulatedLife.Event], using random: inout SeededRandom
+    ) -> [[SimulatedLife.Event]] {
+        let repeated = events + events.filter { _ in Bool.random(using: &random) }
+        return [events, repeated.shuffled(using: &random), events.reversed() + events.shuffled(using: &random)]
     }
 
-    @Test func `a customer's state is the same for any order and repetition of notifications and syncs`() async throws {
+    @Test func `notifications and syncs in any order, also repeated, give a customer the same facts and decisions`()
+        async throws
+    {
         let policy = try SimulatedLife.policy()
         try await withServiceTestBeds(3, policy: policy) { testBeds in
             var random = SeededRandom(seed: 20_261_120)
             for seed in 1...UInt64(Self.lives) {
                 let life = try SimulatedLife(seed: seed)
                 var states: [[State]] = []
-                for (testBed, words) in zip(testBeds, arrangements(of: life.words, using: &random)) {
-                    for word in words { try await testBed.tell(word) }
+                for (testBed, events) in zip(testBeds, arrangements(of: life.events, using: &random)) {
+                    for event in events { try await testBed.send(event) }
                     states.append(try await testBed.states(of: life))
                 }
                 #expect(states[1] == states[0], "seed \(seed)")
@@ -51,8 +53,8 @@ private struct State: Equatable {
 }
 
 extension ServiceTestBed {
-    fileprivate func tell(_ word: SimulatedLife.Word) async throws {
-        switch word {
+    fileprivate func send(_ event: SimulatedLife.Event) async throws {
+        switch event {
         case .notification(let jws):
             let response = try await client.notify(jws)
             #expect(response.status == .ok, "\(String(buffer: response.body))")
@@ -60,7 +62,7 @@ extension ServiceTestBed {
         }
     }
 
-    /// Returns the state of each customer whom the purchases name. Signed data connects them, so there must be one.
+    /// Returns the state of each customer to whom the purchases of a life belong.
     fileprivate func states(of life: SimulatedLife) async throws -> [State] {
         let verifier = AppStoreVerifier(
             app: service.configuration.app, trust: try TrustConfiguration(anchors: service.configuration.anchors))

@@ -9,8 +9,8 @@ import Testing
 
 @testable import TenureServer
 
-/// Notifications that Apple signed. They aren't part of the repository. Each file has one JWS, or one body as Apple
-/// posted it.
+/// Notifications that Apple signed. They aren't part of the repository. Each file has a JWS, or a body
+/// that Apple posted.
 private enum RealNotifications {
     static let folder = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -47,16 +47,20 @@ private enum RealNotifications {
     }
 }
 
-@Suite(.enabled(if: !RealNotifications.all.isEmpty, "no real notifications lie beside this repository"))
+@Suite(.enabled(if: !RealNotifications.all.isEmpty, "the folder with real notifications is missing or empty"))
 struct `notifications that Apple signed` {
-    @Test func `notifications that Apple signed end the same in order, shuffled and repeated`() async throws {
+    @Test func `notifications that Apple signed give the same facts in order, in reverse, shuffled and repeated`()
+        async throws
+    {
         let app = AppIdentity(
             bundleID: RealNotifications.text("data", "bundleId"),
             appAppleID: RealNotifications.text("data", "appAppleId").flatMap { Int64($0) })
         var random = SeededRandom(seed: 5)
-        let words = RealNotifications.all.map(\.jws)
+        let payloads = RealNotifications.all.map(\.jws)
         var states: [[CustomerFacts]] = []
-        for words in [words, words.reversed(), words.shuffled(using: &random) + words.shuffled(using: &random)] {
+        for payloads in [
+            payloads, payloads.reversed(), payloads.shuffled(using: &random) + payloads.shuffled(using: &random),
+        ] {
             try await withFolder { folder in
                 var configuration = try Calculator.configuration(folder)
                 configuration.anchors = [.production: .apple, .sandbox: .apple]
@@ -67,9 +71,9 @@ struct `notifications that Apple signed` {
                 let notifications = NotificationService(
                     verifier: verifier, store: service.store, policies: service.policies, entitlementComparer: nil,
                     metrics: ServiceMetrics())
-                for word in words {
+                for payload in payloads {
                     _ = try await notifications.receive(
-                        Array(word.utf8), now: Date(), logger: Calculator.logger)
+                        Array(payload.utf8), now: Date(), logger: Calculator.logger)
                 }
                 var facts: [CustomerFacts] = []
                 for id in try await service.store.read({ try $0.customers(after: 0, limit: 1000) }) {

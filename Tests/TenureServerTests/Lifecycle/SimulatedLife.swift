@@ -7,13 +7,13 @@ import TenureMint
 
 /// The history of an invented customer: everything that the App Store sends about them, and what they own at the end.
 struct SimulatedLife {
-    enum Word {
+    enum Event {
         case notification(String)
         case sync(SyncRequest)
     }
 
     let acquisition: String
-    private(set) var words: [Word] = []
+    private(set) var events: [Event] = []
     /// The original transaction IDs that find the customer.
     private(set) var originals: Set<String> = []
     /// The entitlements that the customer must have at the end, computed without signed artifacts.
@@ -65,8 +65,8 @@ struct SimulatedLife {
         if chance(35) { try buyOnce(Self.coins, .consumable, gives: nil) }
         if chance(35) { try buyOnce(Self.season, .nonRenewing, gives: "season", length: 3) }
         clock = end - 60
-        if chance(30) { try say("TEST") }
-        if words.isEmpty { try buyOnce(Calculator.everything, .nonConsumable, gives: "everything") }
+        if chance(30) { try addNotification("TEST") }
+        if events.isEmpty { try buyOnce(Calculator.everything, .nonConsumable, gives: "everything") }
         if chance(30) { try sync() }
     }
 
@@ -90,14 +90,14 @@ struct SimulatedLife {
 
     /// Adds a notification, signed at `clock`. The clock then advances, because the App Store never signs two artifacts
     /// about one purchase at the same instant.
-    private mutating func say(
+    private mutating func addNotification(
         _ type: String, _ subtype: String? = nil, of purchase: SimulatedPurchase? = nil,
         renewal: SimulatedRenewal? = nil
     ) throws {
         counter += 1
         clock += 1
         let uuid = "00000000-0000-4000-8000-\(String(format: "%012d", Int(number) * 10_000 + counter))"
-        words.append(
+        events.append(
             .notification(
                 try minter(at: clock).notification(type, subtype, uuid: uuid, of: purchase, renewal: renewal)))
         if let purchase {
@@ -114,7 +114,7 @@ struct SimulatedLife {
         var bought = all
         for index in bought.indices { bought[index].acquisition = acquisition }
         let isEarly = chance(50)
-        words.append(
+        events.append(
             .sync(
                 SyncRequest(
                     appTransaction: try minter.text(
@@ -139,20 +139,20 @@ struct SimulatedLife {
             id: id, original: id, product: product, type: type, purchased: clock, isFamilyShared: chance(20),
             acquisition: chance(85) ? acquisition : nil)
         if chance(30) { purchase.token = "9b2f0e52-6c0c-4a53-9a0f-\(String(format: "%012d", number))" }
-        try say("ONE_TIME_CHARGE", of: purchase)
+        try addNotification("ONE_TIME_CHARGE", of: purchase)
         while chance(45), clock < end - 3 * Self.day {
             clock += days(0.1...2)
             switch (purchase.revoked, Int.random(in: 0..<3, using: &random)) {
             case (nil, 0):
-                try say("CONSUMPTION_REQUEST", of: purchase)
-                if chance(50) { try say("REFUND_DECLINED", of: purchase) }
+                try addNotification("CONSUMPTION_REQUEST", of: purchase)
+                if chance(50) { try addNotification("REFUND_DECLINED", of: purchase) }
             case (nil, 1):
                 purchase.revoked = clock
-                try say(purchase.isFamilyShared ? "REVOKE" : "REFUND", of: purchase)
-            case (nil, _): try say("SOMETHING_NEW", "OF_NEXT_YEAR", of: purchase)
+                try addNotification(purchase.isFamilyShared ? "REVOKE" : "REFUND", of: purchase)
+            case (nil, _): try addNotification("SOMETHING_NEW", "OF_NEXT_YEAR", of: purchase)
             case (.some, _):
                 purchase.revoked = nil
-                try say("REFUND_REVERSED", of: purchase)
+                try addNotification("REFUND_REVERSED", of: purchase)
             }
         }
         guard let gives, purchase.revoked == nil else { return }
@@ -168,9 +168,9 @@ struct SimulatedLife {
             original: newID(), acquisition: chance(85) ? acquisition : nil, isFamilyShared: isFamilyShared)
         let subtype = chance(50) ? "INITIAL_BUY" : "RESUBSCRIBE"
         try begin(chance(60) ? Self.basic : Self.pro, in: &life, at: clock)
-        try tell("SUBSCRIBED", subtype, life)
+        try addNotification("SUBSCRIBED", subtype, life)
         while clock < end - 2 * Self.day { try live(&life) }
-        // The latest-signed state counts, and gives what Apple's rules define.
+        // The latest-signed state applies, and gives the rights that Apple's rules define.
         for purchase in life.periods {
             let runs = (purchase.expires ?? .distantPast) > Calculator.now
             let isCurrent = purchase.id == life.periods.last?.id
@@ -211,8 +211,8 @@ struct SimulatedLife {
         life.renewal.isInBillingRetry = false
     }
 
-    private mutating func tell(_ type: String, _ subtype: String? = nil, _ life: Subscription) throws {
-        try say(type, subtype, of: life.current, renewal: life.renewal)
+    private mutating func addNotification(_ type: String, _ subtype: String? = nil, _ life: Subscription) throws {
+        try addNotification(type, subtype, of: life.current, renewal: life.renewal)
     }
 
     /// Lets one random event happen.
@@ -224,7 +224,7 @@ struct SimulatedLife {
             clock += days(1...40)
             guard chance(50), clock < end else { return }
             try begin(chance(50) ? Self.basic : Self.pro, in: &life, at: clock)
-            try tell("SUBSCRIBED", "RESUBSCRIBE", life)
+            try addNotification("SUBSCRIBED", "RESUBSCRIBE", life)
             return
         }
         switch Int.random(in: 0..<14, using: &random) {
@@ -233,51 +233,51 @@ struct SimulatedLife {
             clock = max(clock + 1, expires - days(0...1))
             guard clock < end else { return }
             try begin(life.renewal.next, in: &life, at: expires)
-            try tell("DID_RENEW", nil, life)
+            try addNotification("DID_RENEW", nil, life)
         case 4: try fail(&life, at: expires)
         case 5 where current.product == Self.basic && clock >= current.purchased:
             clock += days(0.5...5)
             guard clock < min(expires, end) else { return }
             life.periods[last].isUpgraded = true
             try begin(Self.pro, in: &life, at: clock)
-            try tell(chance(80) ? "DID_CHANGE_RENEWAL_PREF" : "OFFER_REDEEMED", "UPGRADE", life)
+            try addNotification(chance(80) ? "DID_CHANGE_RENEWAL_PREF" : "OFFER_REDEEMED", "UPGRADE", life)
         case 6 where current.product == Self.pro:
             life.renewal.next = Self.basic
-            try tell("DID_CHANGE_RENEWAL_PREF", "DOWNGRADE", life)
+            try addNotification("DID_CHANGE_RENEWAL_PREF", "DOWNGRADE", life)
             if chance(40) {
                 life.renewal.next = Self.pro
-                try tell("DID_CHANGE_RENEWAL_PREF", nil, life)
+                try addNotification("DID_CHANGE_RENEWAL_PREF", nil, life)
             }
         case 7:
             // A refund of an old period ends nothing else.
             guard let index = life.periods.dropLast().indices.randomElement(using: &random) else { return }
             life.periods[index].revoked = clock
-            try say("REFUND", of: life.periods[index], renewal: life.renewal)
+            try addNotification("REFUND", of: life.periods[index], renewal: life.renewal)
         case 8:
             life.periods[last].revoked = clock + 1
-            try tell(life.isFamilyShared ? "REVOKE" : "REFUND", nil, life)
+            try addNotification(life.isFamilyShared ? "REVOKE" : "REFUND", nil, life)
             if chance(50), !life.isFamilyShared {
                 life.periods[last].revoked = nil
-                try tell("REFUND_REVERSED", nil, life)
+                try addNotification("REFUND_REVERSED", nil, life)
             }
         case 9:
             life.periods[last].expires = expires + days(3...20)
-            try tell("RENEWAL_EXTENDED", nil, life)
+            try addNotification("RENEWAL_EXTENDED", nil, life)
         case 10:
             life.renewal.renews = false
-            try tell("DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_DISABLED", life)
+            try addNotification("DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_DISABLED", life)
             if chance(50) {
                 life.renewal.renews = true
-                try tell("DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_ENABLED", life)
+                try addNotification("DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_ENABLED", life)
             } else {
                 clock = max(clock, expires)
-                if clock < end { try tell("EXPIRED", "VOLUNTARY", life) }
+                if clock < end { try addNotification("EXPIRED", "VOLUNTARY", life) }
             }
         case 11:
-            try tell("PRICE_INCREASE", "PENDING", life)
-            if chance(50) { try tell("PRICE_INCREASE", "ACCEPTED", life) }
-        case 12: try tell("CONSUMPTION_REQUEST", nil, life)
-        default: try tell("SOMETHING_NEW", chance(50) ? "OF_NEXT_YEAR" : nil, life)
+            try addNotification("PRICE_INCREASE", "PENDING", life)
+            if chance(50) { try addNotification("PRICE_INCREASE", "ACCEPTED", life) }
+        case 12: try addNotification("CONSUMPTION_REQUEST", nil, life)
+        default: try addNotification("SOMETHING_NEW", chance(50) ? "OF_NEXT_YEAR" : nil, life)
         }
         clock += days(0.1...6)
     }
@@ -289,23 +289,23 @@ struct SimulatedLife {
         let hasGrace = chance(50)
         life.renewal.isInBillingRetry = true
         life.renewal.grace = hasGrace ? expires + 16 * Self.day : nil
-        try tell("DID_FAIL_TO_RENEW", hasGrace ? "GRACE_PERIOD" : nil, life)
+        try addNotification("DID_FAIL_TO_RENEW", hasGrace ? "GRACE_PERIOD" : nil, life)
         clock += days(1...15)
         guard clock < end else { return }
         if chance(50) {
             try begin(life.renewal.next, in: &life, at: clock)
-            try tell("DID_RENEW", "BILLING_RECOVERY", life)
+            try addNotification("DID_RENEW", "BILLING_RECOVERY", life)
             return
         }
         if hasGrace {
             clock = max(clock, expires + 16 * Self.day)
             guard clock < end else { return }
             life.renewal.grace = nil
-            try tell("GRACE_PERIOD_EXPIRED", nil, life)
+            try addNotification("GRACE_PERIOD_EXPIRED", nil, life)
         }
         clock += days(1...20)
         guard clock < end else { return }
         life.renewal.isInBillingRetry = false
-        try tell("EXPIRED", "BILLING_RETRY", life)
+        try addNotification("EXPIRED", "BILLING_RETRY", life)
     }
 }

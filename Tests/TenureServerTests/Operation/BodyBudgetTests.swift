@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `memory for request bodies isn't freed by dropping a body that is faster than the new one`() {
+    @Test func `a request body that needs memory doesn't displace faster request bodies`() {
         let budget = BodyBudget(bytes: 16 * Self.megabyte)
         let quick = (0..<6).map { body(of: $0, rate: 200 * 1024, in: budget) }
         let slow = body(of: 6, rate: 10 * 1024, in: budget)
@@ -68,7 +68,7 @@ import Testing
         #expect(budget.reserve(1, for: notification, at: 60 * Self.second))
     }
 
-    @Test func `memory for request bodies isn't freed by dropping bodies that use almost none`() {
+    @Test func `memory for request bodies is freed by dropping a slow large body, not slower bodies of one byte`() {
         let budget = BodyBudget(bytes: 16 * Self.megabyte)
         let tiny = (0..<1000).map { _ in budget.open(for: nil, at: 0) }
         for body in tiny { #expect(budget.reserve(1, for: body, at: 0)) }
@@ -100,7 +100,7 @@ import Testing
 @Suite struct `the recent bytes of a request body` {
     private static let second: UInt64 = 1_000_000_000
 
-    @Test func `the recent bytes of a body are those within the time window, not all since its start`() {
+    @Test func `the recent bytes of a request body are the bytes of the last ten seconds`() {
         var recent = RecentBytes(window: 10, at: 0)
         recent.add(1000, at: 0)
         #expect(recent.total(at: 9 * Self.second) == 1000)
@@ -110,7 +110,7 @@ import Testing
         #expect((4.9...5.6).contains(recent.rate(at: 59 * Self.second)))
     }
 
-    @Test func `recent bytes within a body's first second count as if they took a whole second`() {
+    @Test func `the rate of a request body in its first second is calculated as if a whole second had passed`() {
         var recent = RecentBytes(window: 10, at: 7)
         recent.add(1000, at: 7)
         #expect(recent.rate(at: 8) == 1000)

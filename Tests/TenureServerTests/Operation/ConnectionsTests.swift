@@ -6,7 +6,7 @@ import Testing
 @Suite struct `limits of open connections` {
     private static let second: UInt64 = 1_000_000_000
 
-    /// Opens connections, and stores which ones were closed.
+    /// Opens connections, and stores the names of the connections that were closed.
     private final class Server: Sendable {
         let connections: Connections
         private let names = Mutex<[String]>([])
@@ -34,7 +34,7 @@ import Testing
         let server = Server(limit: 3)
         let first = server.open("first", at: 0)
         for name in ["second", "third"] { server.open(name, at: 1) }
-        // The first connection was used after the others.
+        // The first connection was used after the other connections.
         server.connections.enter(.request, first, at: 2)
         server.connections.enter(.idle, first, at: 3)
         server.open("fourth", at: 4)
@@ -45,7 +45,7 @@ import Testing
         #expect(server.connections.isAcceptingNewConnections())
     }
 
-    @Test func `at the limit of connections without an idle one, the slowest request is closed, unless it is new`() {
+    @Test func `at the limit of connections, if none is idle, the slowest request is closed, unless it is new`() {
         let server = Server(limit: 3)
         for (name, bytes) in [("quick", 9000), ("slow", 10), ("middle", 500)] {
             let connection = server.open(name, at: 0, in: .request)
@@ -57,7 +57,7 @@ import Testing
         #expect(server.closed == ["slow", "middle"])
     }
 
-    @Test func `at the limit of connections, an unread response is closed, and a read one isn't`() {
+    @Test func `at the limit of connections, a response that the client doesn't read is closed`() {
         let server = Server(limit: 3)
         server.open("working", at: 0, in: .working)
         let taken = server.open("taken", at: 0, in: .response)
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test
-    func `if responses take over three quarters of the connections, the slowest is closed`() {
+    func `if responses use more than three quarters of the connections, the slowest response is closed`() {
         let server = Server(limit: 4)
         for (name, bytes) in [("quick", 9000), ("slow", 10), ("middle", 500), ("quickest", 10_000)] {
             let connection = server.open(name, at: 0, in: .response)
@@ -86,7 +86,7 @@ import Testing
         #expect(!server.connections.isAcceptingNewConnections())
     }
 
-    @Test func `at the limit of connections, no recent response is closed, and pipelined responses count as one`() {
+    @Test func `at the limit of connections, no new response is closed, but a pipelined response isn't new`() {
         let server = Server(limit: 3)
         let pipelined = server.open("pipelined", at: 0, in: .response)
         server.connections.enter(.working, pipelined, at: 9 * Self.second)
@@ -101,7 +101,7 @@ import Testing
         #expect(server.closed == ["pipelined"])
     }
 
-    @Test func `at the limit of connections, a response to the network with most connections is closed first`() {
+    @Test func `at the limit of connections, a response to the network with the most connections is closed first`() {
         let server = Server(limit: 16)
         for (index, address) in (["192.0.2.1"] + Array(repeating: "192.0.2.2", count: 3)).enumerated() {
             let connection = server.open("\(address) \(index)", from: address, at: 0, in: .response)
@@ -112,7 +112,7 @@ import Testing
         #expect(server.closed == ["192.0.2.2 1"])
     }
 
-    @Test func `an address at its connection limit gets another connection in place of its slowest reader`() {
+    @Test func `an address at its connection limit gets a new connection in place of its slowest response`() {
         let server = Server(limit: 100, perAddress: 4)
         for index in 1...4 {
             let connection = server.open("\(index)", from: "192.0.2.1", at: 0, in: .response)
@@ -130,7 +130,7 @@ import Testing
         #expect(server.closed == ["1"])
     }
 
-    @Test func `new connections wait while no open one can be closed`() {
+    @Test func `new connections wait while no open connection can be closed`() {
         let server = Server(limit: 2)
         let first = server.open("first", at: 0, in: .working)
         server.open("second", at: 0, in: .working)
@@ -138,7 +138,8 @@ import Testing
         server.open("new", at: Self.second, in: .working)
         #expect(!server.connections.isAcceptingNewConnections())
         #expect(
-            server.connections.shouldScheduleRetry() && !server.connections.shouldScheduleRetry(), "one looks again")
+            server.connections.shouldScheduleRetry() && !server.connections.shouldScheduleRetry(),
+            "only one retry is scheduled")
         #expect(server.connections.retry(at: 2 * Self.second))
         server.connections.enter(.idle, first, at: 3 * Self.second)
         #expect(server.closed == ["first"])
@@ -170,7 +171,7 @@ import Testing
         #expect(server.closed == ["a", "b"])
     }
 
-    @Test func `an address at its connection limit gets no other while all its connections are busy`() {
+    @Test func `an address at its connection limit gets no new connection while all its connections are busy`() {
         let server = Server(limit: 100, perAddress: 2)
         let busy = ["a", "b"].map { server.open($0, from: "192.0.2.1", at: 0, in: .working) }
         server.open("c", from: "192.0.2.1", at: 1)
@@ -180,7 +181,7 @@ import Testing
         #expect(server.closed == ["c"])
     }
 
-    @Test func `connections of a /64 count together, and a /48 may have four times as many`() {
+    @Test func `a /64 network has the connection limit of one address, and a /48 network has four times as many`() {
         let server = Server(limit: 100, perAddress: 2)
         for host in 1...3 { server.open("\(host)", from: "2001:db8::\(host)", at: UInt64(host)) }
         #expect(server.closed == ["1"])
@@ -188,7 +189,7 @@ import Testing
         #expect(server.closed.count == 1 + 20 - 6)
     }
 
-    @Test func `connections of a /48 are at most half of all connections`() {
+    @Test func `a /48 network gets at most half of all connections`() {
         let server = Server(limit: 20, perAddress: 256)
         for network in 1...20 { server.open("network", from: "2001:db8:0:\(network)::1", at: UInt64(network)) }
         #expect(server.closed.count == 10)
@@ -199,7 +200,7 @@ import Testing
         #expect(admitted.count == 10)
     }
 
-    @Test func `requests of one client behind a proxy use at most a quarter of all connections`() throws {
+    @Test func `requests of a client behind a proxy use at most a quarter of all connections`() throws {
         let requests = RequestsInProgress(limit: 256, total: 40)
         let client = try #require(NetworkAddress("192.0.2.1"))
         #expect((1...20).filter { _ in requests.begin(for: client) }.count == 10)
@@ -207,7 +208,7 @@ import Testing
         #expect(requests.begin(for: client))
     }
 
-    @Test func `requests through a proxy that have ended don't count toward the limit of their network`() throws {
+    @Test func `completed requests through a proxy don't use up the limit of their network`() throws {
         let requests = RequestsInProgress(limit: 2, total: 400)
         // All of these addresses are in one /48, which may have eight requests at once.
         for number in 0..<100 {

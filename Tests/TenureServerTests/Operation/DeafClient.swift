@@ -30,7 +30,7 @@ enum DeafClient {
     }
 }
 
-/// Before the handler for TLS.
+/// A handler before the handler for TLS, which drops what arrives after the first response.
 private final class DeafEar: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

@@ -36,10 +36,10 @@ import Testing
                     let response = try await client.http.execute(
                         uri: path, method: method, headers: headers, body: body
                     ) { $0 }
-                    let told = "seed \(seed): \(operation.name) \(path) gave \(response.status)"
-                    #expect(response.status.code < 500, "\(told)")
-                    #expect(response.status.kind == .successful || response.status.kind == .clientError, "\(told)")
-                    #expect(document.mistakes(of: response, to: operation) == [], "\(told)")
+                    let summary = "seed \(seed): \(operation.name) \(path) returned \(response.status)"
+                    #expect(response.status.code < 500, "\(summary)")
+                    #expect(response.status.kind == .successful || response.status.kind == .clientError, "\(summary)")
+                    #expect(document.mistakes(of: response, to: operation) == [], "\(summary)")
                 }
             }
         }
@@ -56,7 +56,9 @@ import Testing
         "POST /v1/sync HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFFFF\r\n",
         "GET /\u{0} HTTP/1.1\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "CONNECT example.com:443 HTTP/1.1\r\n\r\n",
     ])
-    func `bytes that aren't HTTP end their own connection and no other`(bytes: String) async throws {
+    func `bytes that aren't valid HTTP end their own connection, and the service answers another connection`(
+        bytes: String
+    ) async throws {
         try await withLiveService({
             $0.timeouts.head = 1
             $0.timeouts.body = 1
@@ -72,17 +74,17 @@ import Testing
         }
     }
 
-    @Test func `a request with a method that its path doesn't accept gets the list of accepted ones`() async throws {
+    @Test func `a request with a method that its path doesn't accept gets the list of accepted methods`() async throws {
         let document = try InterfaceDocument()
         try await withService { client in
             for (path, operations) in Dictionary(grouping: document.operations, by: \.path) {
-                var taken = Set(operations.map(\.method))
-                if taken.contains("GET") { taken.insert("HEAD") }
+                var acceptedMethods = Set(operations.map(\.method))
+                if acceptedMethods.contains("GET") { acceptedMethods.insert("HEAD") }
                 let uri = path.replacing("{", with: "").replacing("}", with: "")
-                for method in HTTPRequest.Method.common where !taken.contains(method.rawValue) {
+                for method in HTTPRequest.Method.common where !acceptedMethods.contains(method.rawValue) {
                     let response = try await client.http.execute(uri: uri, method: method) { $0 }
                     #expect(response.status == .methodNotAllowed, "\(method) \(path)")
-                    #expect(response.headers[.allow] == taken.sorted().joined(separator: ", "))
+                    #expect(response.headers[.allow] == acceptedMethods.sorted().joined(separator: ", "))
                 }
             }
             #expect(

@@ -62,7 +62,7 @@ struct InterfaceDocument {
         }
         var mistakes = schema.mistakes(of: value, under: content).map { "\(operation.name): \($0)" }
         if status >= 400, value["status"] != .number(String(status)) {
-            mistakes.append("\(operation.name): two statuses")
+            mistakes.append("\(operation.name): the body has another status")
         }
         if response.headers[HTTPField.Name("X-Request-Id") ?? .accept] == nil {
             mistakes.append("\(operation.name): no request id")

@@ -16,7 +16,7 @@ import Testing
         let lines = LogLines()
         var logger = lines.logger(.info)
         logger[metadataKey: "hb.request.id"] = "abc"
-        logger.debug("not told")
+        logger.debug("below the level")
         logger.warning(
             "two\nlines \"quoted\"", metadata: ["status": .stringConvertible(7), "level": "x", "list": ["a"]])
         let line = try #require(lines.texts.first)
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func `the service's log has the request ID of a declared proxy, but of no other client`() async throws {
+    @Test func `a service uses the request ID of a declared proxy, but not of other clients`() async throws {
         let field = try #require(HTTPField.Name("X-Request-Id"))
         @Sendable func id(_ client: Client, sent: String) async throws -> String? {
             try await client.http.execute(uri: "/health/live", method: .get, headers: [field: sent]) {

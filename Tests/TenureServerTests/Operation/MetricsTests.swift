@@ -53,7 +53,7 @@ import Testing
             #expect(reported[#"tenure_requests_total{method="GET",route="/v1/customer",status="200"}"#] == 1)
             #expect(reported[#"tenure_request_duration_seconds_count{method="POST",route="/v1/sync"}"#] == 2)
             #expect(reported[#"tenure_request_duration_seconds_bucket{method="POST",route="/v1/sync",le="+Inf"}"#] == 2)
-            #expect(reported["tenure_requests_in_flight"] == 1, "the one that asks")
+            #expect(reported["tenure_requests_in_flight"] == 1, "the request for the metrics")
             #expect(reported["tenure_sync_artifacts_counted_total"] == 1)
             #expect(reported[#"tenure_sync_artifacts_rejected_total{code="malformed"}"#] == 2)
             #expect(reported[#"tenure_decisions_total{outcome="granted",reason="eraHonored"}"#] == 2)
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `invented paths and methods add only a few series to the metrics`() async throws {
+    @Test func `unknown paths and methods add only a few series to the metrics`() async throws {
         try await withService({ $0.metrics = .open }) { client in
             let before = try await self.reported(client)
             for index in 0..<200 {
@@ -95,7 +95,7 @@ import Testing
     @Test func `metrics are served to this machine, and to other machines only with the admin key`() async throws {
         let key = AdminClient.adminKey
         try await withService({ $0.adminKey = key }) { client in
-            // A client without a socket doesn't count as local.
+            // A client without a socket isn't local.
             let refused = try client.problem(try await client.get("/metrics"))
             #expect(refused.code == .notAuthenticated)
             #expect(try await client.get("/metrics", token: key + "k").status == .unauthorized)

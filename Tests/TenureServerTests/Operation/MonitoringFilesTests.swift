@@ -9,7 +9,8 @@ import Testing
 
 @testable import TenureServer
 
-/// The files that operators install beside the service: alert rules, a dashboard, and the page that lists the metrics.
+/// The files that operators install in addition to the service: alert rules, a dashboard, and the page that lists the
+/// metrics.
 @Suite struct `monitoring files` {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../../..").standardizedFileURL
@@ -20,14 +21,14 @@ import Testing
         try String(contentsOf: Self.root.appendingPathComponent(path), encoding: .utf8)
     }
 
-    /// Returns the names of the service's metrics in a text. A histogram counts as one metric.
+    /// Returns the names of the service's metrics in a text. A histogram is one metric.
     private func metrics(in text: String) -> Set<String> {
         let words = text.split { !($0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_")) }.map(String.init)
         let named = words.filter { $0.hasPrefix("tenure_") || $0.hasPrefix("process_") }
         return Set(named.map { $0.hasSuffix("_bucket") ? String($0.dropLast(7)) : $0 })
     }
 
-    @Test func `the dashboard and alerts use only existing metrics, and monitoring.md lists all`() throws {
+    @Test func `the dashboard and alerts use only existing metrics, and monitoring.md lists all metrics`() throws {
         let all = Set(MetricName.allCases.map(\.rawValue))
         for path in ["Packaging/prometheus/tenure.rules.yml", "Packaging/grafana/tenure.json"] {
             #expect(metrics(in: try text(path)).subtracting(all) == [], "\(path)")

@@ -8,7 +8,7 @@ import Testing
     @Test(arguments: [
         ("192.0.2.1", "192.0.2.1"), ("::1", "::1"), ("2001:DB8::1", "2001:db8::1"), ("::ffff:192.0.2.1", "192.0.2.1"),
     ])
-    func `IP addresses and networks are read and written`(text: String, canonical: String) {
+    func `an IP address is parsed and written in its canonical form`(text: String, canonical: String) {
         #expect(NetworkAddress(text)?.description == canonical)
     }
 
@@ -24,7 +24,9 @@ import Testing
         ("2001:db8:0:1::/64", "2001:db8:0:1:ffff::", true), ("2001:db8:0:1::/64", "2001:db8:0:2::", false),
         ("10.0.0.0/8", "::ffff:10.1.1.1", true),
     ])
-    func `IP addresses are inside a network or not`(network: String, address: String, contains: Bool) throws {
+    func `an IP network contains exactly the addresses with its prefix`(
+        network: String, address: String, contains: Bool
+    ) throws {
         let block = try #require(AddressBlock(network))
         #expect(block.contains(try #require(NetworkAddress(address))) == contains)
     }
@@ -43,13 +45,15 @@ import Testing
         return Peer(socket: NetworkAddress(socket) as NetworkAddress?, headers: headers, proxies: proxies)
     }
 
-    @Test func `without a declared proxy, the client's address is the socket's, whatever a client claims`() throws {
+    @Test func `without a declared proxy, the client's address is the socket's address, not the header's`() throws {
         let peer = try peer("203.0.113.5", "10.0.0.1, 198.51.100.7")
         #expect(peer.address == NetworkAddress("203.0.113.5"))
         #expect(!peer.isBehindProxy && !peer.isLocal)
     }
 
-    @Test func `behind proxies, the client's address is the right-most one in the header that is no proxy's`() throws {
+    @Test func `behind proxies, the client's address is the last address in X-Forwarded-For that isn't a proxy's`()
+        throws
+    {
         #expect(try peer("10.0.0.9", "198.51.100.7").address == NetworkAddress("198.51.100.7"))
         #expect(try peer("10.0.0.9", "6.6.6.6, 198.51.100.7, 10.1.1.1").address == NetworkAddress("198.51.100.7"))
         #expect(try peer("10.0.0.9", "6.6.6.6", "198.51.100.7").address == NetworkAddress("198.51.100.7"))
@@ -58,7 +62,9 @@ import Testing
         #expect(try peer("10.0.0.9", "2001:db8::7").address == NetworkAddress("2001:db8::7"))
     }
 
-    @Test func `the client's address is the last valid one if a proxy wrote an invalid one or none`() throws {
+    @Test func `if X-Forwarded-For is invalid or missing, the client's address is the last valid proxy's address`()
+        throws
+    {
         #expect(try peer("10.0.0.9").address == NetworkAddress("10.0.0.9"))
         #expect(try peer("10.0.0.9", "198.51.100.7, unknown").address == NetworkAddress("10.0.0.9"))
         #expect(try peer("10.0.0.9", "198.51.100.7, unknown, 10.2.2.2").address == NetworkAddress("10.2.2.2"))
@@ -66,7 +72,7 @@ import Testing
         #expect(try peer("10.0.0.9", "10.1.1.1").address == NetworkAddress("10.1.1.1"))
     }
 
-    @Test func `a client counts as local only on loopback and without a sign of any proxy`() throws {
+    @Test func `a client is local only on loopback, without a declared proxy and without X-Forwarded-For`() throws {
         #expect(try peer("127.0.0.1", proxies: []).isLocal)
         #expect(try peer("::1", proxies: []).isLocal)
         #expect(try !peer("127.0.0.1", "127.0.0.1", proxies: []).isLocal)

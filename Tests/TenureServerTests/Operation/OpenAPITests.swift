@@ -15,7 +15,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `the OpenAPI document` {
-    @Test func `the OpenAPI document names every route, and no other`() async throws {
+    @Test func `the OpenAPI document describes every route of the service, and no other route`() async throws {
         try await withFolder { folder in
             let service = try await TenureService(try Calculator.configuration(folder))
             let routes = try service.router().routes.map { "\($0.method.rawValue) \($0.path.description)" }
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `the OpenAPI document refers only to existing definitions, and names every operation once`() throws {
+    @Test func `the OpenAPI document refers only to existing definitions, and each operation has a unique ID`() throws {
         let document = try InterfaceDocument()
         func references(_ value: JSONValue) -> [String] {
             switch value {
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test func `the tests notice a response that the OpenAPI document doesn't describe`() throws {
+    @Test func `the tests reject a problem response that the OpenAPI document doesn't describe`() throws {
         let document = try InterfaceDocument()
         let problem = try #require(document.schema.resolve("#/components/schemas/Problem"))
         func mistakes(_ text: String) throws -> [String] {

@@ -49,7 +49,9 @@ import Testing
             "libgcc_s.", "libstdc++.", "libpthread.", "libdl.", "librt.", "libutil.", "ld-linux",
         ]
         for library in needed where !given.contains(where: { library.hasPrefix($0) }) {
-            #expect(script.contains("library \(library) || missing+=("), "\(library) is installed by nothing")
+            #expect(
+                script.contains("library \(library) || missing+=("),
+                "Scripts/install-dependencies doesn't install \(library)")
         }
     }
 
@@ -68,7 +70,7 @@ import Testing
         #expect(try verify(wrong).errors.contains("NoNewPrivilege"))
     }
 
-    @Test func `the container runs without root, and stops as the service does`() throws {
+    @Test func `the container runs without root privileges, and stops the service with SIGTERM`() throws {
         let instructions = try instructions()
         #expect(instructions.contains { $0.hasPrefix("USER ") && $0 != "USER root" && $0 != "USER 0" })
         #expect(instructions.contains("STOPSIGNAL SIGTERM"))
@@ -79,7 +81,7 @@ import Testing
             })
     }
 
-    @Test func `the files in Packaging name existing settings, and give the service its time to stop`() throws {
+    @Test func `files in Packaging use existing settings, and systemd waits longer than the shutdown timeout`() throws {
         let container = try text("Packaging/Containerfile")
         let unit = try text("Packaging/tenure.service")
         let known = Set(Setting.configurable.map(\.variable) + [Setting.config.variable])

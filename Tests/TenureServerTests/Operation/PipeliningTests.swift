@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test
-    func `pipelined requests are answered in order, whatever their bodies, also after the client closed its side`()
+    func `pipelined requests get responses in order, even after the client has closed its sending side`()
         async throws
     {
         try await withLiveService { _, port in
@@ -33,7 +33,8 @@ import Testing
         }
     }
 
-    @Test func `pipelined requests with an incomplete second body are answered once it is complete`() async throws {
+    @Test func `a pipelined request with an incomplete body gets its response when the body is complete`() async throws
+    {
         try await withLiveService { _, port in
             let connection = try RawConnection(port: port)
             let second = Self.sync("{}")
@@ -45,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `pipelined requests are answered before the error for a later one that isn't HTTP`() async throws {
+    @Test func `pipelined requests get responses before the error for a later request that isn't HTTP`() async throws {
         try await withLiveService { _, port in
             let connection = try RawConnection(port: port)
             connection.send(Self.live + Self.live + "no HTTP\r\n\r\n")
@@ -54,18 +55,18 @@ import Testing
         }
     }
 
-    @Test func `too many pipelined requests at once end the connection`() async throws {
+    @Test func `5,000 pipelined requests at once end their connection, and the service continues`() async throws {
         try await withLiveService { _, port in
             let connection = try RawConnection(port: port)
             _ = await connection.sent(String(repeating: Self.live, count: 5_000))
             connection.closeSending()
             let answers = try #require(await connection.received())
             #expect(statuses(in: answers).count < 5_000)
-            #expect(try await withFreshConnection(port))
+            #expect(try await respondsOnNewConnection(port))
         }
     }
 
-    private func withFreshConnection(_ port: Int) async throws -> Bool {
+    private func respondsOnNewConnection(_ port: Int) async throws -> Bool {
         let connection = try RawConnection(port: port)
         connection.send(Self.live)
         return await connection.received(until: "{\"status\":\"ok\"}")?.contains("200 OK") == true
@@ -85,7 +86,7 @@ import Testing
         ])
         let port = try #require(try await service.port(), "\(service.errors)")
         let request = "GET /v1/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n"
-        #expect(try await withFreshConnection(port))
+        #expect(try await respondsOnNewConnection(port))
         let before = try #require(service.residentMemory)
         let deaf = try (0..<30).map { _ in try RawConnection(port: port, receiveBuffer: 4096) }
         for connection in deaf { connection.send(String(repeating: request, count: 400)) }

@@ -14,7 +14,7 @@ import Testing
         let buckets = try #require(TokenBuckets(.init(perSecond: 2, burst: 3)))
         for _ in 0..<3 { #expect(buckets.take(1, at: 0) == nil) }
         #expect(buckets.take(1, at: 0) == 0.5)
-        #expect(buckets.take(2, at: 0) == nil, "others aren't concerned")
+        #expect(buckets.take(2, at: 0) == nil, "another client isn't limited")
         #expect(buckets.take(1, at: Self.second / 2) == nil)
         #expect(buckets.take(1, at: Self.second / 2) != nil)
         // A full burst is allowed again after a long silence, and no more than that.
@@ -36,7 +36,7 @@ import Testing
         #expect(buckets.take(1, at: 6 * Self.second) == nil)
     }
 
-    @Test func `rate limits store frequent callers, up to a limit`() throws {
+    @Test func `rate limits remember a frequent client among thousands of clients, in limited memory`() throws {
         let buckets = try #require(TokenBuckets(.init(perSecond: 0.001, burst: 1), capacity: 100))
         #expect(buckets.take(0, at: 0) == nil)
         for stranger in 1...10_000 {
@@ -53,11 +53,10 @@ import Testing
             #expect(try client.problem(refused).code == .tooManyRequests)
             let wait = try #require(refused.headers[.retryAfter].flatMap { Int($0) })
             #expect((1...1000).contains(wait))
-            // The limit applies to every route, and to unknown ones.
+            // The limit applies to every route, and to unknown routes.
             #expect(try await client.get("/nowhere").status == .tooManyRequests)
             // The App Store sends a notification again after a 503. Health checks aren't limited, so no supervisor
             // restarts the service.
-            // check answers.
             let notification = try await client.http.execute(
                 uri: "/v1/notifications/apple", method: .post, headers: [.contentType: "application/json"],
                 body: ByteBuffer(string: "{}")
@@ -68,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func `a rate limit for an access token affects that token only`() async throws {
+    @Test func `a rate limit for an access token affects only this token`() async throws {
         try await withService({ $0.rateLimits.perToken = .init(perSecond: 0.001, burst: 2) }) { client in
             for _ in 0..<2 { #expect(try await client.get("/v1/customer", token: "a").status == .unauthorized) }
             #expect(try await client.get("/v1/customer", token: "a").status == .tooManyRequests)
@@ -85,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func `rate limits behind a proxy count the address that the proxy names`() async throws {
+    @Test func `rate limits behind a proxy apply to the client address in X-Forwarded-For`() async throws {
         let field = try #require(HTTPField.Name("X-Forwarded-For"))
         try await withLiveService({
             $0.rateLimits.perAddress = .init(perSecond: 0.001, burst: 1)

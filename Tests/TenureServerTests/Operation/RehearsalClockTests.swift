@@ -80,20 +80,20 @@ import Testing
         try await LocalStoreTestBed.run { local in
             try await withFolder { folder in
                 try await local.service(in: folder, key: local.key) { client, jobs in
-                    func told(_ line: String) async throws -> Bool {
+                    func hasMetric(_ line: String) async throws -> Bool {
                         String(buffer: try await client.get("/metrics").body).split(separator: "\n").contains {
                             $0 == line
                         }
                     }
-                    #expect(try await told("tenure_app_store_histories_waiting 0"))
+                    #expect(try await hasMetric("tenure_app_store_histories_waiting 0"))
                     _ = try await client.sync(local.sync)
-                    #expect(try await told("tenure_app_store_histories_waiting 1"))
+                    #expect(try await hasMetric("tenure_app_store_histories_waiting 1"))
                     #expect(await jobs?.histories.step() == true)
-                    #expect(try await told("tenure_app_store_histories_waiting 0"))
+                    #expect(try await hasMetric("tenure_app_store_histories_waiting 0"))
                     await jobs?.notifications.fetch(in: .production)
                     let seconds = Int(local.clock.now.timeIntervalSince1970)
                     #expect(
-                        try await told(
+                        try await hasMetric(
                             "tenure_app_store_notifications_reached_seconds{environment=\"Production\"} \(seconds)"))
                 }
             }

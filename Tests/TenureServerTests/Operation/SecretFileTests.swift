@@ -35,7 +35,7 @@ import Testing
             environment: environment)
     }
 
-    /// Returns every file with a secret that `serve` reads: its name, its contents, and the arguments that name it.
+    /// Returns every file with a secret that `serve` reads: its name, its contents, and the arguments with its path.
     private func cases(_ folder: Folder) throws -> [(file: String, contents: String, arguments: [String])] {
         let chain = Calculator.authority.jws
         let certificate = Data(chain.leaf.der).base64EncodedString(options: [.lineLength64Characters])
@@ -58,7 +58,9 @@ import Testing
         ]
     }
 
-    @Test func `the service refuses a secret file that others can read, through a symbolic link too`() async throws {
+    @Test func `the service refuses a secret file that other users can read, even through a symbolic link`()
+        async throws
+    {
         let folder = try Folder()
         for (name, contents, arguments) in try cases(folder) {
             // The file of the previous case belongs to another user.
@@ -72,7 +74,7 @@ import Testing
                 #expect(!result.errors.contains("canary"), "\(result.errors)")
             }
             guard geteuid() == 0 else { continue }
-            // Its group may read a file of root, but not a file of another user.
+            // The group of a secret file may read the file only if the file belongs to root.
             try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: file)
             #expect(try await !start(folder, arguments).errors.contains("chmod 600"), "\(name)")
             #expect(chown(file, 65_534, 65_534) == 0)
@@ -80,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func `a secret file that systemd provides may have any mode, and no other file may`() async throws {
+    @Test func `only a secret file in systemd's credentials folder may be readable by other users`() async throws {
         let folder = try Folder()
         let credentials = folder.url("credentials")
         try FileManager.default.createDirectory(at: credentials, withIntermediateDirectories: true)
@@ -93,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func `a command refuses a --key-file that others can read`() async throws {
+    @Test func `a command refuses a --key-file that other users can read`() async throws {
         let folder = try Folder()
         let file = try folder.write(KeySecret().text, to: "key")
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file)
@@ -106,7 +108,7 @@ import Testing
         #expect(input.errors.contains("no service responds"), "\(input.errors)")
     }
 
-    @Test func `a configuration without a password may be readable by others`() async throws {
+    @Test func `a configuration without a password may be readable by other users`() async throws {
         let folder = try Folder()
         let file = try folder.write("database: postgres://ada@host/name\nkeys: .\n", to: "secret")
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file)

@@ -8,7 +8,7 @@ import Testing
         let docs = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../../Docs")
         let text = try String(contentsOf: docs.appendingPathComponent("configuration.md"), encoding: .utf8)
         let table = ([Setting.tableHead] + Setting.all.map(\.row)).joined(separator: "\n")
-        #expect(text.contains("\n" + table + "\n\n"), "Docs/configuration.md should hold\n\(table)")
+        #expect(text.contains("\n" + table + "\n\n"), "Docs/configuration.md should contain\n\(table)")
     }
 
     @Test func `settings have unique names`() throws {
@@ -30,11 +30,11 @@ import Testing
         }
     }
 
-    @Test func `each setting but the structures sets a property`() {
+    @Test func `every setting except the mappings sets a property of the configuration`() {
         #expect(Setting.all.filter { $0.apply == nil }.allSatisfy { $0.kind == .structure })
     }
 
-    @Test func `the help of tenure serve lists all settings with their names, in lines that fit`() {
+    @Test func `the help of tenure serve lists all settings, in lines of at most 80 characters`() {
         let help = Setting.help()
         for setting in Setting.configurable where setting.kind != .structure {
             #expect(help.contains("  \(setting.flag)"))
@@ -58,7 +58,7 @@ import Testing
         #expect(options.logLevel == "debug")
     }
 
-    @Test func `settings of the environment with unknown names are reported`() {
+    @Test func `unknown TENURE_ variables in the environment are reported`() {
         var values = SettingValues()
         let unknown = values.read(environment: ["TENURE_PROT": "1", "TENURE_CONFIG": "x", "TENURE": "y"])
         #expect(unknown.count == 1)
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test(arguments: [["--prot", "1"], ["port"], ["--port"], ["--port", "--host"], ["-p", "1"], ["--"]])
-    func `unknown settings on the command line are wrong usage`(arguments: [String]) {
+    func `invalid options on the command line are usage errors`(arguments: [String]) {
         #expect(throws: SettingValues.UsageError.self) {
             var values = SettingValues()
             try values.read(arguments: arguments)
@@ -109,7 +109,7 @@ import Testing
         #expect(try Setting.named("host").kind.resolved("localhost", in: "etc") == "localhost")
     }
 
-    @Test func `a database setting with PostgreSQL options isn't taken for a path or a URL`() {
+    @Test func `PostgreSQL options in the database setting are distinguished from paths and URLs`() {
         for options in [
             "host=db user=ada password=x", "password = 'x'", "/etc/tenure/user=ada password=x", "/etc/a=b/password=x",
             "dbname=shop",

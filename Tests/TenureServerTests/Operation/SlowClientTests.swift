@@ -20,7 +20,9 @@ import Testing
         return line?.split(separator: " ").last.flatMap { Int($0) }
     }
 
-    @Test func `clients that never finish a request's head are closed, and others are served meanwhile`() async throws {
+    @Test func `connections that never finish a request's head are closed, and other clients are served meanwhile`()
+        async throws
+    {
         try await withLiveService({ $0.timeouts.head = 1 }) { _, port in
             let slow = try (0..<100).map { _ in try RawConnection(port: port) }
             for connection in slow { connection.send("GET /health/live HTTP/1.1\r\nX-Slow: ") }
@@ -31,14 +33,14 @@ import Testing
         }
     }
 
-    @Test func `clients that send nothing at all are closed`() async throws {
+    @Test func `connections on which the client sends nothing are closed`() async throws {
         try await withLiveService({ $0.timeouts.head = 1 }) { _, port in
             let silent = try RawConnection(port: port)
             #expect(await silent.received() == "")
         }
     }
 
-    @Test func `clients that never finish a request body are closed`() async throws {
+    @Test func `connections that never finish a request body are closed`() async throws {
         try await withLiveService({ $0.timeouts.body = 1 }) { _, port in
             let slow = try (0..<50).map { _ in try RawConnection(port: port) }
             for connection in slow { connection.send(Self.head + "Content-Length: 1000\r\n\r\n{\"receipt\": ") }
@@ -49,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `clients that stay idle between requests are closed`() async throws {
+    @Test func `connections that stay idle after a request are closed`() async throws {
         try await withLiveService({ $0.timeouts.idle = 1 }) { _, port in
             let connection = try RawConnection(port: port)
             connection.send("GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -68,7 +70,9 @@ import Testing
         }
     }
 
-    @Test func `clients with a body that is too large get an error at once, and are closed`() async throws {
+    @Test func `a client with a body that is too large gets an error at once, and its connection is closed`()
+        async throws
+    {
         try await withLiveService { _, port in
             let declared = try RawConnection(port: port)
             declared.send(Self.head + "Content-Length: 1073741824\r\n\r\n{")
@@ -89,7 +93,9 @@ import Testing
         }
     }
 
-    @Test func `clients that become very slow after a quick start are closed, and steady ones aren't`() async throws {
+    @Test func `a connection that becomes very slow after a quick start is closed, but a steady connection isn't`()
+        async throws
+    {
         try await withLiveService({ $0.timeouts.body = 3 }) { _, port in
             let head = Self.head + "Content-Length: 2000000\r\n\r\n{\"receipt\": \""
             let (steady, trickle) = (try RawConnection(port: port), try RawConnection(port: port))
@@ -98,7 +104,7 @@ import Testing
             async let steadyAnswer = steady.received(until: "HTTP/1.1 422 ")
             async let trickleAnswer = trickle.received()
             var rest = 2_000_000 - 13
-            // This takes longer than the interval over which the rate is measured.
+            // The loop takes longer than the interval over which the rate is measured.
             for _ in 0..<80 where rest > 20_000 {
                 steady.send(String(repeating: "A", count: 20_000))
                 trickle.send("A")
@@ -112,14 +118,14 @@ import Testing
         }
     }
 
-    @Test func `clients that read their responses slowly get them completely`() async throws {
+    @Test func `clients that read slowly get their complete responses`() async throws {
         try await withLiveService({ $0.timeouts.response = 2 }) { _, port in
             let slow = try RawConnection(port: port, receiveBuffer: 4096)
             let (count, request) = (100, "GET /v1/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n")
             _ = await slow.sent(String(repeating: request, count: count - 1))
             _ = await slow.sent(request.replacing("\r\n\r\n", with: "\r\nConnection: close\r\n\r\n"))
             var received: [UInt8] = []
-            // This takes longer than the timeout for a client that reads nothing.
+            // The loop takes longer than the timeout for a client that reads nothing.
             for _ in 0..<60 {
                 received += try #require(await slow.receivedPart(4096))
                 try await Task.sleep(for: .milliseconds(100))
@@ -130,14 +136,14 @@ import Testing
         }
     }
 
-    @Test func `an idle connection that is kept open isn't closed as slow`() async throws {
+    @Test func `an idle connection stays open longer than the timeout for a request's head`() async throws {
         try await withLiveService({ $0.timeouts.head = 1 }) { _, port in
             let connection = try RawConnection(port: port)
             for _ in 0..<3 {
                 connection.send("GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n")
                 #expect(await connection.received(until: "{\"status\":\"ok\"}")?.contains("200 OK") == true)
             }
-            // This waits longer than the timeout for the first request.
+            // The test waits longer than the timeout for the first request.
             let silent = try RawConnection(port: port)
             #expect(await silent.received() == "")
             connection.send("GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n")

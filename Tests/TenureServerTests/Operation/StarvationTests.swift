@@ -58,14 +58,14 @@ import Testing
                 idle.append(connection)
             }
             try await expectService(port: port)
-            #expect(await idle[0].received() == "", "the longest idle one was closed")
+            #expect(await idle[0].received() == "", "the connection that was idle for longest is closed")
             let last = try #require(idle.last)
             last.send("GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n")
             #expect(await last.received(until: "{\"status\":\"ok\"}")?.contains("200 OK") == true)
         }
     }
 
-    @Test func `connections that never send a head or a body don't starve other clients`() async throws {
+    @Test func `connections that never complete a head or a body don't starve other clients`() async throws {
         try await withLiveService({ $0.limits.connections = 50 }) { _, port in
             let silent = try (0..<60).map { _ in try RawConnection(port: port) }
             for connection in silent { connection.send("POST /v1/sync HTTP/1.1\r\nX-Slow: ") }
@@ -116,7 +116,7 @@ import Testing
                 let connection = try RawConnection(port: port, receiveBuffer: 4096)
                 connection.send(String(repeating: request, count: 400))
                 slow.append(connection)
-                // Waits until all buffers between are full.
+                // Waits until the buffers between the service and the client are full.
                 try await Task.sleep(for: .milliseconds(200))
             }
             let reading = Task { [slow] in
@@ -172,7 +172,7 @@ import Testing
                 connection.send(Self.head(1000, for: "2001:db8::\(host)") + "{")
                 return connection
             }
-            // The metrics include requests in progress; the third one is the request for the metrics.
+            // The metrics include requests in progress; the third request is the request for the metrics.
             while try await metric("tenure_requests_in_flight", port: port) != "3" { await Task.yield() }
             #expect(try await status("/v1/sync", "{}", for: "2001:db8::3", port: port) == "429")
             #expect(try await status("/v1/notifications/apple", "{}", for: "2001:db8::3", port: port) == "503")

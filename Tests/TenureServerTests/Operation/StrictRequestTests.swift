@@ -51,7 +51,7 @@ import Testing
         "HTTP/1.1\r\nHost: localhost:80\r\n", "HTTP/1.1\r\nhost: [::1]:8080\r\n", "HTTP/1.0\r\n",
         "HTTP/1.0\r\nHost: a\r\n",
     ])
-    func `a request is served with one Host, and over HTTP 1.0 without any`(rest: String) async throws {
+    func `a request with one Host is served, and an HTTP 1.0 request needs no Host`(rest: String) async throws {
         try await withLiveService { _, port in
             let answer = try await answer("GET /health/live \(rest)Connection: close\r\n\r\n", port: port)
             #expect(answer.contains(" 200 OK"), "\(answer)")
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func `an ambiguous request ends the connection after the responses to earlier ones`() async throws {
+    @Test func `an ambiguous request ends the connection after the responses to earlier requests`() async throws {
         try await withLiveService { _, port in
             let good = "GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n"
             let connection = try RawConnection(port: port)
@@ -96,7 +96,7 @@ import Testing
     }
 
     // RFC 9112, section 3.2.4.
-    @Test func `OPTIONS for the whole service gets 405 with the methods of its routes, as OPTIONS for a route does`()
+    @Test func `OPTIONS gets 405 with the allowed methods, for the target * and for a route`()
         async throws
     {
         try await withLiveService { _, port in
@@ -119,7 +119,9 @@ import Testing
         "/v1/products;x", "/v1%2Fproducts",
     ]
 
-    @Test func `another spelling of a route's path isn't found, below an app's name too`() async throws {
+    @Test func `a nonstandard spelling of a route's path isn't found, with or without the prefix of an app`()
+        async throws
+    {
         try await withLiveService { _, port in
             func status(_ path: String) async throws -> String {
                 try await answer("GET \(path) HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", port: port)
@@ -161,7 +163,7 @@ import Testing
         }
     }
 
-    @Test func `another spelling of a number or an escape in a route's path isn't found`() async throws {
+    @Test func `a nonstandard spelling of a number or an escape in a route's path isn't found`() async throws {
         try await withAdminClient { admin, _ in
             #expect(try await admin.get("/v1/admin/policies/1").status == .ok)
             for version in ["01", "+1", "%2B1", "1%20", "0x1"] {
@@ -176,7 +178,7 @@ import Testing
         }
     }
 
-    @Test func `a request may escape characters in its path that need to be escaped`() async throws {
+    @Test func `an escaped space or slash in a path parameter is accepted`() async throws {
         try await withAdminClient { admin, _ in
             let escaped = try await admin.delete("/v1/admin/personas/a%20b")
             #expect(escaped.problem?.detail.contains("path") != true)
@@ -201,7 +203,7 @@ import Testing
         ("a raw NUL", Array("{\"receipt\":\"a\u{0}\"}".utf8)),
     ]
 
-    @Test func `a request with an ambiguous body is refused by every route that takes one`() async throws {
+    @Test func `routes with a request body refuse an ambiguous body`() async throws {
         try await withLiveService({ $0.adminKey = AdminClient.adminKey }) { _, port in
             for path in [
                 "/v1/sync", "/v1/notifications/apple", "/v1/admin/customers/find", "/v1/link",

@@ -110,7 +110,8 @@ import Testing
         }
     }
 
-    @Test func `a service reloads its TLS files on SIGHUP, and keeps the old ones if the new are invalid`() async throws
+    @Test func `a service reloads its TLS files on SIGHUP, and keeps its certificate if the new files are invalid`()
+        async throws
     {
         let folder = try Folder()
         let (files, other) = (try files(folder.path), try files(folder.path, named: "two"))
@@ -142,7 +143,9 @@ import Testing
         #expect(await service.ended() == 0)
     }
 
-    @Test func `a TLS certificate is renewed although the configuration of several apps has a mistake`() async throws {
+    @Test func `SIGHUP renews the TLS certificate even if the changed configuration of the apps is refused`()
+        async throws
+    {
         let folder = try Folder()
         let (files, other) = (try files(folder.path), try files(folder.path, named: "two"))
         try folder.write(
@@ -174,7 +177,7 @@ import Testing
         #expect(await service.end(by: SIGTERM) == 0)
     }
 
-    @Test func `a TLS certificate that can't be used is refused with the file that is at fault`() throws {
+    @Test func `an unusable TLS certificate or key is an error that says what is wrong`() throws {
         let folder = try Folder()
         let sound = try files(folder.path)
         let other = try files(folder.path, named: "two")
@@ -204,7 +207,7 @@ import Testing
     }
 
     #if os(Linux)
-        @Test func `connections closed to make room for others end even if their clients ignore the end of TLS`()
+        @Test func `connections that the service closes at its limit end even if clients ignore the end of TLS`()
             async throws
         {
             let folder = try Folder()
@@ -223,7 +226,8 @@ import Testing
             for _ in 0..<40 {
                 let request = "GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n"
                 clients.append(try await DeafClient.connect(port: port, sending: request))
-                // Others are closed before the response. Event loops may be a few connections behind.
+                // The service closes older connections before the response. Event loops may be a few connections
+                // behind.
                 #expect(try sockets() - before <= 12)
             }
             try await clients[0].closeFuture.get()

@@ -14,7 +14,7 @@ import Testing
 
 @Suite struct `a persona` {
     @Test(arguments: [AppStoreEnvironment.sandbox, .xcode])
-    func `a persona replaces a customer with evidence of a test environment`(_ environment: AppStoreEnvironment)
+    func `a sync with a persona in a test environment gets the persona's decisions`(_ environment: AppStoreEnvironment)
         async throws
     {
         try await withAdminClient { admin, _ in
@@ -28,7 +28,7 @@ import Testing
                 answer.entitlements["everything"]?.sentence.hasPrefix("As the test customer “early-buyer”: ") == true)
             #expect(answer.persona == "early-buyer" && answer.environment == environment)
             #expect(answer.problems.isEmpty)
-            // The access token still names the persona. A sync without the persona is answered for the tester.
+            // The access token still belongs to the persona. A sync without the persona gets the tester's decisions.
             let read = try await admin.client.customer(try answer.token)
             #expect(read.everything.outcome == "granted" && read.persona == "early-buyer")
             #expect(try await admin.sandboxed(as: nil, environment).everything.outcome == "denied")
@@ -36,7 +36,9 @@ import Testing
         }
     }
 
-    @Test func `a persona of a new customer has no era's rights, and can buy in the sandbox`() async throws {
+    @Test func `a persona of a new customer has no rights of eras, but gets the rights of sandbox purchases`()
+        async throws
+    {
         try await withAdminClient { admin, _ in
             let late = ["originalPlatform": "iOS", "originalAppVersion": "300", "originalPurchaseDate": "2020-09-13"]
             let token = try await admin.persona("late", late)
@@ -53,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `a persona doesn't count beside production evidence`() async throws {
+    @Test func `a persona is refused in a sync with production artifacts`() async throws {
         try await withAdminClient { admin, _ in
             let token = try await admin.persona()
             let newcomer = SyncRequest(
@@ -68,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func `a persona makes no promise, and doesn't change the tester's data`() async throws {
+    @Test func `a sync with a persona records no promise, and doesn't change the tester's data`() async throws {
         try await withAdminClient { admin, _ in
             let token = try await admin.persona()
             let answer = try await admin.sandboxed(as: token)
@@ -81,7 +83,9 @@ import Testing
         }
     }
 
-    @Test func `an entitlement token of a persona names it, and ends with it`() async throws {
+    @Test func `an entitlement token of a persona contains the persona's name, and expires with the persona`()
+        async throws
+    {
         try await withAdminClient { admin, _ in
             let token = try await admin.persona(more: ["expires": "2026-11-22T12:00:00Z"])
             let answer = try await admin.sandboxed(as: token)
@@ -94,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func `a persona replaces an unbound customer too`() async throws {
+    @Test func `an unbound sync with a persona gets the persona's decisions, but no entitlement token`() async throws {
         try await withAdminClient { admin, _ in
             let token = try await admin.persona()
             let found = SyncRequest(
@@ -105,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func `a persona uses no trial session of an entitlement that it has`() async throws {
+    @Test func `no trial session is used for an entitlement that the persona already has`() async throws {
         try await withTriedCalculator { admin in
             let owner = try await admin.sandboxed(as: try await admin.persona())
             let other = try await admin.sandboxed(as: nil)
@@ -117,7 +121,7 @@ import Testing
         }
     }
 
-    @Test func `a persona replaces no customer after it was revoked`() async throws {
+    @Test func `a revoked persona is refused, and its access token is invalid`() async throws {
         try await withAdminClient { admin, _ in
             let token = try await admin.persona()
             let answer = try await admin.sandboxed(as: token)
@@ -129,7 +133,7 @@ import Testing
         }
     }
 
-    @Test func `an expired persona replaces no customer, and its access token is invalid`() async throws {
+    @Test func `an expired persona is refused, and its access token is invalid`() async throws {
         let clock = TestClock()
         try await withService {
             $0.adminKey = AdminClient.adminKey

@@ -81,7 +81,7 @@ import Testing
         #expect(made.first { $0.name == "first-buyer" }?.proof.originalPurchaseDate == Date(written: "2012-01-01"))
     }
 
-    @Test func `ready-made personas are omitted if the policy has no such customers, with the reason`() throws {
+    @Test func `a ready-made persona is omitted, with a reason, if the policy has no such customers`() throws {
         let one = try Policy(
             app: .init(bundleID: "com.example.calculator"), eras: [Era(name: "free", model: .free)],
             entitlements: [Entitlement(name: "everything", products: [.init(id: "com.example.calculator.everything")])])
@@ -109,12 +109,13 @@ import Testing
     @Test(arguments: [
         ("120", "119"), ("2.0", "1.9"), ("2.1", "2.0"), ("1.0.5", "1.0.4"), ("1", "0"), ("10.0.0", "9.9.9"),
     ])
-    func `a ready-made persona before a boundary has the version just below it`(version: String, before: String) throws
-    {
+    func `a ready-made persona before a boundary has the version just below the boundary`(
+        version: String, before: String
+    ) throws {
         #expect(PolicyChange.predecessor(of: try #require(AppVersion(version))) == before)
     }
 
-    @Test func `no version is below 0.0, so no ready-made persona has one`() throws {
+    @Test func `no ready-made persona has a version below 0.0`() throws {
         #expect(PolicyChange.predecessor(of: try #require(AppVersion("0.0"))) == nil)
     }
 }

@@ -9,7 +9,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `a publication that takes rights` {
-    @Test func `a publication ends no promise of a right that it doesn't take`() async throws {
+    @Test func `publishing a policy that removes one right keeps the promises of all other rights`() async throws {
         try await withAdminClient { admin, _ in
             _ = try await admin.owner()
             func policy(everything honors: [Honor]?) throws -> Policy {

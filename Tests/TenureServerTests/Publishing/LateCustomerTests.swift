@@ -29,10 +29,10 @@ import Testing
         }
     }
 
-    // Of the transactions that write, the first one begins the rehearsal, the second one reads who came since, and the
-    // third one publishes.
+    // The first transaction that writes begins the rehearsal. The second transaction reads which customers came since.
+    // The third transaction publishes.
     @Test(arguments: [2, 3])
-    func `a customer who arrives during a publication and would lose a right stops it`(
+    func `a publication is refused if it would take a right from a customer who arrives meanwhile`(
         _ transaction: Int
     ) async throws {
         try await withCounts { admin, counts in
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(arguments: [2, 3])
-    func `a customer who arrives during a publication and would gain a right stops it`(
+    func `a publication is refused if it would give a right to a customer who arrives meanwhile`(
         _ transaction: Int
     ) async throws {
         try await withCounts { admin, counts in

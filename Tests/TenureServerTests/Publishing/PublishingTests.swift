@@ -14,7 +14,8 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `publishing a policy` {
-    @Test func `a policy that gives rights needs the number of customers, and then takes effect at once`() async throws
+    @Test func `publishing a policy that gives rights needs the number of customers, and takes effect at once`()
+        async throws
     {
         try await withAdminClient { admin, keys in
             let admin = admin.with(keys[.policy])
@@ -44,7 +45,9 @@ import Testing
         }
     }
 
-    @Test func `a policy that takes rights needs the number of customers, and a rollback returns them`() async throws {
+    @Test func `publishing a policy that takes rights needs the number of customers; a rollback returns the rights`()
+        async throws
+    {
         try await withAdminClient { admin, _ in
             let owner = try await admin.owner()
             let newcomer = try await admin.newcomer()
@@ -102,7 +105,9 @@ import Testing
         }
     }
 
-    @Test func `an erased customer leaves a rehearsal's examples, and the rehearsal stays valid`() async throws {
+    @Test func `an erasure removes the customer from a rehearsal's examples, and the rehearsal stays valid`()
+        async throws
+    {
         try await withAdminClient { admin, _ in
             let owners = [try await admin.owner("704000000000000011"), try await admin.owner("704000000000000012")]
             let id = try #require(try await admin.rehearse(try .harsh()).rehearsal)
@@ -150,11 +155,11 @@ import Testing
                 isPublished.withLock { $0 = true }
                 return try await group.reduce(into: []) { $0.append($1) }
             }
-            #expect(counts.allSatisfy { $0 > 0 }, "both went on: \(counts)")
+            #expect(counts.allSatisfy { $0 > 0 }, "the erasures and the syncs continued: \(counts)")
         }
     }
 
-    @Test func `a rehearsal against another policy than the active one doesn't allow a publication`() async throws {
+    @Test func `a rehearsal is invalid for a publication after another policy was published`() async throws {
         try await withAdminClient { admin, _ in
             _ = try await admin.owner()
             let early = try #require(try await admin.rehearse(try .harsh()).rehearsal)
@@ -167,7 +172,7 @@ import Testing
         }
     }
 
-    @Test func `a policy with errors is refused with a list of them`() async throws {
+    @Test func `a policy with linter errors is refused, and the response contains the errors`() async throws {
         try await withAdminClient { admin, _ in
             // Nothing grants the entitlement `nothing`, which the linter reports as an error.
             let usual = try Calculator.policy()
@@ -185,7 +190,7 @@ import Testing
         }
     }
 
-    @Test func `confirming the number of losing customers acknowledges no other policy error`() async throws {
+    @Test func `confirming the number of customers who lose rights acknowledges no other policy error`() async throws {
         try await withAdminClient { admin, _ in
             _ = try await admin.owner()
             let harsh = try Policy.harsh()
@@ -219,7 +224,7 @@ import Testing
         }
     }
 
-    @Test func `a publication keeps promises if that is requested`() async throws {
+    @Test func `a publication with keepPromises ends no promises`() async throws {
         try await withAdminClient { admin, _ in
             let owner = try await admin.owner()
             // The linter reports that owners who haven't synced yet would lose their rights.
@@ -239,7 +244,7 @@ import Testing
         }
     }
 
-    @Test func `a rollback without a version returns to the policy before the present one, not to the first`()
+    @Test func `a rollback without a version returns to the policy that was active before the current policy`()
         async throws
     {
         try await withAdminClient { admin, _ in
@@ -251,13 +256,12 @@ import Testing
                 #expect(published.status == .ok, "\(published.text)")
             }
             #expect(try await admin.rollBack().number("version") == 2)
-            // The one before is now the one that was rolled back.
+            // The policy before is now the policy that was rolled back.
             #expect(try await admin.rollBack().number("version") == 3)
         }
     }
 
-    @Test func `a rollback of a generous policy takes the rights back, and needs the number of customers`() async throws
-    {
+    @Test func `a rollback that takes rights back needs the number of customers who lose rights`() async throws {
         try await withAdminClient { admin, _ in
             _ = try await admin.owner()
             #expect(try await admin.publish(try .generous()).status == .ok)
@@ -303,7 +307,9 @@ import Testing
         }
     }
 
-    @Test func `a customer who syncs after the rehearsal counts in the publication`() async throws {
+    @Test func `a publication is refused if it takes rights from more customers than the rehearsal counted`()
+        async throws
+    {
         try await withAdminClient { admin, _ in
             _ = try await admin.owner()
             let rehearsal = try #require(try await admin.rehearse(try .harsh()).rehearsal)
@@ -320,7 +326,8 @@ import Testing
         }
     }
 
-    @Test func `a customer who would gain a right and syncs after the rehearsal counts, too`() async throws {
+    @Test func `a publication is refused if it gives rights to more customers than the rehearsal counted`() async throws
+    {
         try await withAdminClient { admin, _ in
             _ = try await admin.newcomer()
             let rehearsal = try #require(try await admin.rehearse(try .generous()).rehearsal)
@@ -334,7 +341,9 @@ import Testing
         }
     }
 
-    @Test func `publishing a policy reports a policy's mistakes, and accepts no policy of another app`() async throws {
+    @Test func `a malformed policy, a policy of another app and an incomplete publication request are refused`()
+        async throws
+    {
         try await withAdminClient { admin, keys in
             let broken = try await admin.post(AdminClient.policies, ["policy": "app: {", "reason": "r"])
             #expect(broken.status == .badRequest && broken.problem?.detail.contains("policy:1:") == true)
@@ -356,7 +365,7 @@ import Testing
         }
     }
 
-    @Test func `a publication takes the same rights from unbound proof as from the customer that it names`()
+    @Test func `a publication takes the same rights from an unbound customer as from the bound customer`()
         async throws
     {
         try await withAdminClient { admin, _ in

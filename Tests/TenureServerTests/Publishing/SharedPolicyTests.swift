@@ -13,7 +13,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `a policy that another process published` {
-    @Test func `another process's policy is followed by the next sync, read and list of products`() async throws {
+    @Test func `the next sync, read and list of products use a policy that another process published`() async throws {
         try await withFolder { folder in
             try await withServiceTestBed(in: folder, { $0.policyStaleness = .zero }) { first in
                 let request = SyncRequest(appTransaction: try Calculator.minter().newcomer(), transactions: [])
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `promises follow a policy of another process at once, even in a process that notices it late`()
+    @Test func `a process records no promise under a policy that another process has already replaced`()
         async throws
     {
         try await withFolder { folder in
@@ -60,7 +60,9 @@ import Testing
         }
     }
 
-    @Test func `webhooks get another process's policy, with the number of affected customers`() async throws {
+    @Test func `webhooks get a message about a published policy, and then a message about the granted right`()
+        async throws
+    {
         try await withFolder { folder in
             try await withHooks(in: folder, [Webhook.local(9)]) { client, hooks in
                 let newcomer = SyncRequest(appTransaction: try Calculator.minter().newcomer(), transactions: [])
@@ -74,14 +76,14 @@ import Testing
         }
     }
 
-    @Test func `webhooks get the end of a bought entitlement that another process's policy removed`() async throws {
+    @Test func `webhooks get a message about a bought entitlement that a published policy removed`() async throws {
         try await withFolder { folder in
             let usual = try Calculator.policy()
             let both = try Policy(
                 app: usual.app, eras: usual.eras, buildNumbers: .increasing,
                 entitlements: usual.entitlements + [Entitlement(name: "other", honors: [Honor(era: "paid")])])
             try await withHooks(in: folder, [Webhook.local(9)], policy: both) { client, hooks in
-                // One customer bought the product; the other one never had the right.
+                // One customer bought the product. The other customer never had the right.
                 let buyer = "704000000000000002"
                 let bought = try await client.sync(
                     SyncRequest(

@@ -29,7 +29,7 @@ private struct RootTestBed {
 
     var administration: SigningKeyAdministration { SigningKeyAdministration(folder: folder) }
 
-    func inUse() throws -> String { try #require(try administration.summary().keys.last?.id) }
+    func keyIDInUse() throws -> String { try #require(try administration.summary().keys.last?.id) }
 
     func statement(_ key: String, days: Double) throws -> String {
         try root.sign(key, until: clock.now.addingTimeInterval(days * day), at: clock.now)
@@ -41,12 +41,12 @@ private struct RootTestBed {
     }
 
     /// Installs the root, with its statement about the key in use.
-    func begin(days: Double = 90) throws {
+    func installRoot(days: Double = 90) throws {
         try install(try statement(try administration.summary().inUse, days: days), first: true)
     }
 
-    /// Makes the next key, which waits for a statement of the root.
-    func waiting() throws -> String {
+    /// Creates the next key, which waits for a statement of the root. Returns its public key.
+    func newWaitingKey() throws -> String {
         guard case .waiting(let key) = try administration.rotate(at: clock.now) else {
             throw ServiceError.failed("a key is in use that the root hasn't signed")
         }
@@ -73,10 +73,11 @@ private func withRoot(_ body: @escaping @Sendable (RootTestBed) async throws -> 
 }
 
 @Suite struct `an offline root` {
-    @Test func `an offline root vouches for the key in use, and tokens are issued until the period ends`() async throws
+    @Test func `entitlement tokens are issued until the period ends for which the offline root signed the key`()
+        async throws
     {
         try await withRoot { testBed in
-            try testBed.begin(days: 90)
+            try testBed.installRoot(days: 90)
             let answer = try await testBed.sync()
             #expect(answer.entitlementToken != nil && answer.signingKey?.root != nil)
             testBed.clock.advance(by: 90 * day - 1)
@@ -91,19 +92,19 @@ private func withRoot(_ body: @escaping @Sendable (RootTestBed) async throws -> 
         }
     }
 
-    @Test func `an offline root signs the next key before its use, and apps that pinned the old key keep working`()
+    @Test func `a new signing key is used after the offline root has signed it, and the chain contains the old key`()
         async throws
     {
         try await withRoot { testBed in
-            try testBed.begin()
-            let first = try testBed.inUse()
-            let waiting = try testBed.waiting()
-            #expect(try testBed.waiting() == waiting)
+            try testBed.installRoot()
+            let first = try testBed.keyIDInUse()
+            let waiting = try testBed.newWaitingKey()
+            #expect(try testBed.newWaitingKey() == waiting)
             #expect(try await testBed.keyOfToken() == first)
             #expect(
                 try testBed.install(try testBed.statement(waiting, days: 60))
                     == .rotated(until: testBed.clock.now + 60 * day))
-            let second = try testBed.inUse()
+            let second = try testBed.keyIDInUse()
             let answer = try await testBed.sync()
             #expect(second != first)
             #expect(try await testBed.keyOfToken() == second && answer.signingKey?.chain?.count == 1)
@@ -112,9 +113,9 @@ private func withRoot(_ body: @escaping @Sendable (RootTestBed) async throws -> 
 
     @Test func `an offline root revokes a stolen signing key, and the next key replaces it`() async throws {
         try await withRoot { testBed in
-            try testBed.begin()
-            let stolen = try testBed.inUse()
-            let waiting = try testBed.waiting()
+            try testBed.installRoot()
+            let stolen = try testBed.keyIDInUse()
+            let waiting = try testBed.newWaitingKey()
             let list = try testBed.root.revoke([stolen], at: testBed.clock.now)
             #expect(try testBed.install(list) == .revoked([stolen], stranded: [stolen]))
             // The root hasn't signed the next key yet.
@@ -122,7 +123,7 @@ private func withRoot(_ body: @escaping @Sendable (RootTestBed) async throws -> 
             #expect(between.entitlementToken == nil && between.signingKey?.revocations == list)
             try testBed.install(try testBed.statement(waiting, days: 60))
             let answer = try await testBed.sync()
-            #expect(try await testBed.keyOfToken() == (try testBed.inUse()))
+            #expect(try await testBed.keyOfToken() == (try testBed.keyIDInUse()))
             #expect(answer.signingKey?.revocations == list && answer.signingKey?.chain == nil)
             let published = String(buffer: try await testBed.client.get("/.well-known/jwks.json").body)
             #expect(!published.contains(stolen))
@@ -130,12 +131,14 @@ private func withRoot(_ body: @escaping @Sendable (RootTestBed) async throws -> 
         }
     }
 
-    @Test func `an offline root revokes the old key after a rotation, which shortens the chain`() async throws {
+    @Test func `an offline root revokes the old key after a rotation, and the chain no longer contains that key`()
+        async throws
+    {
         try await withRoot { testBed in
-            try testBed.begin()
-            let stolen = try testBed.inUse()
-            try testBed.install(try testBed.statement(try testBed.waiting(), days: 60))
-            let next = try testBed.inUse()
+            try testBed.installRoot()
+            let stolen = try testBed.keyIDInUse()
+            try testBed.install(try testBed.statement(try testBed.newWaitingKey(), days: 60))
+            let next = try testBed.keyIDInUse()
             try testBed.install(try testBed.root.revoke([stolen], at: testBed.clock.now))
             let answer = try await testBed.sync()
             #expect(try await testBed.keyOfToken() == next && answer.signingKey?.chain == nil)
@@ -144,7 +147,7 @@ private func withRoot(_ body: @escaping @Sendable (RootTestBed) async throws -> 
 
     @Test func `an offline root numbers its lists of revoked keys, and an older list is refused`() async throws {
         try await withRoot { testBed in
-            try testBed.begin()
+            try testBed.installRoot()
             let lists = try ["a", "b"].map { try testBed.root.revoke([$0], at: testBed.clock.now) }
             try testBed.install(lists[1])
             #expect(throws: SigningKeyError.olderRevocations(counter: 1, known: 2)) { try testBed.install(lists[0]) }
@@ -166,11 +169,10 @@ private func withRoot(_ body: @escaping @Sendable (RootTestBed) async throws -> 
         }
     }
 
-    @Test func `an offline root's next list of revoked keys also names the keys that are already revoked`() async throws
-    {
+    @Test func `a later list of revoked keys from an offline root revokes no key a second time`() async throws {
         try await withRoot { testBed in
-            try testBed.begin()
-            let stolen = try testBed.inUse()
+            try testBed.installRoot()
+            let stolen = try testBed.keyIDInUse()
             let first = try testBed.root.revoke([stolen], at: testBed.clock.now)
             #expect(try testBed.install(first) == .revoked([stolen], stranded: [stolen]))
             let second = try testBed.root.revoke(["another"], at: testBed.clock.now)
@@ -178,7 +180,7 @@ private func withRoot(_ body: @escaping @Sendable (RootTestBed) async throws -> 
         }
     }
 
-    @Test func `only statements of the known offline root are installed`() async throws {
+    @Test func `only statements of the installed offline root are accepted`() async throws {
         try await withRoot { testBed in
             let key = try testBed.administration.summary().inUse
             let sound = try testBed.statement(key, days: 90)
@@ -203,7 +205,8 @@ private func withRoot(_ body: @escaping @Sendable (RootTestBed) async throws -> 
         }
     }
 
-    @Test func `an offline root is kept in a file that only its owner can read, and never replaced`() async throws {
+    @Test func `an existing offline root isn't replaced, and only its owner may be able to read its file`() async throws
+    {
         try await withRoot { testBed in
             #expect(try testBed.root.create() == testBed.publicRoot)
             #expect(!testBed.publicRoot.contains("PRIVATE"))
@@ -222,9 +225,9 @@ private func withRoot(_ body: @escaping @Sendable (RootTestBed) async throws -> 
                 log.lines(
                     about: try SigningKeyStore(folder: testBed.folder).read(), nil, at: testBed.clock.now)
             }
-            var log = SigningKeyLog(try testBed.inUse())
+            var log = SigningKeyLog(try testBed.keyIDInUse())
             #expect(try lines(&log).isEmpty)
-            try testBed.begin(days: 40)
+            try testBed.installRoot(days: 40)
             #expect(try lines(&log).isEmpty)
             testBed.clock.advance(by: 10 * day)
             let warning = try #require(try lines(&log).first)
@@ -237,22 +240,22 @@ private func withRoot(_ body: @escaping @Sendable (RootTestBed) async throws -> 
             testBed.clock.advance(by: 29 * day)
             let end = try lines(&log)
             #expect(end.map(\.level) == [.error] && end[0].message.contains("no entitlement tokens are issued"))
-            let id = try testBed.inUse()
+            let id = try testBed.keyIDInUse()
             try testBed.install(try testBed.root.revoke([id], at: testBed.clock.now))
             #expect(try lines(&log).map(\.level) == [.notice, .error])
         }
     }
 
-    @Test func `an offline root can revoke a key that isn't in use yet, which is then never used`() async throws {
+    @Test func `an offline root can revoke a key before its use, and the key is then never used`() async throws {
         try await withRoot { testBed in
-            try testBed.begin()
-            let stolen = try testBed.inUse()
-            let waiting = try testBed.waiting()
+            try testBed.installRoot()
+            let stolen = try testBed.keyIDInUse()
+            let waiting = try testBed.newWaitingKey()
             let id = try JSONDecoder().decode(JSONWebKey.self, from: Data(waiting.utf8)).id
             let statement = try testBed.statement(waiting, days: 60)
             let list = try testBed.root.revoke([stolen, id], at: testBed.clock.now)
             #expect(try testBed.install(list) == .revoked([stolen], stranded: [stolen]))
-            #expect(try testBed.inUse() != id)
+            #expect(try testBed.keyIDInUse() != id)
             #expect(throws: SigningKeyError.alreadyRevoked(id)) { try testBed.install(statement) }
             // The root refuses to sign the revoked key as well.
             #expect(throws: SigningKeyError.alreadyRevoked(id)) { try testBed.statement(waiting, days: 60) }
@@ -263,7 +266,7 @@ private func withRoot(_ body: @escaping @Sendable (RootTestBed) async throws -> 
         async throws
     {
         try await withRoot { testBed in
-            try testBed.begin()
+            try testBed.installRoot()
             try testBed.install(try testBed.root.revoke(["x"], at: testBed.clock.now))
             let other = OfflineRoot(path: testBed.folder + "/other.json")
             let publicKey = try other.create()

@@ -17,7 +17,7 @@ private struct KeyTestBed {
 
     var administration: SigningKeyAdministration { SigningKeyAdministration(folder: folder) }
 
-    func published() async throws -> [String] {
+    func publishedKeyIDs() async throws -> [String] {
         let read = try JSONSerialization.jsonObject(with: try await keySet()) as? [String: [[String: String]]]
         return try #require(read?["keys"]).compactMap { $0["kid"] }
     }
@@ -33,12 +33,12 @@ private struct KeyTestBed {
             SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction), transactions: []))
     }
 
-    func inUse() throws -> String { try #require(try administration.summary().keys.last?.id) }
+    func keyIDInUse() throws -> String { try #require(try administration.summary().keys.last?.id) }
 
     @discardableResult
     func rotate(_ times: Int = 1, at now: Date = Calculator.now) throws -> String {
         for _ in 0..<times { _ = try administration.rotate(at: now) }
-        return try inUse()
+        return try keyIDInUse()
     }
 }
 
@@ -64,10 +64,12 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
 }
 
 @Suite struct `rotating the signing key` {
-    @Test func `a service rotated twice publishes all keys, and each vouches for the next`() async throws {
+    @Test func `after two rotations, the service publishes three keys, and each old key signs the next key`()
+        async throws
+    {
         try await withKeys { testBed in
-            let first = try testBed.inUse()
-            #expect(try await testBed.published() == [first])
+            let first = try testBed.keyIDInUse()
+            #expect(try await testBed.publishedKeyIDs() == [first])
             let before = try await testBed.sync()
             #expect(before.signingKey == nil)
             let second = try testBed.rotate()
@@ -80,7 +82,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
             let statements = try #require(answer.signingKey?.chain).map { try opened($0) }
             #expect(statements.map(\.keyID) == [first, second])
             #expect(statements.map(\.type) == ["tenure-key+jwt", "tenure-key+jwt"])
-            #expect(try await testBed.published() == [third, second, first])
+            #expect(try await testBed.publishedKeyIDs() == [third, second, first])
             let set = try await testBed.keySet()
             for text in [answer.entitlementToken, before.entitlementToken] + (answer.signingKey?.chain ?? []) {
                 try OpenedJWS(try #require(text)).verify(under: set)
@@ -96,7 +98,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
         }
     }
 
-    @Test func `rotating the signing key keeps no older private key`() async throws {
+    @Test func `after rotations, the file of signing keys contains only the newest private key`() async throws {
         try await withKeys { testBed in
             func keys() throws -> Int {
                 let text = try String(contentsOfFile: testBed.folder + "/signing-key.json", encoding: .utf8)
@@ -109,16 +111,16 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
         }
     }
 
-    @Test func `the signing key can't be rotated beyond sixteen keys without an option that drops the oldest`()
+    @Test func `the signing key can't be rotated beyond sixteen keys without an option that drops the oldest key`()
         async throws
     {
         try await withKeys { testBed in
-            let first = try testBed.inUse()
+            let first = try testBed.keyIDInUse()
             try testBed.rotate(15)
             #expect(try await testBed.sync().signingKey?.chain?.count == 15)
-            let last = try testBed.inUse()
+            let last = try testBed.keyIDInUse()
             #expect(throws: SigningKeyError.chainTooLong(oldest: first)) { try testBed.rotate() }
-            #expect(try testBed.inUse() == last)
+            #expect(try testBed.keyIDInUse() == last)
             _ = try testBed.administration.rotate(droppingOldest: true, at: Calculator.now)
             let chain = try #require(try await testBed.sync().signingKey?.chain)
             #expect(chain.count == 15)
@@ -131,33 +133,33 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
     @Test func `a replaced signing key is published until its last token has expired`() async throws {
         let clock = TestClock()
         try await withKeys(now: { clock.now }) { testBed in
-            let first = try testBed.inUse()
+            let first = try testBed.keyIDInUse()
             let second = try testBed.rotate(at: clock.now)
             clock.advance(by: 365 * 86_400 - 1)
-            #expect(try await testBed.published() == [second, first])
+            #expect(try await testBed.publishedKeyIDs() == [second, first])
             clock.advance(by: 1)
-            #expect(try await testBed.published() == [second])
-            // The old key's statement about the newer one still counts.
+            #expect(try await testBed.publishedKeyIDs() == [second])
+            // The chain still contains the old key's statement about the new key.
             #expect(try await testBed.sync().signingKey?.chain?.count == 1)
         }
     }
 
     @Test(arguments: [(30.0, 365.0), (800, 800)])
-    func `rotating the signing key keeps a key outside the chain until its last token can have expired`(
+    func `a signing key outside the chain is published until its last token can have expired`(
         configured: Double, days: Double
     ) async throws {
         let clock = TestClock()
         try await withKeys(now: { clock.now }, tokenLife: configured * 86_400) { testBed in
-            let first = try testBed.inUse()
+            let first = try testBed.keyIDInUse()
             let second = try testBed.rotate(at: clock.now)
-            // A key without a statement from an older key takes its place, so the first one leaves the chain.
+            // A key without a statement from an older key replaces the second key, so the first key leaves the chain.
             _ = try testBed.administration.revoke(second, at: clock.now)
-            let third = try testBed.inUse()
+            let third = try testBed.keyIDInUse()
             clock.advance(by: days * 86_400 - 1)
             let fourth = try testBed.rotate(at: clock.now)
-            #expect(try await testBed.published() == [fourth, third, first])
+            #expect(try await testBed.publishedKeyIDs() == [fourth, third, first])
             clock.advance(by: 1)
-            #expect(try await testBed.published() == [fourth, third])
+            #expect(try await testBed.publishedKeyIDs() == [fourth, third])
             clock.advance(by: 800 * 86_400)
             try testBed.rotate(at: clock.now)
             #expect(try testBed.administration.summary().keys.allSatisfy { $0.id != first })
@@ -187,7 +189,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
                 clock.advance(by: Double(end) - clock.now.timeIntervalSince1970 - 1)
                 try OpenedJWS(first).verify(under: try await testBed.keySet())
                 clock.advance(by: 1)
-                #expect(try await testBed.published().count == 1)
+                #expect(try await testBed.publishedKeyIDs().count == 1)
             }
         }
     }
@@ -211,7 +213,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
         }
     }
 
-    @Test func `several tenure signing-key rotate at once lose no signing key`() async throws {
+    @Test func `several rotations of the signing key at the same time lose no key`() async throws {
         try await withKeys { testBed in
             let administration = testBed.administration
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -238,18 +240,19 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
 }
 
 @Suite struct `revoking a signing key` {
-    @Test func `revoking the key in use creates a new one, and names the pins that stop working`() async throws {
+    @Test func `revoking the key in use creates a new key, and returns the pinned keys that stop working`() async throws
+    {
         try await withKeys { testBed in
-            let first = try testBed.inUse()
+            let first = try testBed.keyIDInUse()
             let second = try testBed.rotate()
             #expect(try testBed.administration.revoke(second, at: Calculator.now) == [first, second])
-            let third = try testBed.inUse()
+            let third = try testBed.keyIDInUse()
             #expect(third != second)
             let answer = try await testBed.sync()
             #expect(answer.signingKey == nil)
             #expect(try OpenedJWS(try #require(answer.entitlementToken)).header["kid"] as? String == third)
             // Backends still accept tokens of the first key.
-            #expect(try await testBed.published() == [third, first])
+            #expect(try await testBed.publishedKeyIDs() == [third, first])
             #expect(throws: SigningKeyError.alreadyRevoked(second)) {
                 try testBed.administration.revoke(second, at: Calculator.now)
             }
@@ -261,14 +264,14 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
 
     @Test func `revoking a replaced signing key removes it and older keys from the chain`() async throws {
         try await withKeys { testBed in
-            let first = try testBed.inUse()
+            let first = try testBed.keyIDInUse()
             let second = try testBed.rotate()
             let third = try testBed.rotate()
             let fourth = try testBed.rotate()
             #expect(try testBed.administration.revoke(second, at: Calculator.now) == [first, second])
             let chain = try #require(try await testBed.sync().signingKey?.chain)
             #expect(try chain.map { try opened($0).keyID } == [third])
-            #expect(try await testBed.published() == [fourth, third, first])
+            #expect(try await testBed.publishedKeyIDs() == [fourth, third, first])
             // Revoking a key that has already left the chain affects no other key.
             #expect(try testBed.administration.revoke(first, at: Calculator.now) == [])
             try testBed.rotate()
@@ -292,7 +295,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
 
 @Suite struct `a file of signing keys` {
     /// The cases are all ways in which a file could contain statements that clients reject.
-    @Test func `a file of signing keys that a client would reject is refused`() async throws {
+    @Test func `a file of signing keys with statements that a client would reject is refused`() async throws {
         try await withKeys { testBed in
             let other = SigningKeyFile(at: Calculator.now)
             try testBed.rotate(2)
@@ -328,7 +331,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
         }
     }
 
-    @Test func `signing keys and an offline root show no private key where they are printed`() throws {
+    @Test func `descriptions and dumps of signing keys and of an offline root contain no private key`() throws {
         var file = SigningKeyFile(at: Calculator.now)
         _ = try file.prepare(at: Calculator.now)
         let root = OfflineRoot.Contents(privateKey: file.privateKey)
@@ -357,7 +360,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
     }
 
     @Test(.enabled(if: getuid() == 0, "only root can give a file to another user"))
-    func `the file of signing keys keeps its owner when root rotates it`() async throws {
+    func `the file of signing keys keeps its owner if the user root rotates the key`() async throws {
         try await withKeys { testBed in
             let path = testBed.folder + "/signing-key.json"
             #expect(chown(path, 65_534, 65_534) == 0)

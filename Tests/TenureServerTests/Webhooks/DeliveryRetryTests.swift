@@ -11,7 +11,8 @@ import Testing
 
 /// What happens to a message that an endpoint doesn't accept.
 @Suite struct `delivering webhooks again` {
-    @Test func `a failing webhook endpoint gets a message again after growing waits and its Retry-After`() async throws
+    @Test func `a failing webhook endpoint gets a message again after growing delays, and after Retry-After`()
+        async throws
     {
         let receiver = try await Receiver { _, count in
             switch count {
@@ -49,7 +50,7 @@ import Testing
         try await receiver.close()
     }
 
-    @Test func `a webhook message is abandoned after three days, and a replay starts again`() async throws {
+    @Test func `a webhook message is abandoned after three days, and a replay delivers the message`() async throws {
         let receiver = try await Receiver()
         let port = receiver.port
         try await receiver.close()
@@ -77,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `webhook messages about one customer arrive in order, even if the first one fails`() async throws {
+    @Test func `webhook messages about one customer arrive in order, even if the first attempt fails`() async throws {
         let receiver = try await Receiver { _, count in count == 0 ? .status(500) : .ok }
         try await withHooks([.local(receiver.port, events: ["entitlement.granted", "entitlement.revoked"])]) {
             client, hooks in
@@ -119,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func `waits between webhook attempts double, vary, end after three days, and respect Retry-After`() {
+    @Test func `delays between webhook attempts double with jitter, respect Retry-After, and end after three days`() {
         let schedule = RetrySchedule()
         func delay(_ attempt: Int, retryAfter: TimeInterval? = nil, jitter: Double = 1) -> TimeInterval? {
             schedule.retry(

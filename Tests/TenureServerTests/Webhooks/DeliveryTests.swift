@@ -69,7 +69,7 @@ import Testing
             entitlements: [Entitlement(name: "everything", honors: policy.entitlements[0].honors)])
     }
 
-    @Test func `webhook messages about single customers precede those of a publication, each customer's in order`()
+    @Test func `webhook messages about single customers are sent before the messages of a publication`()
         async throws
     {
         let receiver = try await Receiver()
@@ -114,7 +114,9 @@ import Testing
         try await receiver.close()
     }
 
-    @Test func `a webhook endpoint can get one message per publication, and still each other change`() async throws {
+    @Test func `a webhook endpoint can skip a publication's messages about each customer, but gets other changes`()
+        async throws
+    {
         let receiver = try await Receiver()
         let webhooks = [
             Webhook.local(receiver.port, name: "one", eachCustomer: false), Webhook.local(receiver.port, name: "each"),
@@ -130,9 +132,9 @@ import Testing
                 try await hooks.work()
                 _ = try await client.sync(try Calculator.owner("2"))
                 try await hooks.work()
-                let told = try await hooks.outbox().map { "\($0.message.type): \($0.deliveries.map(\.endpoint))" }
+                let queued = try await hooks.outbox().map { "\($0.message.type): \($0.deliveries.map(\.endpoint))" }
                 #expect(
-                    told == [
+                    queued == [
                         #"policy.published: ["each", "one"]"#, #"entitlement.granted: ["each", "one"]"#,
                         #"policy.published: ["each", "one"]"#, #"entitlement.revoked: ["each"]"#,
                         #"entitlement.granted: ["each", "one"]"#,
@@ -174,7 +176,9 @@ import Testing
         try await receiver.close()
     }
 
-    @Test func `a service starts by sending waiting messages, and a slow endpoint delays no other`() async throws {
+    @Test func `at its start, a service sends waiting messages, and a slow endpoint delays no other endpoint`()
+        async throws
+    {
         try await withFolder { folder in
             let slow = try await Receiver { _, _ in .silence }
             let quick = try await Receiver()
@@ -226,7 +230,8 @@ import Testing
         }
     }
 
-    @Test func `a process without webhooks removes another's endpoint only after many missed heartbeats`() async throws
+    @Test func `a process without webhooks removes another process's endpoint only after many missed heartbeats`()
+        async throws
     {
         try await withHooks([.local(9)]) { client, hooks in
             func registry(_ webhooks: [Webhook]) -> EndpointRegistry {
@@ -254,7 +259,7 @@ import Testing
             #expect(try await waitingMessages("2") == 2)
             try await other.pass(&silence)
             #expect(try await waitingMessages("3") == 2)
-            // The endpoint's own process was only delayed. Its unsent changes count as sent.
+            // The endpoint's own process was only delayed. Its unsent changes are treated as sent.
             var ownSilence = EndpointSilence()
             try await own.pass(&ownSilence)
             #expect(try await waitingMessages("4") == 3)

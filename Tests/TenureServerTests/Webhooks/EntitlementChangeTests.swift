@@ -32,7 +32,7 @@ import Testing
             transactions: [try minter.transaction("1", of: Self.id, fields)])
     }
 
-    @Test func `webhooks send a new right once, however often its owner syncs`() async throws {
+    @Test func `webhooks send one message about a new right, however often the customer syncs`() async throws {
         try await withHooks([Self.closedPort]) { client, hooks in
             let request = SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction), transactions: [])
             let answer = try await client.sync(request)
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func `webhooks send a withdrawn parental consent once, and it takes no right`() async throws {
+    @Test func `webhooks send one message about a withdrawn parental consent, and no right ends`() async throws {
         try await withHooks([Self.closedPort]) { client, hooks in
             let minter = Calculator.minter()
             let owner = try await client.sync(
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func `webhooks send nothing about a customer without entitlements, except the end of a refunded purchase`()
+    @Test func `webhooks send nothing about a customer without rights, but send a bought right and its refund`()
         async throws
     {
         try await withHooks([Self.closedPort]) { client, hooks in
@@ -96,7 +96,9 @@ import Testing
         }
     }
 
-    @Test func `webhooks send once that a right ends in a week, and once that it has ended`() async throws {
+    @Test func `webhooks send a message a week before a right ends, and a message when the right has ended`()
+        async throws
+    {
         try await withHooks([Self.closedPort]) { client, hooks in
             let end = Calculator.now.addingTimeInterval(30 * 86_400)
             _ = try await client.sync(try subscription(until: end))
@@ -124,7 +126,9 @@ import Testing
         }
     }
 
-    @Test func `webhooks send a changed end of a right, and announce the new end a week before`() async throws {
+    @Test func `webhooks send the new end of an extended right, and send a message a week before the new end`()
+        async throws
+    {
         try await withHooks([Self.closedPort]) { client, hooks in
             let end = Calculator.now.addingTimeInterval(10 * 86_400)
             _ = try await client.sync(try subscription(until: end))
@@ -141,7 +145,8 @@ import Testing
         }
     }
 
-    @Test func `webhooks send an end that passed during an outage with the next sync`() async throws {
+    @Test func `if a right ended during an outage, the next sync sends the webhook message about its end`() async throws
+    {
         try await withHooks([Self.closedPort]) { client, hooks in
             let end = Calculator.now.addingTimeInterval(10 * 86_400)
             _ = try await client.sync(try subscription(until: end))
@@ -151,7 +156,9 @@ import Testing
         }
     }
 
-    @Test func `webhooks send the effects of support's changes, but not the changes themselves`() async throws {
+    @Test func `webhooks send the granted right of a support grant, and the revoked right of a revocation`()
+        async throws
+    {
         try await withHooks([Self.closedPort]) { client, hooks in
             let newcomer = try Calculator.minter().newcomer(Self.id)
             _ = try await client.sync(SyncRequest(appTransaction: newcomer, transactions: []))
@@ -170,7 +177,7 @@ import Testing
         }
     }
 
-    @Test func `webhooks send a new policy, and a change for each customer that it affects`() async throws {
+    @Test func `webhooks send a message about a new policy, and a message for each affected customer`() async throws {
         try await withFolder { folder in
             let end = Calculator.now.addingTimeInterval(100 * 86_400)
             try await withHooks(in: folder, [Self.closedPort]) { client, hooks in
@@ -189,14 +196,16 @@ import Testing
         }
     }
 
-    @Test func `webhooks send no rights from before the first webhook was configured`() async throws {
+    @Test func `webhooks send no message about rights that were granted before the first webhook was configured`()
+        async throws
+    {
         try await withFolder { folder in
             let end = Calculator.now.addingTimeInterval(30 * 86_400)
             _ = try await withService(in: folder) { try await $0.sync(try subscription(until: end)) }
             try await withHooks(in: folder, [Self.closedPort]) { _, hooks in
                 while try await hooks.entitlementChanges.pass() {}
                 #expect(try await hooks.types() == [])
-                // After 30 days, messages about their ends are sent.
+                // After 30 days, messages about the ends of these rights are sent.
                 hooks.clock.advance(by: 30 * 86_400)
                 while try await hooks.entitlementChanges.pass() {}
                 #expect(try await hooks.types() == ["entitlement.revoked"])
@@ -210,12 +219,13 @@ import Testing
                 appTransaction: try Calculator.minter().text(.appTransaction), transactions: [])
             _ = try await client.sync(request, from: nil)
             while try await hooks.entitlementChanges.pass() {}
-            // The messages are about the customer that the publication affects, not about the unbound one.
+            // The messages are about the customer that the publication affects, not about the unbound
+            // customer.
             #expect(try await hooks.types() == ["policy.published", "entitlement.granted"])
         }
     }
 
-    @Test func `webhooks send a right that is granted in its last week once`() async throws {
+    @Test func `webhooks send one message about a right that is granted in its last week`() async throws {
         try await withHooks([Self.closedPort]) { client, hooks in
             _ = try await client.sync(try subscription(until: Calculator.now.addingTimeInterval(3 * 86_400)))
             while try await hooks.entitlementChanges.pass() {}

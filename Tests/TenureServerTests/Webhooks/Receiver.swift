@@ -43,7 +43,7 @@ final class Receiver: Sendable {
     private let channel: any Channel
     private let log: RequestLog
 
-    /// - Parameter answer: returns the answer to a request; its number says how many came before.
+    /// - Parameter answer: returns the answer to a request. Its second argument is the number of earlier requests.
     init(
         port: Int = 0, tls: NIOSSLContext? = nil,
         _ answer: @escaping @Sendable (Request, Int) -> Answer = { _, _ in .ok }
@@ -88,7 +88,7 @@ private final class RequestLog: Sendable {
 
     func append(_ connection: any Channel) { channels.withLock { $0.append(connection) } }
 
-    /// Stores a request, and returns how many came before it.
+    /// Stores a request, and returns the number of earlier requests.
     func append(_ request: Receiver.Request) -> Int {
         requests.withLock { requests in
             requests.append(request)
@@ -98,7 +98,7 @@ private final class RequestLog: Sendable {
     }
 }
 
-// Only the channel's event loop uses it, so it needs no lock.
+// Only the channel's event loop uses the handler, so the handler needs no lock.
 private final class ReceiverHandler: ChannelInboundHandler, @unchecked Sendable {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer

@@ -43,7 +43,7 @@ import Testing
         try await other.close()
     }
 
-    @Test func `each way in which sending a webhook can fail has its error`() async throws {
+    @Test func `each failure to send a webhook has a separate error message`() async throws {
         let cases: [(Receiver.Answer, String)] = [
             (.silence, "the endpoint didn't respond in time"),
             (.hangUp, "the endpoint closed the connection without a response"),
@@ -57,8 +57,8 @@ import Testing
             let receiver = try await Receiver { _, _ in answer }
             // Only with a silent receiver does the sender wait until the timeout.
             let timeout: TimeAmount = if case .silence = answer { .milliseconds(300) } else { .seconds(60) }
-            let told = try await send(to: "http://127.0.0.1:\(receiver.port)/", timeout: timeout)
-            #expect(told == .none(words))
+            let result = try await send(to: "http://127.0.0.1:\(receiver.port)/", timeout: timeout)
+            #expect(result == .none(words))
             try await receiver.close()
             #expect(
                 try await send(to: "http://127.0.0.1:\(receiver.port)/") == .none("the endpoint refused the connection")
@@ -82,7 +82,7 @@ import Testing
         try await receiver.close()
     }
 
-    @Test func `each attempt to send a webhook tries another address of the host`() async throws {
+    @Test func `each attempt to send a webhook uses the next address of the host`() async throws {
         let certificate = try HostCertificate(for: "hooks.example.com")
         let receiver = try await Receiver(tls: certificate.context)
         // The first address refuses connections.
@@ -99,7 +99,9 @@ import Testing
         try await receiver.close()
     }
 
-    @Test func `a webhook endpoint with an untrusted certificate, or one of another host, gets no data`() async throws {
+    @Test func `a webhook endpoint with an untrusted certificate, or another host's certificate, gets no data`()
+        async throws
+    {
         let certificate = try HostCertificate(for: "other.example.com")
         let receiver = try await Receiver(tls: certificate.context)
         let url = "https://hooks.example.com:\(receiver.port)/"
@@ -113,7 +115,7 @@ import Testing
         try await receiver.close()
     }
 
-    @Test func `webhooks never connect to a private address, under any name and in any spelling`() async throws {
+    @Test func `webhooks never connect to a private address, for any host name and in any notation`() async throws {
         let receiver = try await Receiver()
         for host in ["127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "2130706433", "0x7f.1", "127.1", "0"] {
             let answer = try await send(to: "https://\(host):\(receiver.port)/", allowsPrivate: false)

@@ -50,13 +50,13 @@ import Testing
         }
     }
 
-    @Test func `two webhook endpoints with one name are refused`() throws {
+    @Test func `two webhook endpoints with the same name are refused`() throws {
         var configuration = try Calculator.configuration("/tmp")
         configuration.webhooks = [.local(1), .local(2)]
         #expect(configuration.mistakes.first?.description.contains("two webhooks have this name") == true)
     }
 
-    @Test func `both secrets of a webhook sign while one replaces the other`() {
+    @Test func `a webhook with two secrets sends a signature for each secret`() {
         let body = Array(#"{"id":"evt_1"}"#.utf8)
         let date = Date(timeIntervalSince1970: 1_700_000_000)
         let both = WebhookSignature.text(of: body, at: date, secrets: ["new secret of ours", "old secret of ours"])
