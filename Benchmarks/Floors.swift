@@ -23,7 +23,7 @@ struct SignedBytes {
         self.key = key
     }
 
-    /// Takes the signer's key, which many JWSs share.
+    /// Uses a known key, so that the certificate in the header isn't parsed again for each of many JWSs.
     init(jws: [UInt8], signedBy key: P256.Signing.PublicKey) throws {
         guard let dot = jws.lastIndex(of: UInt8(ascii: ".")) else { throw CocoaError(.coderInvalidValue) }
         bytes = Array(jws[..<dot])

@@ -1,6 +1,7 @@
 import Foundation
 
-/// The client on the device: an answer that is already known, and the first answer after a start.
+/// The client on the device. `client-allows` is the time of an answer that a running client knows already, and
+/// `client-first-answer` that of the first answer after a start. The floor is one verification of a P-256 signature.
 enum ClientRatios {
     static let allows = "client-allows"
     static let firstAnswer = "client-first-answer"
@@ -21,7 +22,10 @@ enum ClientRatios {
         }
     }
 
-    /// Like `Ratio.measure`, for asynchronous work. Its processor time is the process's, since it may change threads.
+    /// Works like `Ratio.measure`, for asynchronous work. It measures the processor time of all threads, because such
+    /// work may change its thread.
+    ///
+    /// - Parameter questions: how many answers one call of `work` gets.
     private static func measure(
         _ name: String, goal: String, repetitions: Int, counting questions: Int = 1, _ client: ClientBenchmark,
         rounds: Int = 15, _ work: () async throws -> Void

@@ -6,7 +6,7 @@ import TenureContentPublishing
 import TenureHTTP
 import TenurePolicyFile
 
-/// A published folder, and clients that install from a web server.
+/// A published folder of content, and clients that install it from a web server.
 struct ContentBenchmark: Sendable {
     private let published: URL
     private let key = P256.Signing.PrivateKey()
@@ -17,9 +17,10 @@ struct ContentBenchmark: Sendable {
     init(published: URL) { self.published = published }
 
     struct Publication: Sendable {
-        /// The names of the files.
+        /// The name of the archive's file in the published folder.
         let archive: String
         let manifest: String
+        /// The size of the archive in bytes.
         let archiveSize: Int64
     }
 
@@ -53,7 +54,7 @@ struct ContentClient: Sendable {
 
     init(_ tenure: Tenure) { self.tenure = tenure }
 
-    /// Returns when the newest version is installed.
+    /// Downloads and installs the newest version.
     func download() async throws {
         await tenure.content.refresh()
         try await tenure.content[ContentBenchmark.pack].download()

@@ -83,7 +83,7 @@ enum ContentClients {
             try FileManager.default.moveItem(atPath: "\(files)/\(number).caf", toPath: "\(files)/new/\(number).caf")
         }
         _ = try content.publish(files: URL(fileURLWithPath: files))
-        // Another start of the app.
+        // A new client, as after another start of the app.
         let client = try content.client(on: device, server: nginx.url)
         try await client.download()
         for path in ["7.caf", "new/3.caf", "new/11.caf", "0.caf"] {
@@ -98,9 +98,11 @@ enum ContentClients {
     }
 }
 
-/// A file that no file system can make smaller.
+/// Files of pseudo-random bytes, which no file system can compress.
 enum RandomFile {
+    /// Writes `size` bytes. The same seed gives the same bytes.
     static func write(_ size: Int, to path: String, seed: UInt64) throws {
+        // Marsaglia's xorshift with 64 bits.
         var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
         var words = [UInt64](repeating: 0, count: size / 8 + 1)
         for index in words.indices {
@@ -115,9 +117,9 @@ enum RandomFile {
     }
 }
 
-/// A tool of the system.
+/// Command-line tools, such as `curl`.
 enum Shell {
-    /// Returns its output.
+    /// Runs a tool that is found in `PATH`, and returns its standard output. Throws if the tool fails.
     @discardableResult static func run(_ arguments: String...) throws -> String {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")

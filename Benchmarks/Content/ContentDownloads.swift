@@ -13,14 +13,15 @@ enum ContentDownloads {
 
     // MARK: The service
 
-    /// Runs in a separate process: serves the content in a folder, and writes an access token.
+    /// Runs the service in a separate process. It serves the content in the folder that the argument names, and writes
+    /// an access token to the file `token` there.
     static func serve(_ arguments: [String]) async throws {
         guard let folder = arguments.first else { throw CocoaError(.featureUnsupported) }
         var configuration = ServiceConfiguration(
             databasePath: folder + "/tenure.sqlite", policy: try Fixtures.policy())
         configuration.port = 0
         configuration.content = ContentSettings(folder: folder + "/published")
-        // Raises the limits that slow clients of one address would reach.
+        // All clients have the same address, so the default limit would refuse some of them.
         configuration.limits.connectionsPerAddress = 4 * slowClients
         let benchmark = try await CustomerBenchmark(
             configuration: configuration, downloadsPerCustomer: 2 * slowClients)
@@ -94,7 +95,7 @@ enum ContentDownloads {
         print("ratio \(name) \(format(ratios.median)) >=0.6")
     }
 
-    /// Bytes per second of all clients together.
+    /// Returns the bytes per second of all clients together. Each downloads `size` bytes.
     private static func throughput(_ side: (port: Int, path: String), size: Int) throws -> Double {
         let connections = try (0..<clients).map { _ in try Loopback(port: side.port) }
         let counts = Counts()
@@ -112,7 +113,7 @@ enum ContentDownloads {
 
     // MARK: Slow clients
 
-    /// Measures the memory that 1,000 clients that read 4 KB a second take in addition.
+    /// Measures how much more memory the service needs while 1,000 clients read 4 KB a second each.
     private static func measureMemory(of process: Int32, _ port: Int, _ link: String) throws {
         raiseFileLimit()
         let before = try residentMemory(of: process)
@@ -139,7 +140,7 @@ enum ContentDownloads {
         print("ratio \(name)-kilobytes \(format(Double(most - before) / 1024 / Double(slowClients))) <=320")
     }
 
-    /// In bytes, as `/proc` reports it.
+    /// Returns the resident memory of a process in bytes, from Linux's `/proc`.
     private static func residentMemory(of process: Int32) throws -> Int {
         let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
         let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }

@@ -1,22 +1,26 @@
 import Foundation
 
-/// An nginx that serves a folder on a free port, without `sendfile`: like any server that reads what it sends.
+/// An nginx that serves a folder on a free port.
+///
+/// It doesn't use `sendfile`, which sends a file without reading it into the process: Tenure's service reads what it
+/// sends, too.
 final class Nginx {
     let port: Int
     private let process = Process()
     private let logPath: String
 
-    /// - Parameter state: a folder for its own files.
+    /// - Parameter state: a folder for nginx's configuration, logs and temporary files.
     init(serving folder: String, state: String) throws {
         try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: true)
         port = try Loopback.freePort()
         logPath = state + "/access.log"
-        let asRoot = getuid() == 0 ? "user root;" : ""
+        // As root, nginx would otherwise serve files as a user who may not read the folder.
+        let userDirective = getuid() == 0 ? "user root;" : ""
         let folders = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
             .map { "\($0)_temp_path \(state)/\($0);" }.joined(separator: "\n")
         let configuration = """
             daemon off;
-            \(asRoot)
+            \(userDirective)
             worker_processes auto;
             pid \(state)/nginx.pid;
             error_log \(state)/error.log;
@@ -42,7 +46,7 @@ final class Nginx {
             if (try? Loopback(port: port)) != nil { return }
             usleep(25_000)
         }
-        throw Failed(reason: "nginx doesn't listen; \(state)/error.log says why")
+        throw Failed(reason: "nginx didn't accept a connection within 5 seconds; see \(state)/error.log")
     }
 
     deinit {
@@ -72,13 +76,13 @@ final class Nginx {
     }
 }
 
-/// A TCP connection to this machine.
+/// A TCP connection to this machine, for one HTTP request.
 final class Loopback: Sendable {
     private let descriptor: CInt
 
     struct Failed: Error {}
 
-    /// - Parameter receiveBuffer: of the system, in bytes.
+    /// - Parameter receiveBuffer: the size of the system's receive buffer in bytes; nil for the default.
     init(port: Int, receiveBuffer: CInt? = nil) throws {
         descriptor = socket(AF_INET, Self.stream, 0)
         guard descriptor >= 0 else { throw Failed() }
@@ -94,19 +98,22 @@ final class Loopback: Sendable {
 
     deinit { close(descriptor) }
 
+    /// Sends a GET request.
     func ask(for path: String) throws {
         let request = Array("GET \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n".utf8)
         guard send(descriptor, request, request.count, 0) == request.count else { throw Failed() }
     }
 
-    /// Reads until the other end closes, and throws the bytes away. Returns how many there were, with the head.
+    /// Reads and discards everything until the server closes the connection. Returns the number of bytes, with the
+    /// head.
     func drain(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         var total = 0
         while case let count = recv(descriptor, buffer.baseAddress, buffer.count, 0), count > 0 { total += count }
         return total
     }
 
-    /// Reads at most so many of the bytes that have arrived. Returns how many; 0: the other end has closed.
+    /// Reads and discards at most `limit` bytes that have arrived, without waiting. Returns their number: 0 if the
+    /// server closed the connection, and nil if nothing has arrived.
     func readAvailable(_ limit: Int, into buffer: UnsafeMutableRawBufferPointer) -> Int? {
         let count = recv(descriptor, buffer.baseAddress, min(limit, buffer.count), CInt(MSG_DONTWAIT))
         return count >= 0 ? count : nil

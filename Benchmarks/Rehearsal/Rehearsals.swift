@@ -6,8 +6,8 @@ import TenureCore
 import TenureJSON
 import TenureMint
 
-/// The wall time of a rehearsal on all cores. The processor time of the whole process is printed beside it: other load
-/// on the machine changes it less.
+/// `rehearse-verify`, `rehearse-redecide` and `rehearse-growth`: the wall time of a rehearsal on all cores. The
+/// processor time of the whole process is printed too, because other load on the machine changes it less.
 enum Rehearsals {
     static let names = ["rehearse-verify", "rehearse-redecide", "rehearse-growth"]
 
@@ -21,7 +21,8 @@ enum Rehearsals {
         }
     }
 
-    /// 100,000 different app transactions of one signer, a line each, against as many bare verifications.
+    /// Reading and verifying 100,000 app transactions of one signer, one in each line, against as many bare
+    /// verifications.
     private static func verify(_ benchmark: RehearsalBenchmark, _ fixtures: Fixtures) async throws {
         let count = 100_000
         let minter = JWSMinter(authority: fixtures.authority, signedAt: fixtures.now)
@@ -45,7 +46,7 @@ enum Rehearsals {
 
     private static func verifyAll(_ all: [SignedBytes]) async throws {
         await withTaskGroup(of: Void.self) { group in
-            // As many at once as ours has under way.
+            // A rehearsal verifies two batches for each core at once. A batch of 256 KB has about 180 of these lines.
             var next = 0
             func add() {
                 let range = next..<min(next + 180, all.count)
@@ -68,6 +69,8 @@ enum Rehearsals {
             ours: { _ = try await benchmark.redecide(databaseAt: path) })
     }
 
+    /// Measures floor and work in turn, and prints the median of the ratios. `count` is the number of customers or
+    /// lines.
     private static func compare(
         _ name: String, _ goal: String, of count: Int, floor: () async throws -> Void, ours: () async throws -> Void
     ) async throws {
@@ -86,7 +89,7 @@ enum Rehearsals {
         print("ratio \(name) \(format(ratios.median)) \(goal)")
     }
 
-    /// The time for a customer among ten million, against one among ten thousand.
+    /// The time for each customer in a database of ten million, against that in one of ten thousand.
     private static func growth(_ benchmark: RehearsalBenchmark) async throws {
         let (few, some, many) = (10_000, 1_000_000, 10_000_000)
         let small = try await database(of: few, benchmark)
@@ -127,6 +130,7 @@ enum Rehearsals {
         return path
     }
 
+    /// Reads the columns that a rehearsal reads, and decodes nothing.
     private static func scan(_ path: String) throws {
         var connection: OpaquePointer?
         var statement: OpaquePointer?
@@ -151,8 +155,9 @@ enum Rehearsals {
     }
 
     private struct Spent {
+        /// The wall time in seconds.
         let seconds: Double
-        /// Of all threads of the process.
+        /// The processor time of all threads of the process, in seconds.
         let processor: Double
     }
 

@@ -7,11 +7,12 @@ import TenureJSON
 import TenureMint
 import TenureServer
 
-/// `durable-syncs`: syncs per second of 64 clients, each acknowledged after its flush, without what verifying
-/// the artifacts costs by itself, against bare INSERTs of the same bytes, 64 to a transaction, on the same disk.
+/// `durable-syncs`: syncs per second of 64 clients, against bare INSERTs of the same bytes on the same disk, 64 in each
+/// transaction. Each sync is acknowledged after its flush.
 ///
-/// The time for verifying is the wall time that the same number of clients needs for verifying alone. The processor time
-/// of all cores is longer. Subtracting that would make the ratio look better, so it is only printed.
+/// The time for verifying the artifacts is subtracted, because INSERTs verify nothing: the wall time that 64 clients
+/// need only for verifying. The processor time of all cores is longer, and subtracting it would make the ratio look
+/// better. So the ratio with the processor time is only printed.
 enum DurableSyncs {
     static let name = "durable-syncs"
     private static let count = 4096
@@ -53,7 +54,7 @@ enum DurableSyncs {
             cpu.append(processCPUTime())
             let costs = zip(cpu, cpu.dropFirst()).map { ($1 - $0) / Double(count) * 1e6 }
             ratios.append(bare / max(syncing - verifying, 1e-9))
-            // On many cores that may be more than the wall time.
+            // On many cores, the processor time may be longer than the wall time.
             let rest = syncing - (cpu[2] - cpu[1])
             if rest > 0 { ratiosByProcessorTime.append(bare / rest) }
             print(
@@ -67,14 +68,15 @@ enum DurableSyncs {
         try await benchmark.close()
         print(
             """
-            \(name): with the processor time that verification takes on all cores subtracted from the clock, instead of \
-            the time that it took by the clock, \(ratiosByProcessorTime.isEmpty ? "nothing is left" : format(ratiosByProcessorTime.median))
+            \(name): ratio with the processor time of verification subtracted, instead of its wall time: \
+            \(ratiosByProcessorTime.isEmpty ? "none, because no time is left" : format(ratiosByProcessorTime.median))
             """)
         print("ratio \(name) \(format(ratios.median)) >=0.5")
     }
 }
 
-/// Rows of one column, flushed as the service's database is: SQLite, write-ahead log, full synchronization.
+/// INSERTs of artifacts into a table with one column. They are flushed as in the service's database: SQLite with a
+/// write-ahead log and full synchronization.
 private final class BareInserts {
     private var connection: OpaquePointer?
     private var statement: OpaquePointer?
@@ -94,6 +96,7 @@ private final class BareInserts {
         sqlite3_close(connection)
     }
 
+    /// Returns the seconds that the INSERTs take, `size` in each transaction.
     func seconds(toInsert artifacts: [[UInt8]], groupsOf size: Int) throws -> Double {
         let clock = ContinuousClock()
         let elapsed = try clock.measure {
