@@ -90,10 +90,8 @@ final class Loopback: Sendable {
             setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<CInt>.size))
         }
         let connected = Self.withAddress(port) { connect(descriptor, $0, $1) }
-        guard connected == 0 else {
-            close(descriptor)
-            throw Failed()
-        }
+        // If this throws, `deinit` closes the descriptor.
+        guard connected == 0 else { throw Failed() }
     }
 
     deinit { close(descriptor) }
