@@ -51,7 +51,10 @@ enum ContentClients {
                     let archive = target + "/archive"
                     _ = try Shell.run("curl", "-sSf", "-o", archive, "\(url.absoluteString)/\(publication.archive)")
                     let sum = try Shell.run("sha256sum", archive)
-                    guard sum.hasPrefix(publication.archive) else { throw CocoaError(.fileReadCorruptFile) }
+                    guard sum.hasPrefix(publication.archive) else {
+                        throw BenchmarkFailure(
+                            "the downloaded archive has the digest \(sum), not \(publication.archive)")
+                    }
                     _ = try Shell.run("tar", "-xf", archive, "-C", target)
                 }.seconds
             }
@@ -89,7 +92,7 @@ enum ContentClients {
         for path in ["7.caf", "new/3.caf", "new/11.caf", "0.caf"] {
             let installed = try Data(contentsOf: try await client.file(path))
             guard installed == (try Data(contentsOf: URL(fileURLWithPath: "\(files)/\(path)"))) else {
-                throw CocoaError(.fileReadCorruptFile)
+                throw BenchmarkFailure("the installed file `\(path)` differs from the published one")
             }
         }
         let sent = try nginx.bytesSent - before
@@ -130,12 +133,9 @@ enum Shell {
         try process.run()
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw Failed(tool: arguments[0]) }
+        guard process.terminationStatus == 0 else {
+            throw BenchmarkFailure("`\(arguments[0])` failed with the status \(process.terminationStatus)")
+        }
         return text
-    }
-
-    struct Failed: Error, CustomStringConvertible {
-        let tool: String
-        var description: String { "`\(tool)` failed" }
     }
 }

@@ -16,7 +16,7 @@ enum ContentDownloads {
     /// Runs the service in a separate process. It serves the content in the folder that the argument names, and writes
     /// an access token to the file `token` there.
     static func serve(_ arguments: [String]) async throws {
-        guard let folder = arguments.first else { throw CocoaError(.featureUnsupported) }
+        guard let folder = arguments.first else { throw BenchmarkFailure("`--serve-content` needs a folder") }
         var configuration = ServiceConfiguration(
             databasePath: folder + "/tenure.sqlite", policy: try Fixtures.policy())
         configuration.port = 0
@@ -59,7 +59,7 @@ enum ContentDownloads {
         }
         guard let line = String(data: output.fileHandleForReading.availableData, encoding: .utf8),
             let port = Int(line.filter(\.isNumber))
-        else { throw CocoaError(.fileReadCorruptFile) }
+        else { throw BenchmarkFailure("the service didn't print its port; its errors are above") }
         let token = try String(contentsOfFile: folder + "/token", encoding: .utf8)
         let link = try link(port: port, token: token)
         let nginx = try Nginx(serving: published.path, state: folder + "/nginx")
@@ -77,7 +77,9 @@ enum ContentDownloads {
             let packs: [String: Links]
         }
         let content = try JSONDecoder().decode(Content.self, from: Data(result.utf8))
-        guard let link = content.packs[ContentBenchmark.pack]?.archive else { throw CocoaError(.fileReadCorruptFile) }
+        guard let link = content.packs[ContentBenchmark.pack]?.archive else {
+            throw BenchmarkFailure("the service offers no pack `\(ContentBenchmark.pack)`: \(result)")
+        }
         return link
     }
 
@@ -107,7 +109,10 @@ enum ContentDownloads {
             counts.add(connections[index].drain(into: buffer))
         }
         let elapsed = ContinuousClock.now - start
-        guard counts.downloads(ofAtLeast: size) == clients else { throw CocoaError(.fileReadCorruptFile) }
+        let complete = counts.downloads(ofAtLeast: size)
+        guard complete == clients else {
+            throw BenchmarkFailure("only \(complete) of \(clients) downloads from port \(side.port) are complete")
+        }
         return Double(clients * size) / elapsed.seconds
     }
 
@@ -127,13 +132,13 @@ enum ContentDownloads {
         var most = before
         for _ in 0..<20 {
             let closed = slow.count { $0.readAvailable(4096, into: buffer) == 0 }
-            guard closed == 0 else { throw Failed(reason: "the service closed \(closed) downloads") }
+            guard closed == 0 else { throw BenchmarkFailure("the service closed \(closed) downloads") }
             usleep(1_000_000)
             most = max(most, try residentMemory(of: process))
         }
         let metrics = try Shell.run("curl", "-sSf", "http://127.0.0.1:\(port)/metrics")
         guard metrics.contains("tenure_downloads_in_progress \(slowClients)\n") else {
-            throw Failed(reason: "not all downloads are in progress:\n\(metrics)")
+            throw BenchmarkFailure("not all downloads are in progress:\n\(metrics)")
         }
         withExtendedLifetime(slow) {}
         print("\(name): \(slowClients) slow clients; \(before / 1024) KB before, \(most / 1024) KB at most")
@@ -145,7 +150,7 @@ enum ContentDownloads {
         let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
         let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
         guard let kilobytes = line?.split(separator: " ").dropFirst().first.flatMap({ Int($0) }) else {
-            throw CocoaError(.fileReadCorruptFile)
+            throw BenchmarkFailure("`/proc/\(process)/status` has no `VmRSS`")
         }
         return kilobytes * 1024
     }
@@ -160,11 +165,6 @@ enum ContentDownloads {
         guard getrlimit(files, &limit) == 0 else { return }
         limit.rlim_cur = min(limit.rlim_max, 1 << 20)
         setrlimit(files, &limit)
-    }
-
-    struct Failed: Error, CustomStringConvertible {
-        let reason: String
-        var description: String { reason }
     }
 
     /// What the clients counted.

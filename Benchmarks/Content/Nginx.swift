@@ -37,7 +37,7 @@ final class Nginx {
         try Data(configuration.utf8).write(to: URL(fileURLWithPath: state + "/nginx.conf"))
         let path = ["/usr/sbin/nginx", "/usr/bin/nginx", "/usr/local/sbin/nginx", "/opt/homebrew/bin/nginx"]
             .first { FileManager.default.isExecutableFile(atPath: $0) }
-        guard let path else { throw Failed(reason: "there is no nginx; `make bench` installs it") }
+        guard let path else { throw BenchmarkFailure("there is no nginx; `make bench` installs it") }
         process.executableURL = URL(fileURLWithPath: path)
         process.arguments = ["-p", state, "-c", state + "/nginx.conf", "-e", state + "/error.log"]
         process.standardInput = FileHandle.nullDevice
@@ -46,7 +46,7 @@ final class Nginx {
             if (try? Loopback(port: port)) != nil { return }
             usleep(25_000)
         }
-        throw Failed(reason: "nginx didn't accept a connection within 5 seconds; see \(state)/error.log")
+        throw BenchmarkFailure("nginx didn't accept a connection within 5 seconds; see \(state)/error.log")
     }
 
     deinit {
@@ -70,28 +70,22 @@ final class Nginx {
         }
     }
 
-    struct Failed: Error, CustomStringConvertible {
-        let reason: String
-        var description: String { reason }
-    }
 }
 
 /// A TCP connection to this machine, for one HTTP request.
 final class Loopback: Sendable {
     private let descriptor: CInt
 
-    struct Failed: Error {}
-
     /// - Parameter receiveBuffer: the size of the system's receive buffer in bytes; nil for the default.
     init(port: Int, receiveBuffer: CInt? = nil) throws {
         descriptor = socket(AF_INET, Self.stream, 0)
-        guard descriptor >= 0 else { throw Failed() }
+        guard descriptor >= 0 else { throw Self.failure("open a socket") }
         if var size = receiveBuffer {
             setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<CInt>.size))
         }
         let connected = Self.withAddress(port) { connect(descriptor, $0, $1) }
         // If this throws, `deinit` closes the descriptor.
-        guard connected == 0 else { throw Failed() }
+        guard connected == 0 else { throw Self.failure("connect to port \(port)") }
     }
 
     deinit { close(descriptor) }
@@ -99,7 +93,7 @@ final class Loopback: Sendable {
     /// Sends a GET request.
     func ask(for path: String) throws {
         let request = Array("GET \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n".utf8)
-        guard send(descriptor, request, request.count, 0) == request.count else { throw Failed() }
+        guard send(descriptor, request, request.count, 0) == request.count else { throw Self.failure("send a request") }
     }
 
     /// Reads and discards everything until the server closes the connection. Returns the number of bytes, with the
@@ -121,14 +115,19 @@ final class Loopback: Sendable {
     static func freePort() throws -> Int {
         let descriptor = socket(AF_INET, stream, 0)
         defer { close(descriptor) }
-        guard withAddress(0, { bind(descriptor, $0, $1) }) == 0 else { throw Failed() }
+        guard withAddress(0, { bind(descriptor, $0, $1) }) == 0 else { throw failure("bind a socket") }
         var address = sockaddr_in()
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let named = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
         }
-        guard named == 0 else { throw Failed() }
+        guard named == 0 else { throw failure("read the port of a socket") }
         return Int(UInt16(bigEndian: address.sin_port))
+    }
+
+    /// The failure of the last system call, by `errno`.
+    private static func failure(_ action: String) -> BenchmarkFailure {
+        BenchmarkFailure("can't \(action) (\(String(cString: strerror(errno))))")
     }
 
     private static func withAddress(

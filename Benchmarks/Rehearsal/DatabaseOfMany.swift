@@ -62,7 +62,7 @@ enum DatabaseOfMany {
         var opened: OpaquePointer?
         defer { sqlite3_close_v2(opened) }
         guard sqlite3_open_v2(path, &opened, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK, let opened else {
-            throw CocoaError(.fileReadUnknown)
+            throw BenchmarkFailure("SQLite can't open `\(path)`")
         }
         for preparation in preparations { try run(preparation, on: opened) }
         try body(opened)
@@ -71,8 +71,7 @@ enum DatabaseOfMany {
 
     private static func run(_ sql: String, on connection: OpaquePointer) throws {
         guard sqlite3_exec(connection, sql, nil, nil, nil) == SQLITE_OK else {
-            print("SQLite: \(String(cString: sqlite3_errmsg(connection)))")
-            throw CocoaError(.fileWriteUnknown)
+            throw BenchmarkFailure("SQLite: \(String(cString: sqlite3_errmsg(connection)))")
         }
     }
 }

@@ -40,7 +40,8 @@ enum Rehearsals {
         try await compare(
             "rehearse-verify", "<=1.08", of: count, floor: { try await verifyAll(bare) },
             ours: {
-                guard try await benchmark.verify(lines) == count else { throw CocoaError(.coderInvalidValue) }
+                let usable = try await benchmark.verify(lines)
+                guard usable == count else { throw BenchmarkFailure("\(usable) of \(count) lines are usable") }
             })
     }
 
@@ -105,8 +106,9 @@ enum Rehearsals {
                 for _ in 0..<repetitions { _ = try await benchmark.redecide(databaseAt: small) }
             }
             let ofMany = try await spent {
-                guard try await benchmark.redecide(databaseAt: large) == many else {
-                    throw CocoaError(.coderInvalidValue)
+                let customers = try await benchmark.redecide(databaseAt: large)
+                guard customers == many else {
+                    throw BenchmarkFailure("`\(large)` has \(customers) customers instead of \(many)")
                 }
             }
             let each = (few: Double(few * repetitions) / 1e6, many: Double(many) / 1e6)
@@ -141,7 +143,7 @@ enum Rehearsals {
         let sql = "SELECT realm, public_id, facts FROM customers WHERE merged_into IS NULL ORDER BY id"
         guard sqlite3_open_v2(path, &connection, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, nil) == SQLITE_OK,
             sqlite3_prepare_v2(connection, sql, -1, &statement, nil) == SQLITE_OK
-        else { throw CocoaError(.fileReadUnknown) }
+        else { throw BenchmarkFailure("SQLite can't read the customers in `\(path)`") }
         var sum: Int64 = 0
         while sqlite3_step(statement) == SQLITE_ROW {
             sum &+= sqlite3_column_int64(statement, 0)

@@ -82,13 +82,13 @@ private final class BareInserts {
     private var statement: OpaquePointer?
 
     init(path: String) throws {
-        guard sqlite3_open(path, &connection) == SQLITE_OK else { throw CocoaError(.fileWriteUnknown) }
+        guard sqlite3_open(path, &connection) == SQLITE_OK else { throw failure }
         try run("PRAGMA journal_mode = WAL")
         try run("PRAGMA synchronous = FULL")
         try run("CREATE TABLE artifacts (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL)")
         guard
             sqlite3_prepare_v2(connection, "INSERT INTO artifacts (bytes) VALUES (?)", -1, &statement, nil) == SQLITE_OK
-        else { throw CocoaError(.fileWriteUnknown) }
+        else { throw failure }
     }
 
     deinit {
@@ -107,7 +107,7 @@ private final class BareInserts {
                         sqlite3_bind_blob(statement, 1, bytes.baseAddress, Int32(bytes.count), nil)
                         return sqlite3_step(statement)
                     }
-                    guard result == SQLITE_DONE else { throw CocoaError(.fileWriteUnknown) }
+                    guard result == SQLITE_DONE else { throw failure }
                     sqlite3_reset(statement)
                 }
                 try run("COMMIT")
@@ -117,6 +117,8 @@ private final class BareInserts {
     }
 
     private func run(_ sql: String) throws {
-        guard sqlite3_exec(connection, sql, nil, nil, nil) == SQLITE_OK else { throw CocoaError(.fileWriteUnknown) }
+        guard sqlite3_exec(connection, sql, nil, nil, nil) == SQLITE_OK else { throw failure }
     }
+
+    private var failure: BenchmarkFailure { BenchmarkFailure("SQLite: \(String(cString: sqlite3_errmsg(connection)))") }
 }

@@ -15,7 +15,9 @@ enum HTTPRatio {
     ///
     /// - Parameter arguments: a folder for these files, the number of customers, and `sqlite` or `postgres`.
     static func serve(_ arguments: [String]) async throws {
-        guard arguments.count >= 2, let population = Int(arguments[1]) else { throw CocoaError(.featureUnsupported) }
+        guard arguments.count >= 2, let population = Int(arguments[1]) else {
+            throw BenchmarkFailure("`--serve` needs a folder and a number of customers")
+        }
         let folder = arguments[0]
         var configuration = ServiceConfiguration(
             databasePath: folder + "/tenure.sqlite", policy: try Fixtures.policy())
@@ -96,7 +98,7 @@ enum HTTPRatio {
         }
         guard let line = String(data: output.fileHandleForReading.availableData, encoding: .utf8),
             let port = Int(line.filter(\.isNumber))
-        else { throw CocoaError(.fileReadCorruptFile) }
+        else { throw BenchmarkFailure("the service didn't print its port; its errors are above") }
         try body(
             ["-s", folder + "/customers.lua", "http://127.0.0.1:\(port)"],
             ["-s", folder + "/floor.lua", "http://127.0.0.1:\(port)"])
@@ -116,15 +118,9 @@ enum HTTPRatio {
             let number = Double(line.dropFirst("Requests/sec:".count).trimmingCharacters(in: .whitespaces)),
             !text.contains("Non-2xx")
         else {
-            throw LoadFailed(text: text)
+            throw BenchmarkFailure("`wrk` failed; `make bench` installs it: \(text)")
         }
         return number
-    }
-
-    struct LoadFailed: Error, CustomStringConvertible {
-        let text: String
-
-        var description: String { "`wrk` failed; `make bench` installs it: \(text)" }
     }
 
     /// Returns a script for `wrk`, which requests the path with one token after the other.
