@@ -19,7 +19,6 @@ struct ContentBenchmark: Sendable {
     struct Publication: Sendable {
         /// The name of the archive's file in the published folder.
         let archive: String
-        let manifest: String
         /// The size of the archive in bytes.
         let archiveSize: Int64
     }
@@ -30,9 +29,7 @@ struct ContentBenchmark: Sendable {
         let version = try ContentPublisher(folder: published.path, key: key).publish(
             bundleID: "com.example.calculator", packs: [source]
         ).packs[0].version
-        return Publication(
-            archive: version.archive.description, manifest: version.manifest.description,
-            archiveSize: version.archiveSize)
+        return Publication(archive: version.archive.description, archiveSize: version.archiveSize)
     }
 
     /// Starts the client of a customer who has the pack's entitlement.
