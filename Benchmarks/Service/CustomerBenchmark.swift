@@ -23,20 +23,16 @@ struct CustomerBenchmark: Sendable {
     /// bytes from memory.
     static let selectPath = "/benchmark/select"
 
-    /// - Parameter downloadsPerCustomer: how many downloads of content a customer may have at once; nil: the default.
+    /// - Parameters:
+    ///   - downloadsPerCustomer: how many downloads of content a customer may have at once; nil for the default.
+    ///   - store: the database to use; nil for the SQLite file of the configuration.
+    ///   - select: reads the row of a customer, for the route `selectPath`; nil for SQLite.
     init(
-        configuration: ServiceConfiguration, downloadsPerCustomer: Int? = nil
+        configuration: ServiceConfiguration, downloadsPerCustomer: Int? = nil, store: Store? = nil,
+        select: (@Sendable (Int64) async throws -> Void)? = nil
     ) async throws(ServiceError) {
         var configuration = configuration
         if let downloadsPerCustomer { configuration.downloadsPerCustomer = downloadsPerCustomer }
-        try await self.init(configuration: configuration, store: nil, select: nil)
-    }
-
-    /// Uses this database; nil: the SQLite file of the configuration.
-    init(
-        configuration: ServiceConfiguration, store: Store?, select: (@Sendable (Int64) async throws -> Void)?
-    ) async throws(ServiceError) {
-        var configuration = configuration
         // All requests come from one address.
         configuration.rateLimits.perAddress = .unlimited
         configuration.rateLimits.perToken = .unlimited

@@ -15,12 +15,8 @@ struct DatabaseBenchmark: Sendable {
     private let sync: SyncService
     private let now: Date
 
-    init(configuration: ServiceConfiguration) async throws(ServiceError) {
-        try await self.init(configuration: configuration, store: nil)
-    }
-
-    /// Uses this database; nil: the SQLite file of the configuration.
-    init(configuration: ServiceConfiguration, store: Store?) async throws(ServiceError) {
+    /// - Parameter store: the database to use; nil for the SQLite file of the configuration.
+    init(configuration: ServiceConfiguration, store: Store? = nil) async throws(ServiceError) {
         service = try await TenureService(configuration, store: store)
         sync = try service.syncService()
         now = configuration.now()
