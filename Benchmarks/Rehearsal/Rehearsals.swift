@@ -166,6 +166,6 @@ enum Rehearsals {
     private static func spent(_ work: () async throws -> Void) async throws -> Spent {
         let (start, before) = (ContinuousClock.now, processCPUTime())
         try await work()
-        return Spent(seconds: (ContinuousClock.now - start) / .seconds(1), processor: processCPUTime() - before)
+        return Spent(seconds: (ContinuousClock.now - start).seconds, processor: processCPUTime() - before)
     }
 }

@@ -98,8 +98,7 @@ private final class BareInserts {
 
     /// Returns the seconds that the INSERTs take, `size` in each transaction.
     func seconds(toInsert artifacts: [[UInt8]], groupsOf size: Int) throws -> Double {
-        let clock = ContinuousClock()
-        let elapsed = try clock.measure {
+        try ContinuousClock().measure {
             for start in stride(from: 0, to: artifacts.count, by: size) {
                 try run("BEGIN IMMEDIATE")
                 for artifact in artifacts[start..<min(start + size, artifacts.count)] {
@@ -112,8 +111,7 @@ private final class BareInserts {
                 }
                 try run("COMMIT")
             }
-        }
-        return Double(elapsed.components.seconds) + Double(elapsed.components.attoseconds) / 1e18
+        }.seconds
     }
 
     private func run(_ sql: String) throws {
