@@ -100,16 +100,17 @@ enum ContentDownloads {
     /// Returns the bytes per second of all clients together. Each downloads `size` bytes.
     private static func throughput(_ side: (port: Int, path: String), size: Int) throws -> Double {
         let connections = try (0..<clients).map { _ in try Loopback(port: side.port) }
-        let counts = Counts()
+        let counts = Locked<[Int]>([])
         let start = ContinuousClock.now
         DispatchQueue.concurrentPerform(iterations: clients) { index in
             let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 16)
             defer { buffer.deallocate() }
             guard (try? connections[index].ask(for: side.path)) != nil else { return }
-            counts.add(connections[index].drain(into: buffer))
+            let count = connections[index].drain(into: buffer)
+            counts.withLock { $0.append(count) }
         }
         let elapsed = ContinuousClock.now - start
-        let complete = counts.downloads(ofAtLeast: size)
+        let complete = counts.withLock { $0.count { $0 >= size } }
         guard complete == clients else {
             throw BenchmarkFailure("only \(complete) of \(clients) downloads from port \(side.port) are complete")
         }
@@ -165,13 +166,5 @@ enum ContentDownloads {
         guard getrlimit(files, &limit) == 0 else { return }
         limit.rlim_cur = min(limit.rlim_max, 1 << 20)
         setrlimit(files, &limit)
-    }
-
-    /// What the clients counted.
-    private final class Counts: Sendable {
-        private let counts = Locked<[Int]>([])
-
-        func add(_ count: Int) { counts.withLock { $0.append(count) } }
-        func downloads(ofAtLeast size: Int) -> Int { counts.withLock { $0.count { $0 >= size } } }
     }
 }
