@@ -60,10 +60,10 @@ package struct WholeFile: Sendable {
     package func write(
         _ contents: some ContiguousBytes, replacing: Bool, owner: (user: UInt32, group: UInt32)? = nil
     ) throws(FileFailure) {
-        let aside = "\(path).\(UInt64.random(in: .min ... .max))"
-        let descriptor = open(aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        let temporary = "\(path).\(UInt64.random(in: .min ... .max))"
+        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw FileFailure(operation: "create", path: path) }
-        defer { unlink(aside) }
+        defer { unlink(temporary) }
         if let owner, fchown(descriptor, owner.user, owner.group) != 0 {
             let failure = FileFailure(operation: "set the owner of", path: path)
             close(descriptor)
@@ -81,7 +81,7 @@ package struct WholeFile: Sendable {
         let failure = isWritten ? nil : FileFailure(operation: "write", path: path)
         close(descriptor)
         if let failure { throw failure }
-        let isNamed = replacing ? rename(aside, path) == 0 : (link(aside, path) == 0 || errno == EEXIST)
+        let isNamed = replacing ? rename(temporary, path) == 0 : (link(temporary, path) == 0 || errno == EEXIST)
         guard isNamed else { throw FileFailure(operation: "name", path: path) }
         // Flush the folder, too, so that the new name survives a loss of power.
         let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The names in a folder as the disk has them.
+/// Lists the names in a folder, byte for byte as the disk has them.
 enum FolderListing {
     /// Returns the names, sorted by their bytes. A name that isn't UTF-8 is nil.
     static func names(in path: String) throws(PublishingError) -> [String?] {

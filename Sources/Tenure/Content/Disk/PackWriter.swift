@@ -239,7 +239,7 @@ final class PackWriter {
                 let isWhole = try Disk.read(file.range(ofChunk: index), of: descriptor, path) { hash.update($0) }
                 let isGood = isWhole && hash.digest == file.chunks[index]
                 // Another version has the same file under another name, so this one is removed and not corrected.
-                if !isGood, (FileStatus(path: path)?.names ?? 0) > 1 {
+                if !isGood, (FileStatus(path: path)?.linkCount ?? 0) > 1 {
                     partial.drop(place)
                     break
                 }
