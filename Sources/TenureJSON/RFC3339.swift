@@ -58,8 +58,9 @@ extension Date {
         guard Self.secondsOfFourDigitYears.contains(seconds) else { return nil }
         switch form {
         case .lenient:
-            // Add a tiny amount before truncating: in binary, a fraction such as .029 may be slightly smaller.
-            let milliseconds = Int64(fraction * 1000 + 1e-6)
+            // This truncates. A fraction of whole milliseconds, such as .029, never gives a smaller product than in
+            // decimal.
+            let milliseconds = Int64(fraction * 1000)
             self.init(timeIntervalSince1970: Double(seconds * 1000 + milliseconds) / 1000)
         case .exact: self.init(timeIntervalSince1970: Double(seconds) + fraction)
         }
