@@ -8,11 +8,6 @@ package struct WholeFile: Sendable {
         self.path = path
     }
 
-    /// The bytes that were read.
-    package struct Contents: Sendable {
-        package let bytes: [UInt8]
-    }
-
     /// Returns the file's bytes; nil if there is no such file.
     ///
     /// Apps contain this code, and Apple requires a reason for `fstat` and similar calls. So the size comes from
@@ -21,7 +16,7 @@ package struct WholeFile: Sendable {
     /// - Parameters:
     ///   - most: the maximum size in bytes. If the file is larger, one byte more is returned, and the rest isn't read.
     ///   - inspect: called with the open file before it is read.
-    package func read(most: Int, inspect: (_ descriptor: CInt) -> Void = { _ in }) throws(FileFailure) -> Contents? {
+    package func read(most: Int, inspect: (_ descriptor: CInt) -> Void = { _ in }) throws(FileFailure) -> [UInt8]? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             if errno == ENOENT || errno == ENOTDIR { return nil }
@@ -49,7 +44,7 @@ package struct WholeFile: Sendable {
             }
         }
         guard isRead else { throw FileFailure(operation: "read", path: path) }
-        return Contents(bytes: bytes)
+        return bytes
     }
 
     /// Writes the contents to a temporary file in the same folder, flushes it and renames it.

@@ -55,7 +55,7 @@ package struct FileStateStorage: StateStorage {
     private func contents(of file: WholeFile) throws -> Data? {
         guard let contents = try file.read(most: SealedState.maximumSize) else { return nil }
         // The file is too large to be the client's.
-        return contents.bytes.count <= SealedState.maximumSize ? Data(contents.bytes) : Data()
+        return contents.count <= SealedState.maximumSize ? Data(contents) : Data()
     }
 }
 
