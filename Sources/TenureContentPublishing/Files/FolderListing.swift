@@ -14,7 +14,9 @@ enum FolderListing {
                 break
             }
             let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                pointer.withMemoryRebound(to: UInt8.self, capacity: 1) { Array(Self.bytes($0)) }
+                pointer.withMemoryRebound(to: CChar.self, capacity: 1) { start in
+                    [UInt8](UnsafeRawBufferPointer(start: start, count: strlen(start)))
+                }
             }
             if name != Array(".".utf8), name != Array("..".utf8) { names.append(name) }
         }
@@ -22,9 +24,5 @@ enum FolderListing {
             let text = String(decoding: bytes, as: UTF8.self)
             return text.utf8.elementsEqual(bytes) ? text : nil
         }
-    }
-
-    private static func bytes(_ start: UnsafePointer<UInt8>) -> UnsafeBufferPointer<UInt8> {
-        UnsafeBufferPointer(start: start, count: strlen(UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self)))
     }
 }
