@@ -131,8 +131,7 @@ package struct ContentEmbedder: Sendable {
             guard let name else {
                 throw .foreignFiles(folder: self.folder, name: "\(prefix)(a name that isn't UTF-8)")
             }
-            // The Finder writes these files.
-            if name == ".DS_Store" || name.hasPrefix("._") { continue }
+            if FolderListing.isOfMacOS(name) { continue }
             let path = prefix + name.precomposedStringWithCanonicalMapping
             guard known.contains(path) else { throw .foreignFiles(folder: self.folder, name: prefix + name) }
             if FileState(path: "\(folder)/\(name)")?.kind == .folder {

@@ -25,4 +25,7 @@ enum FolderListing {
             return text.utf8.elementsEqual(bytes) ? text : nil
         }
     }
+
+    /// Whether macOS creates files of this name in folders that a person opens or copies. They aren't content.
+    static func isOfMacOS(_ name: String) -> Bool { name == ".DS_Store" || name.hasPrefix("._") }
 }
