@@ -147,7 +147,7 @@ extension EmbeddedContent {
                     json.field("name", pack.name)
                     pack.unlock.write(to: &json)
                     if pack.isPurgeable { json.field("storage", ContentCatalog.Text.purgeable) }
-                    if let minimum = pack.minimumAppVersion { json.field("minimumAppVersion", minimum.description) }
+                    json.field("minimumAppVersion", ifPresent: pack.minimumAppVersion?.description)
                     json.field("version", pack.version)
                     json.field("installedSize", pack.installedSize)
                     json.field("files", pack.files) { json, file in
