@@ -41,7 +41,7 @@ extension PostgresConnection {
     ) throws(PostgresFailure) {
         let opening = DatabaseOpening(bundleID: bundleID, migrations: migrations)
         try transact(.alone) { () throws(PostgresFailure) in
-            // Another process may have created or migrated it in the meantime.
+            // Another process may have created or migrated the database in the meantime.
             if let header = try headerIfAny() {
                 if let objection = opening.requirements(for: address.fullName).objectionToNewer(
                     header, for: opening.use)

@@ -21,7 +21,7 @@ final class PostgresAnswer {
     var changes: Int { Int(String(cString: PQcmdTuples(result))) ?? 0 }
 
     /// The server's SQLSTATE and message; nil without an error.
-    var complaint: (state: String, message: String)? {
+    var serverError: (state: String, message: String)? {
         guard let state = PQresultErrorField(result, Self.sqlState) else { return nil }
         let message = PQresultErrorField(result, Self.primaryMessage).map { String(cString: $0) }
         return (String(cString: state), message ?? "")

@@ -23,7 +23,7 @@ extension DatabaseTransaction {
                 let known = try largeFacts?.decoded(try row.bytes(4))
                 let customer = try Customer(row, remembering: known ?? remembered[id])
                 guard !asStored, let note = try row.textIfPresent(7) else { return customer }
-                return try settled(customer, after: try UnfinishedPublication(note), isLocked: forUpdate)
+                return try applying(try UnfinishedPublication(note), to: customer, isLocked: forUpdate)
             }
             // An erased customer is merged into itself.
             guard next != id else { return nil }
@@ -32,7 +32,7 @@ extension DatabaseTransaction {
         throw .damaged("customer \(id) was merged in a circle")
     }
 
-    /// A column with the unfinished publication, or NULL without one. See `settled`.
+    /// A column with the unfinished publication, or NULL without one. See `applying`.
     package static let unfinishedPublicationColumn =
         "(SELECT value FROM progress WHERE name = '\(UnfinishedPublication.name)')"
 
