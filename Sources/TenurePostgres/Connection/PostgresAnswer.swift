@@ -29,7 +29,7 @@ final class PostgresAnswer {
 
     // PG_DIAG_SQLSTATE and PG_DIAG_MESSAGE_PRIMARY. Swift doesn't import these macros.
     private static let sqlState = Int32(UInt8(ascii: "C"))
-    private static let primaryMessage = Int32(UInt8(ascii: "M"))
+    static let primaryMessage = Int32(UInt8(ascii: "M"))
 
     /// The type of a parameter of a described statement.
     func parameterType(_ index: Int) -> Oid { PQparamtype(result, Int32(truncatingIfNeeded: index)) }
