@@ -102,8 +102,7 @@ package struct PostgresAddress: Sendable, Hashable {
     private static func parts(_ url: String) -> (address: String, query: String) {
         let afterUser = url.lastIndex(of: "@") ?? url.startIndex
         // If no `?` follows the last `@`, that `@` is in the query, so the first `?` begins the query.
-        let first = url.firstIndex(of: "?")
-        guard let mark = url[afterUser...].firstIndex(of: "?") ?? first else { return (url, "") }
+        guard let mark = url[afterUser...].firstIndex(of: "?") ?? url.firstIndex(of: "?") else { return (url, "") }
         return (String(url[..<mark]), String(url[url.index(after: mark)...]))
     }
 
