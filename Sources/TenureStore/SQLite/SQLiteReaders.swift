@@ -2,7 +2,7 @@ import CSQLite
 import Foundation
 import TenureCore
 
-/// The connections that read. In WAL mode they wait for no writer.
+/// The connections that read. With a write-ahead log, they wait for no writer.
 ///
 /// They are opened as needed and kept for the next caller: opening one reads the whole schema, which takes as long as
 /// hundreds of rows.
@@ -61,7 +61,7 @@ final class SQLiteReaders: Sendable {
         return connection
     }
 
-    /// Later callers get this error.
+    /// Closes the idle connections. Later callers get this error.
     func close(_ error: StoreError = .failed("the database is closed")) {
         let idle = state.withLock { state in
             defer { state = State(end: state.end ?? error) }

@@ -26,7 +26,7 @@ package struct SQLiteVacuum: Sendable {
                 throw .unusable(database: path, detail: "it contains no Tenure database; check the path")
             }
             let file = SQLiteFile.resolved(path)
-            // The lock ends here, because SQLite opens the database below.
+            // This lock ends immediately, because SQLite opens the database below.
             guard try SQLiteFileLock(path: file) != nil else { throw .busy }
             let before = Self.size(of: file)
             try vacuum(file)
