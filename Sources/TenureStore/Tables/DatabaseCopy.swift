@@ -27,12 +27,15 @@ package struct DatabaseCopy: Sendable {
     /// moved, so no service writes to the source afterward and the copy contains every acknowledged write.
     /// `summarize` runs on both sides before the target's transaction ends, and both summaries must be equal.
     ///
-    /// - Parameter place: the target's name for services that still use the source, without a password.
+    /// - Parameters:
+    ///   - place: the target's name for services that still use the source, without a password.
+    ///   - progress: called with the number of rows that were copied, and the number of all rows.
+    /// - Returns: the summary of the copy.
     package func run(
         from source: any Database, to target: any Database, at place: String, summarize: @escaping Summary,
         progress: @escaping @Sendable (Int64, Int64) -> Void = { _, _ in }
     ) async throws(StoreError) -> [String: DatabaseCopySum] {
-        // Throws if the source was moved already.
+        // An empty transaction throws if the source was moved already.
         try await source.write(locking: []) { _ in }
         let agreement = Agreement()
         async let mayBeMarked = send(source, at: place, summarize, progress, agreement)
@@ -120,8 +123,8 @@ package struct DatabaseCopy: Sendable {
 
     // MARK: The target
 
-    /// Writes the rows that the source sends, and returns the summary of the copy. Throws if it differs from the
-    /// source's.
+    /// Writes the rows that the source sends. Returns the summary of the copy, or throws if the source has another
+    /// summary.
     private func receive(
         into session: any DatabaseSession, _ summarize: Summary, _ agreement: Agreement
     ) throws(StoreError) -> [String: DatabaseCopySum] {

@@ -87,7 +87,7 @@ extension DatabaseTransaction {
         var facts = customer.facts
         facts.removePromises(of: ended)
         facts.add(restored)
-        guard isLocked else { return customer.knowing(facts) }
+        guard isLocked else { return customer.replacingFacts(with: facts) }
         try append(.promisesEnded, of: ended, to: customer, by: unfinished)
         try append(.promisesRestored, of: Set(restored.map(\.entitlement)), to: customer, by: unfinished)
         return try update(customer, to: facts)
