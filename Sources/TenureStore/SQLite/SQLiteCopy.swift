@@ -101,7 +101,7 @@ package struct SQLiteCopy {
     }
 
     private static func cannotWrite() -> Failure {
-        .cannotWrite(detail: String(cString: strerror(errno)).lowercased())
+        .cannotWrite(detail: systemMessage)
     }
 
     /// Flushes the folder of a file, so that a new, renamed or removed name survives a crash.

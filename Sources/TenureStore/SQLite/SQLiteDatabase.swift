@@ -88,7 +88,7 @@ package struct SQLiteDatabase: Database {
         guard !FileManager.default.fileExists(atPath: path) else { return }
         let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
-            throw .unavailable(path: path, detail: String(cString: strerror(errno)).lowercased())
+            throw .unavailable(path: path, detail: systemMessage)
         }
         _ = Foundation.close(descriptor)
     }

@@ -85,7 +85,7 @@ enum SQLiteFile {
         var status = stat()
         guard stat(path, &status) == 0 else {
             guard errno != ENOENT else { return 0 }
-            throw .unavailable(path: path, detail: String(cString: strerror(errno)).lowercased())
+            throw .unavailable(path: path, detail: systemMessage)
         }
         switch status.st_mode & S_IFMT {
         case S_IFREG: return Int64(status.st_size)
@@ -98,7 +98,7 @@ enum SQLiteFile {
     private static func beginsAsDatabase(_ path: String) throws(StoreError) -> Bool {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
-            throw .unavailable(path: path, detail: String(cString: strerror(errno)).lowercased())
+            throw .unavailable(path: path, detail: systemMessage)
         }
         defer { close(descriptor) }
         let magic = Array("SQLite format 3\0".utf8)

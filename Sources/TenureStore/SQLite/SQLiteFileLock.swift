@@ -22,7 +22,7 @@ final class SQLiteFileLock {
             let descriptor = open(path, O_RDWR | O_CLOEXEC)
             guard descriptor >= 0 else {
                 if errno == ENOENT { continue }
-                throw .unavailable(path: path, detail: String(cString: strerror(errno)).lowercased())
+                throw .unavailable(path: path, detail: systemMessage)
             }
             descriptors.append(descriptor)
             var lock = flock()
@@ -32,7 +32,7 @@ final class SQLiteFileLock {
             lock.l_len = range.length
             guard fcntl(descriptor, F_SETLK, &lock) == 0 else {
                 if errno == EAGAIN || errno == EACCES { return nil }
-                throw .unavailable(path: path, detail: String(cString: strerror(errno)).lowercased())
+                throw .unavailable(path: path, detail: systemMessage)
             }
         }
     }

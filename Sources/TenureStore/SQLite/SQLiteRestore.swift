@@ -127,7 +127,7 @@ package struct SQLiteRestore: Sendable {
     }
 
     private func cannotWrite(_ path: String) -> Failure {
-        .cannotWrite(path: path, detail: String(cString: strerror(errno)).lowercased())
+        .cannotWrite(path: path, detail: systemMessage)
     }
 }
 
