@@ -1,3 +1,5 @@
+import TenureCore
+
 /// Copies a whole database into an empty one of either kind, in one transaction on each side.
 ///
 /// All rows keep their numbers, and the copy gets the ID of the source. So access tokens, which contain both, stay valid.
@@ -82,7 +84,7 @@ package struct DatabaseCopy: Sendable {
         _ progress: @escaping @Sendable (Int64, Int64) -> Void, _ agreement: Agreement
     ) async -> Bool {
         let handover = agreement.pieces
-        let mayBeMarked = Handover<Bool>()
+        let mayBeMarked = Locked(false)
         do {
             // Keeps other transactions from writing.
             try await source.writeAlone { session throws(StoreError) in
@@ -112,13 +114,13 @@ package struct DatabaseCopy: Sendable {
                 try handover.give(.end(try summarize(session), try lastNumbers(in: session)))
                 _ = try agreement.isCopied.take()
                 try DatabaseHeader.markMoved(to: place, in: session)
-                try mayBeMarked.give(true)
+                mayBeMarked.withLock { $0 = true }
             }
             try agreement.isMarked.give(true)
         } catch {
             _ = agreement.fail(error)
         }
-        return !mayBeMarked.isEmpty
+        return mayBeMarked.withLock { $0 }
     }
 
     // MARK: The target

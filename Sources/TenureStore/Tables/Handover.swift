@@ -34,13 +34,6 @@ final class Handover<Piece: Sendable>: @unchecked Sendable {
         return waiting.removeFirst()
     }
 
-    /// Whether no value is waiting.
-    var isEmpty: Bool {
-        condition.lock()
-        defer { condition.unlock() }
-        return waiting.isEmpty
-    }
-
     /// Makes both sides throw an error. Returns the error that they throw: the first one.
     @discardableResult func fail(_ error: StoreError) -> StoreError {
         condition.lock()
