@@ -44,8 +44,7 @@ package struct DatabaseHeader: Sendable, Hashable {
     ///
     /// - Parameter place: where the content is now, without a password; nil removes the mark.
     package static func markMoved(to place: String?, in session: any DatabaseSession) throws(StoreError) {
-        try session.execute(
-            "UPDATE \(DatabaseTable.state) SET moved_to = $1", [place.map { .text($0) } ?? .null])
+        try session.execute("UPDATE \(DatabaseTable.state) SET moved_to = $1", [SQLValue(place)])
     }
 }
 

@@ -65,7 +65,6 @@ extension DatabaseTransaction {
     /// Stores into which customer a member is merged; nil separates it.
     func mergeMember(_ id: Int64, into parent: Int64?) throws(StoreError) {
         try session.execute(
-            "UPDATE customers SET merged_into = $1 WHERE id = $2",
-            [parent.map { .integer($0) } ?? .null, .integer(id)])
+            "UPDATE customers SET merged_into = $1 WHERE id = $2", [SQLValue(parent), .integer(id)])
     }
 }
