@@ -34,3 +34,24 @@ package struct DatabaseTransaction {
     /// `now` as columns store it: milliseconds since 1970.
     var milliseconds: SQLValue { .integer(now.millisecondsSince1970) }
 }
+
+extension DatabaseTransaction {
+    /// Runs a query for each batch of numbers, such as those of customers, and returns all rows. The query has the
+    /// placeholders `DatabaseTable.batchPlaces`.
+    func rows(_ sql: String, about ids: [Int64]) throws(StoreError) -> [SQLRow] {
+        var rows: [SQLRow] = []
+        for chunk in ids.chunks(of: DatabaseTable.batchSize) {
+            rows += try session.rows(sql, DatabaseTable.batch(Array(chunk)))
+        }
+        return rows
+    }
+
+    /// Runs a statement for each batch of numbers, with the same placeholders. Returns the number of changed rows.
+    @discardableResult func execute(_ sql: String, about ids: [Int64]) throws(StoreError) -> Int {
+        var count = 0
+        for chunk in ids.chunks(of: DatabaseTable.batchSize) {
+            count += try session.execute(sql, DatabaseTable.batch(Array(chunk)))
+        }
+        return count
+    }
+}
