@@ -60,15 +60,7 @@ extension SQLDialect {
     fileprivate func rendering(_ text: String) -> String {
         guard self == .postgres else { return text }
         var text = text
-        for (sqlite, postgres) in Self.inPostgres {
-            var rendered = ""
-            var rest = text[...]
-            while let range = rest.firstRange(of: sqlite) {
-                rendered += rest[..<range.lowerBound] + postgres
-                rest = rest[range.upperBound...]
-            }
-            text = rendered + rest
-        }
+        for (sqlite, postgres) in Self.inPostgres { text = text.replacing(sqlite, with: postgres) }
         return text
     }
 
