@@ -70,9 +70,8 @@ enum SQLiteFile {
 
     /// Whether both paths lead to one file.
     static func areSame(_ one: String, _ other: String) -> Bool {
-        var (first, second) = (stat(), stat())
-        guard stat(one, &first) == 0, stat(other, &second) == 0 else { return false }
-        return first.st_dev == second.st_dev && first.st_ino == second.st_ino
+        guard let identity = FileIdentity(path: one) else { return false }
+        return identity == FileIdentity(path: other)
     }
 
     /// Writes the log into the database and removes it. Returns false if another process has the database open.
