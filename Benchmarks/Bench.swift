@@ -5,7 +5,11 @@ import TenureCore
 import TenureJSON
 import TenureMint
 
-/// Measures all ratios, or the one that an argument names.
+/// Measures ratios: the cost of Tenure's code, divided by that of a *floor*, the least work that any implementation has
+/// to do on the same bytes. `Docs/performance.md` lists the ratios with their current values.
+///
+/// Without arguments, it measures all ratios except `scaling`. With the name of a ratio, it measures only that one. For
+/// each, it prints a line `ratio NAME VALUE GOAL`.
 @main enum Bench {
     static func main() async {
         do {
@@ -31,28 +35,28 @@ import TenureMint
             + [LargeSyncs.name, ContentDownloads.name] + ContentClients.names + [Scaling.name]
         if let only, !names.contains(only) {
             FileHandle.standardError.write(
-                Data("error: there is no ratio `\(only)`; there are \(names.joined(separator: ", "))\n".utf8))
+                Data("error: there is no ratio `\(only)`; name one of \(names.joined(separator: ", "))\n".utf8))
             exit(64)
         }
-        let bench = try Fixtures()
-        for name in ratios where only == nil || only == name { try bench.ratio(name).measure() }
+        let fixtures = try Fixtures()
+        for name in ratios where only == nil || only == name { try fixtures.ratio(name).measure() }
         if only == nil || only == ClientRatios.allows || only == ClientRatios.firstAnswer {
             try await ClientRatios.measure(only)
         }
         if only == nil || only == HTTPRatio.name { try HTTPRatio.measure() }
-        if only == nil || only == DurableSyncs.name { try await DurableSyncs.measure(bench) }
-        if only == nil || only == LargeSyncs.name { try await LargeSyncs.measure(bench) }
-        for name in Rehearsals.names where only == nil || only == name { try await Rehearsals.measure(name, bench) }
+        if only == nil || only == DurableSyncs.name { try await DurableSyncs.measure(fixtures) }
+        if only == nil || only == LargeSyncs.name { try await LargeSyncs.measure(fixtures) }
+        for name in Rehearsals.names where only == nil || only == name { try await Rehearsals.measure(name, fixtures) }
         if only == nil || only == ContentDownloads.name { try await ContentDownloads.measure() }
         for name in ContentClients.names where only == nil || only == name { try await ContentClients.measure(name) }
         if only == nil || only == PostgresRead.name { try PostgresRead.measure() }
         if only == nil || only == DatabaseGrowth.name { try DatabaseGrowth.measure() }
-        // It takes half an hour.
-        if only == Scaling.name { try await Scaling.measure(bench) }
+        // Measured only on request, because it takes half an hour.
+        if only == Scaling.name { try await Scaling.measure(fixtures) }
     }
 }
 
-/// Everything minted once.
+/// What several benchmarks share: an authority that signs artifacts, and a verifier that trusts it.
 struct Fixtures {
     let authority: TestAuthority
     let verifier: AppStoreVerifier
@@ -79,7 +83,7 @@ struct Fixtures {
         case "receipt-verify-small": return try receipt(name, purchases: 1, goal: "<=6")
         case "receipt-verify-large": return try receipt(name, purchases: 187, goal: "<=30")
         case "receipt-growth":
-            // Per purchase, so that 1 is linear.
+            // One receipt with 748 purchases against four with 187. A ratio of 1 means that the time grows linearly.
             let small = try mintReceipt(purchases: 187)
             let large = try mintReceipt(purchases: 748)
             return Ratio(
@@ -88,7 +92,7 @@ struct Fixtures {
                 floor: { for _ in 0..<4 { keep(try verifier.verifyReceipt(small, now: now)) } },
                 repetitions: 50, floorRepetitions: 50)
         case "json-escaped-names":
-            // Names are compared with each other. Escaped ones must not make that quadratic.
+            // The parser compares all names of an object. Decoding escaped names for each comparison would be slow.
             let plain = String(repeating: "a", count: 60)
             let escaped = Self.object { "\(plain)\\n\($0)" }
             let same = Self.object { "\(plain)bn\($0)" }
@@ -99,7 +103,7 @@ struct Fixtures {
         }
     }
 
-    /// An object with the maximum number of members for which names are compared in pairs.
+    /// A JSON object with 48 members, the most for which the parser compares names in pairs.
     private static func object(_ name: (Int) -> String) -> [UInt8] {
         Array("{\((0..<48).map { "\"\(name($0))\":0" }.joined(separator: ","))}".utf8)
     }
@@ -122,7 +126,8 @@ struct Fixtures {
         }
     }
 
-    /// One customer, four entitlements, three eras, five purchases.
+    /// The ratio of one call of `decide`: a customer with five purchases, and a policy with four entitlements and three
+    /// eras. The floor is one verification of a P-256 signature.
     private func decision(_ name: String) throws -> Ratio {
         let minter = JWSMinter(authority: authority, signedAt: now)
         var artifacts: [VerifiedArtifact] = [

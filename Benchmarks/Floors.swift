@@ -19,13 +19,15 @@ struct SignedBytes {
         struct Header: Decodable { let x5c: [String] }
         let header = try JSONDecoder().decode(Header.self, from: Self.decode(parts[0]))
         let leaf = try Certificate(derEncoded: Array(Data(base64Encoded: header.x5c[0]) ?? Data()))
-        guard let key = P256.Signing.PublicKey(leaf.publicKey) else { throw CocoaError(.coderInvalidValue) }
+        guard let key = P256.Signing.PublicKey(leaf.publicKey) else {
+            throw BenchmarkFailure("the leaf certificate has no P-256 key")
+        }
         self.key = key
     }
 
-    /// Takes the signer's key, which many JWSs share.
+    /// Uses a known key, so that the certificate in the header isn't parsed again for each of many JWSs.
     init(jws: [UInt8], signedBy key: P256.Signing.PublicKey) throws {
-        guard let dot = jws.lastIndex(of: UInt8(ascii: ".")) else { throw CocoaError(.coderInvalidValue) }
+        guard let dot = jws.lastIndex(of: UInt8(ascii: ".")) else { throw BenchmarkFailure("a JWS has no dot") }
         bytes = Array(jws[..<dot])
         signature = try P256.Signing.ECDSASignature(rawRepresentation: Self.decode(Array(jws[(dot + 1)...])))
         self.key = key

@@ -11,6 +11,7 @@ struct Ratio {
     let floor: () throws -> Void
     /// How often the work is repeated between two readings of the clock.
     let repetitions: Int
+    /// The same for the floor.
     let floorRepetitions: Int
 
     /// Runs work and floor in turn for several rounds. Prints the ratio of the medians of the thread's CPU time.
@@ -49,6 +50,7 @@ extension [Double] {
     }
 }
 
+/// The processor time of the current thread in seconds.
 func threadCPUTime() -> Double {
     var time = timespec()
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
@@ -66,5 +68,5 @@ extension Duration {
     var seconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
 }
 
-/// Keeps the optimizer from removing work.
+/// Uses a value, so that the optimizer can't remove the work that computes it.
 @inline(never) func keep<Value>(_ value: Value) {}

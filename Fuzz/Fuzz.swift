@@ -6,7 +6,7 @@ import TenureMint
     import Glibc
 #endif
 
-// What libFuzzer calls in a loop, and where it begins. C interfaces of compiler-rt.
+/// Starts libFuzzer, which calls `callback` with one input after the other. A C function of compiler-rt.
 @_silgen_name("LLVMFuzzerRunDriver")
 private func runDriver(
     _ argc: UnsafeMutablePointer<Int32>,
@@ -14,12 +14,14 @@ private func runDriver(
     _ callback: @convention(c) (UnsafePointer<UInt8>?, Int) -> Int32
 ) -> Int32
 
-/// Set once before the driver starts, and only read by its one thread.
+// Set once before libFuzzer starts, and only read by its one thread.
 nonisolated(unsafe) private var target: FuzzTarget = .appVersion
 nonisolated(unsafe) private var fixtures: FuzzFixtures?
 
-/// `tenure-fuzz TARGET [CORPUS...] [-libfuzzer=flags]`: mints a seed corpus for the target, and feeds it with inputs
-/// until a limit (`-runs=N`, `-max_total_time=S`) or until it crashes. Without a target it lists them.
+/// `tenure-fuzz TARGET [CORPUS...] [-libfuzzer=flags]` tests a reader of untrusted bytes with random inputs.
+///
+/// It mints valid inputs as seeds, and runs the target with variants of them until a limit (`-runs=N`,
+/// `-max_total_time=S`) or until it crashes. Without a target, it lists all targets.
 @main
 enum Fuzz {
     static func main() throws {
@@ -29,7 +31,7 @@ enum Fuzz {
             return
         }
         guard let chosen = FuzzTarget(rawValue: arguments[1]) else {
-            print("there is no target `\(arguments[1])`; without one they are listed")
+            print("there is no target `\(arguments[1])`; run `tenure-fuzz` without arguments to list the targets")
             print("usage: tenure-fuzz TARGET [CORPUS...] [-runs=N ...]")
             exit(64)
         }
@@ -40,15 +42,17 @@ enum Fuzz {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         }
         target = chosen
-        // The same in every run, so that signed inputs of the corpus stay valid, and findings can be repeated.
+        // Use the same authority in every run, so that signed inputs of the corpus stay valid, and findings can be
+        // repeated.
         let authority = try TestAuthority(keptIn: URL(fileURLWithPath: "authority"))
-        let made = try FuzzFixtures(folder: keys, authority: authority)
-        fixtures = made
+        let minted = try FuzzFixtures(folder: keys, authority: authority)
+        fixtures = minted
         arguments.remove(at: 1)
-        for (index, seed) in try chosen.seeds(from: made).enumerated() {
+        for (index, seed) in try chosen.seeds(from: minted).enumerated() {
             try Data(seed).write(to: seeds.appending(path: "seed-\(index)"))
         }
-        // An input that crashes is written into the present folder, or under `-artifact_prefix`.
+        // libFuzzer stores new inputs in the first folder of the corpus, so a folder of the user comes before the
+        // seeds. It writes an input that crashes to the current folder, or under `-artifact_prefix`.
         let hasCorpus = arguments.dropFirst().contains { !$0.hasPrefix("-") }
         if hasCorpus {
             arguments.append(seeds.path)

@@ -49,7 +49,7 @@ struct ClientBenchmark: Sendable {
         tenure = Tenure(setup)
     }
 
-    /// As the service writes them.
+    /// The catalog of products, as the service writes it.
     private static let products = """
         {"products":[{"id":"com.example.calculator.everything","grants":[{"entitlement":"everything"}]},\
         {"id":"com.example.calculator.yearly","grants":[{"entitlement":"everything"},{"entitlement":"cloud"}]}],\
@@ -60,7 +60,7 @@ struct ClientBenchmark: Sendable {
     private static let bundleID = "com.example.calculator"
     private static let device = UUID(uuid: (0xD1, 0xCE, 0, 0, 0, 0, 0x40, 0, 0x80, 0, 0, 0, 0, 0, 0, 0x01))
 
-    /// As the service writes it for a customer with two entitlements.
+    /// Returns an entitlement token as the service writes it for a customer with two entitlements.
     private static func entitlementToken(by signer: P256.Signing.PrivateKey, id: String, at now: Date) throws -> String
     {
         let header = #"{"alg":"ES256","kid":"\#(id)","typ":"tenure-entitlement+jwt"}"#
@@ -75,13 +75,13 @@ struct ClientBenchmark: Sendable {
         return signed + "." + Base64.urlSafe.text(try signer.signature(for: Data(signed.utf8)).rawRepresentation)
     }
 
-    /// The floor of both: one verification of a signature.
+    /// The floor of both ratios: one verification of a signature.
     func verify() -> Bool { key.isValidSignature(signature, for: digest) }
 
     /// Reads the stored state and returns the first answer: all that an app's start does before it can allow something.
     func firstAnswer() async -> Bool { await setup.allowsAtOnce("everything") }
 
-    /// Calls `allows` of a running client that many times. Returns how often it allowed.
+    /// Asks a running client `times` times whether it allows an entitlement. Returns how often it did.
     nonisolated(nonsending) func allows(_ times: Int) async -> Int {
         var count = 0
         for _ in 0..<times where await tenure.allows("everything") { count += 1 }

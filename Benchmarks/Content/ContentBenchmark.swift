@@ -6,7 +6,7 @@ import TenureContentPublishing
 import TenureHTTP
 import TenurePolicyFile
 
-/// A published folder, and clients that install from a web server.
+/// A published folder of content, and clients that install it from a web server.
 struct ContentBenchmark: Sendable {
     private let published: URL
     private let key = P256.Signing.PrivateKey()
@@ -17,9 +17,9 @@ struct ContentBenchmark: Sendable {
     init(published: URL) { self.published = published }
 
     struct Publication: Sendable {
-        /// The names of the files.
+        /// The name of the archive's file in the published folder.
         let archive: String
-        let manifest: String
+        /// The size of the archive in bytes.
         let archiveSize: Int64
     }
 
@@ -29,9 +29,7 @@ struct ContentBenchmark: Sendable {
         let version = try ContentPublisher(folder: published.path, key: key).publish(
             bundleID: "com.example.calculator", packs: [source]
         ).packs[0].version
-        return Publication(
-            archive: version.archive.description, manifest: version.manifest.description,
-            archiveSize: version.archiveSize)
+        return Publication(archive: version.archive.description, archiveSize: version.archiveSize)
     }
 
     /// Starts the client of a customer who has the pack's entitlement.
@@ -53,7 +51,7 @@ struct ContentClient: Sendable {
 
     init(_ tenure: Tenure) { self.tenure = tenure }
 
-    /// Returns when the newest version is installed.
+    /// Downloads and installs the newest version.
     func download() async throws {
         await tenure.content.refresh()
         try await tenure.content[ContentBenchmark.pack].download()

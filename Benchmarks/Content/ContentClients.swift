@@ -51,7 +51,10 @@ enum ContentClients {
                     let archive = target + "/archive"
                     _ = try Shell.run("curl", "-sSf", "-o", archive, "\(url.absoluteString)/\(publication.archive)")
                     let sum = try Shell.run("sha256sum", archive)
-                    guard sum.hasPrefix(publication.archive) else { throw CocoaError(.fileReadCorruptFile) }
+                    guard sum.hasPrefix(publication.archive) else {
+                        throw BenchmarkFailure(
+                            "the downloaded archive has the digest \(sum), not \(publication.archive)")
+                    }
                     _ = try Shell.run("tar", "-xf", archive, "-C", target)
                 }.seconds
             }
@@ -83,13 +86,13 @@ enum ContentClients {
             try FileManager.default.moveItem(atPath: "\(files)/\(number).caf", toPath: "\(files)/new/\(number).caf")
         }
         _ = try content.publish(files: URL(fileURLWithPath: files))
-        // Another start of the app.
+        // A new client, as after another start of the app.
         let client = try content.client(on: device, server: nginx.url)
         try await client.download()
         for path in ["7.caf", "new/3.caf", "new/11.caf", "0.caf"] {
             let installed = try Data(contentsOf: try await client.file(path))
             guard installed == (try Data(contentsOf: URL(fileURLWithPath: "\(files)/\(path)"))) else {
-                throw CocoaError(.fileReadCorruptFile)
+                throw BenchmarkFailure("the installed file `\(path)` differs from the published one")
             }
         }
         let sent = try nginx.bytesSent - before
@@ -98,9 +101,11 @@ enum ContentClients {
     }
 }
 
-/// A file that no file system can make smaller.
+/// Files of pseudo-random bytes, which no file system can compress.
 enum RandomFile {
+    /// Writes `size` bytes. The same seed gives the same bytes.
     static func write(_ size: Int, to path: String, seed: UInt64) throws {
+        // Marsaglia's xorshift with 64 bits.
         var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
         var words = [UInt64](repeating: 0, count: size / 8 + 1)
         for index in words.indices {
@@ -115,9 +120,9 @@ enum RandomFile {
     }
 }
 
-/// A tool of the system.
+/// Command-line tools, such as `curl`.
 enum Shell {
-    /// Returns its output.
+    /// Runs a tool that is found in `PATH`, and returns its standard output. Throws if the tool fails.
     @discardableResult static func run(_ arguments: String...) throws -> String {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -128,12 +133,9 @@ enum Shell {
         try process.run()
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw Failed(tool: arguments[0]) }
+        guard process.terminationStatus == 0 else {
+            throw BenchmarkFailure("`\(arguments[0])` failed with the status \(process.terminationStatus)")
+        }
         return text
-    }
-
-    struct Failed: Error, CustomStringConvertible {
-        let tool: String
-        var description: String { "`\(tool)` failed" }
     }
 }

@@ -13,14 +13,15 @@ enum ContentDownloads {
 
     // MARK: The service
 
-    /// Runs in a separate process: serves the content in a folder, and writes an access token.
+    /// Runs the service in a separate process. It serves the content in the folder that the argument names, and writes
+    /// an access token to the file `token` there.
     static func serve(_ arguments: [String]) async throws {
-        guard let folder = arguments.first else { throw CocoaError(.featureUnsupported) }
+        guard let folder = arguments.first else { throw BenchmarkFailure("`--serve-content` needs a folder") }
         var configuration = ServiceConfiguration(
             databasePath: folder + "/tenure.sqlite", policy: try Fixtures.policy())
         configuration.port = 0
         configuration.content = ContentSettings(folder: folder + "/published")
-        // Raises the limits that slow clients of one address would reach.
+        // All clients have the same address, so the default limit would refuse some of them.
         configuration.limits.connectionsPerAddress = 4 * slowClients
         let benchmark = try await CustomerBenchmark(
             configuration: configuration, downloadsPerCustomer: 2 * slowClients)
@@ -58,7 +59,7 @@ enum ContentDownloads {
         }
         guard let line = String(data: output.fileHandleForReading.availableData, encoding: .utf8),
             let port = Int(line.filter(\.isNumber))
-        else { throw CocoaError(.fileReadCorruptFile) }
+        else { throw BenchmarkFailure("the service didn't print its port; its errors are above") }
         let token = try String(contentsOfFile: folder + "/token", encoding: .utf8)
         let link = try link(port: port, token: token)
         let nginx = try Nginx(serving: published.path, state: folder + "/nginx")
@@ -76,7 +77,9 @@ enum ContentDownloads {
             let packs: [String: Links]
         }
         let content = try JSONDecoder().decode(Content.self, from: Data(result.utf8))
-        guard let link = content.packs[ContentBenchmark.pack]?.archive else { throw CocoaError(.fileReadCorruptFile) }
+        guard let link = content.packs[ContentBenchmark.pack]?.archive else {
+            throw BenchmarkFailure("the service offers no pack `\(ContentBenchmark.pack)`: \(result)")
+        }
         return link
     }
 
@@ -94,25 +97,29 @@ enum ContentDownloads {
         print("ratio \(name) \(format(ratios.median)) >=0.6")
     }
 
-    /// Bytes per second of all clients together.
+    /// Returns the bytes per second of all clients together. Each downloads `size` bytes.
     private static func throughput(_ side: (port: Int, path: String), size: Int) throws -> Double {
         let connections = try (0..<clients).map { _ in try Loopback(port: side.port) }
-        let counts = Counts()
+        let counts = Locked<[Int]>([])
         let start = ContinuousClock.now
         DispatchQueue.concurrentPerform(iterations: clients) { index in
             let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 16)
             defer { buffer.deallocate() }
             guard (try? connections[index].ask(for: side.path)) != nil else { return }
-            counts.add(connections[index].drain(into: buffer))
+            let count = connections[index].drain(into: buffer)
+            counts.withLock { $0.append(count) }
         }
         let elapsed = ContinuousClock.now - start
-        guard counts.downloads(ofAtLeast: size) == clients else { throw CocoaError(.fileReadCorruptFile) }
+        let complete = counts.withLock { $0.count { $0 >= size } }
+        guard complete == clients else {
+            throw BenchmarkFailure("only \(complete) of \(clients) downloads from port \(side.port) are complete")
+        }
         return Double(clients * size) / elapsed.seconds
     }
 
     // MARK: Slow clients
 
-    /// Measures the memory that 1,000 clients that read 4 KB a second take in addition.
+    /// Measures how much more memory the service needs while 1,000 clients read 4 KB a second each.
     private static func measureMemory(of process: Int32, _ port: Int, _ link: String) throws {
         raiseFileLimit()
         let before = try residentMemory(of: process)
@@ -126,25 +133,25 @@ enum ContentDownloads {
         var most = before
         for _ in 0..<20 {
             let closed = slow.count { $0.readAvailable(4096, into: buffer) == 0 }
-            guard closed == 0 else { throw Failed(reason: "the service closed \(closed) downloads") }
+            guard closed == 0 else { throw BenchmarkFailure("the service closed \(closed) downloads") }
             usleep(1_000_000)
             most = max(most, try residentMemory(of: process))
         }
         let metrics = try Shell.run("curl", "-sSf", "http://127.0.0.1:\(port)/metrics")
         guard metrics.contains("tenure_downloads_in_progress \(slowClients)\n") else {
-            throw Failed(reason: "not all downloads are in progress:\n\(metrics)")
+            throw BenchmarkFailure("not all downloads are in progress:\n\(metrics)")
         }
         withExtendedLifetime(slow) {}
         print("\(name): \(slowClients) slow clients; \(before / 1024) KB before, \(most / 1024) KB at most")
         print("ratio \(name)-kilobytes \(format(Double(most - before) / 1024 / Double(slowClients))) <=320")
     }
 
-    /// In bytes, as `/proc` reports it.
+    /// Returns the resident memory of a process in bytes, from Linux's `/proc`.
     private static func residentMemory(of process: Int32) throws -> Int {
         let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
         let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
         guard let kilobytes = line?.split(separator: " ").dropFirst().first.flatMap({ Int($0) }) else {
-            throw CocoaError(.fileReadCorruptFile)
+            throw BenchmarkFailure("`/proc/\(process)/status` has no `VmRSS`")
         }
         return kilobytes * 1024
     }
@@ -159,18 +166,5 @@ enum ContentDownloads {
         guard getrlimit(files, &limit) == 0 else { return }
         limit.rlim_cur = min(limit.rlim_max, 1 << 20)
         setrlimit(files, &limit)
-    }
-
-    struct Failed: Error, CustomStringConvertible {
-        let reason: String
-        var description: String { reason }
-    }
-
-    /// What the clients counted.
-    private final class Counts: Sendable {
-        private let counts = Locked<[Int]>([])
-
-        func add(_ count: Int) { counts.withLock { $0.append(count) } }
-        func downloads(ofAtLeast size: Int) -> Int { counts.withLock { $0.count { $0 >= size } } }
     }
 }

@@ -1,14 +1,19 @@
 import CSQLite
 import Foundation
 
-/// Makes a database of many millions of customers from a smaller one: it repeats each row with other IDs, in the order
-/// in which a service writes them. That takes minutes; filling takes most of an hour.
+/// Makes a database of millions of customers from a smaller one: it repeats each row with other IDs, in the order in
+/// which a service writes rows. Copying rows takes minutes, while storing as many customers takes most of an hour.
 ///
-/// A customer's facts keep their IDs. A rehearsal compares an ID in them only with others of the same customer.
+/// The IDs in a customer's facts aren't changed, because a rehearsal compares them only with each other.
 enum DatabaseOfMany {
+    /// How many customers one statement copies.
     private static let block = 10_000
 
-    /// `count`: a multiple of how many customers `path` has.
+    /// Makes the database, unless it exists.
+    ///
+    /// - Parameters:
+    ///   - count: the number of customers to make, a multiple of `base`.
+    ///   - path: the database to copy, with `base` customers.
     static func make(at target: String, of count: Int, from path: String, of base: Int) throws {
         guard !FileManager.default.fileExists(atPath: target) else { return }
         try execute("PRAGMA wal_checkpoint(TRUNCATE)", at: path)
@@ -31,6 +36,7 @@ enum DatabaseOfMany {
         try FileManager.default.moveItem(atPath: part, toPath: target)
     }
 
+    /// Returns the statements that copy customers with numbers above `start`, up to `end`.
     private static func rows(shiftedBy shift: Int, from start: Int, through end: Int) -> String {
         let range = "customer > \(start) AND customer <= \(end)"
         return """
@@ -49,13 +55,14 @@ enum DatabaseOfMany {
             """
     }
 
+    /// Opens a database, runs the preparations and `body`, and commits if a transaction is open.
     private static func execute(
         _ preparations: String..., at path: String, _ body: (OpaquePointer) throws -> Void = { _ in }
     ) throws {
         var opened: OpaquePointer?
         defer { sqlite3_close_v2(opened) }
         guard sqlite3_open_v2(path, &opened, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK, let opened else {
-            throw CocoaError(.fileReadUnknown)
+            throw BenchmarkFailure("SQLite can't open `\(path)`")
         }
         for preparation in preparations { try run(preparation, on: opened) }
         try body(opened)
@@ -64,8 +71,7 @@ enum DatabaseOfMany {
 
     private static func run(_ sql: String, on connection: OpaquePointer) throws {
         guard sqlite3_exec(connection, sql, nil, nil, nil) == SQLITE_OK else {
-            print("SQLite: \(String(cString: sqlite3_errmsg(connection)))")
-            throw CocoaError(.fileWriteUnknown)
+            throw BenchmarkFailure("SQLite: \(String(cString: sqlite3_errmsg(connection)))")
         }
     }
 }

@@ -6,7 +6,7 @@ import TenureStore
 
 @testable import TenureRehearsal
 
-/// A rehearsal of lines, and one of a database.
+/// The two kinds of rehearsals that are measured: of lines with signed artifacts, and of a service's database.
 struct RehearsalBenchmark: Sendable {
     private let policy: Policy
     private let anchors: TrustAnchors
@@ -18,7 +18,7 @@ struct RehearsalBenchmark: Sendable {
         self.now = now
     }
 
-    /// Reads and verifies lines on all cores, without deciding; returns how many count.
+    /// Reads and verifies lines on all cores, without deciding. Returns the number of usable lines.
     func verify(_ lines: [UInt8]) async throws -> Int {
         let cache = ChainCache(
             trust: try TrustConfiguration(anchors: [.production: anchors]),
@@ -52,13 +52,13 @@ struct RehearsalBenchmark: Sendable {
         return customers
     }
 
-    /// Adds invented customers to a database until it has that many. They got the app over five years, each in one of
-    /// the builds that were on sale then. A third has no purchases. They have the promises that the service would have
+    /// Adds invented customers to a database until it has `count`. They got the app over five years, each in a build
+    /// that was on sale then. A third of them has no purchases. They have the promises that the service would have
     /// made.
     func fill(databaseAt path: String, to count: Int) async throws {
         let store = Store(try SQLiteDatabase(path: path))
         let compiled = PolicyFile.compile(policy)
-        // No look-up here uses its digest.
+        // The benchmark doesn't look up the policy by its digest, so the digest is zeros.
         let policies = try await store.write(at: now, locking: [.policies]) {
             try $0.record(policy: compiled, sha256: Array(repeating: 0, count: 32))
         }
@@ -82,6 +82,7 @@ struct RehearsalBenchmark: Sendable {
         try await store.close()
     }
 
+    /// - Parameter version: the version of the policy, for promises.
     private func update(ofCustomer number: Int, version: Int64) -> CustomerUpdate {
         // Customers with adjacent numbers get different dates.
         let second = (number &* 7_919_993) % 157_680_000

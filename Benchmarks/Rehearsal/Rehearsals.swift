@@ -6,8 +6,8 @@ import TenureCore
 import TenureJSON
 import TenureMint
 
-/// The wall time of a rehearsal on all cores. The processor time of the whole process is printed beside it: other load
-/// on the machine changes it less.
+/// `rehearse-verify`, `rehearse-redecide` and `rehearse-growth`: the wall time of a rehearsal on all cores. The
+/// processor time of the whole process is printed too, because other load on the machine changes it less.
 enum Rehearsals {
     static let names = ["rehearse-verify", "rehearse-redecide", "rehearse-growth"]
 
@@ -21,7 +21,8 @@ enum Rehearsals {
         }
     }
 
-    /// 100,000 different app transactions of one signer, a line each, against as many bare verifications.
+    /// Reading and verifying 100,000 app transactions of one signer, one in each line, against as many bare
+    /// verifications.
     private static func verify(_ benchmark: RehearsalBenchmark, _ fixtures: Fixtures) async throws {
         let count = 100_000
         let minter = JWSMinter(authority: fixtures.authority, signedAt: fixtures.now)
@@ -39,13 +40,14 @@ enum Rehearsals {
         try await compare(
             "rehearse-verify", "<=1.08", of: count, floor: { try await verifyAll(bare) },
             ours: {
-                guard try await benchmark.verify(lines) == count else { throw CocoaError(.coderInvalidValue) }
+                let usable = try await benchmark.verify(lines)
+                guard usable == count else { throw BenchmarkFailure("\(usable) of \(count) lines are usable") }
             })
     }
 
     private static func verifyAll(_ all: [SignedBytes]) async throws {
         await withTaskGroup(of: Void.self) { group in
-            // As many at once as ours has under way.
+            // A rehearsal verifies two batches for each core at once. A batch of 256 KB has about 180 of these lines.
             var next = 0
             func add() {
                 let range = next..<min(next + 180, all.count)
@@ -68,6 +70,8 @@ enum Rehearsals {
             ours: { _ = try await benchmark.redecide(databaseAt: path) })
     }
 
+    /// Measures floor and work in turn, and prints the median of the ratios. `count` is the number of customers or
+    /// lines.
     private static func compare(
         _ name: String, _ goal: String, of count: Int, floor: () async throws -> Void, ours: () async throws -> Void
     ) async throws {
@@ -86,7 +90,7 @@ enum Rehearsals {
         print("ratio \(name) \(format(ratios.median)) \(goal)")
     }
 
-    /// The time for a customer among ten million, against one among ten thousand.
+    /// The time for each customer in a database of ten million, against that in one of ten thousand.
     private static func growth(_ benchmark: RehearsalBenchmark) async throws {
         let (few, some, many) = (10_000, 1_000_000, 10_000_000)
         let small = try await database(of: few, benchmark)
@@ -102,8 +106,9 @@ enum Rehearsals {
                 for _ in 0..<repetitions { _ = try await benchmark.redecide(databaseAt: small) }
             }
             let ofMany = try await spent {
-                guard try await benchmark.redecide(databaseAt: large) == many else {
-                    throw CocoaError(.coderInvalidValue)
+                let customers = try await benchmark.redecide(databaseAt: large)
+                guard customers == many else {
+                    throw BenchmarkFailure("`\(large)` has \(customers) customers instead of \(many)")
                 }
             }
             let each = (few: Double(few * repetitions) / 1e6, many: Double(many) / 1e6)
@@ -127,6 +132,7 @@ enum Rehearsals {
         return path
     }
 
+    /// Reads the columns that a rehearsal reads, and decodes nothing.
     private static func scan(_ path: String) throws {
         var connection: OpaquePointer?
         var statement: OpaquePointer?
@@ -137,7 +143,7 @@ enum Rehearsals {
         let sql = "SELECT realm, public_id, facts FROM customers WHERE merged_into IS NULL ORDER BY id"
         guard sqlite3_open_v2(path, &connection, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, nil) == SQLITE_OK,
             sqlite3_prepare_v2(connection, sql, -1, &statement, nil) == SQLITE_OK
-        else { throw CocoaError(.fileReadUnknown) }
+        else { throw BenchmarkFailure("SQLite can't read the customers in `\(path)`") }
         var sum: Int64 = 0
         while sqlite3_step(statement) == SQLITE_ROW {
             sum &+= sqlite3_column_int64(statement, 0)
@@ -151,14 +157,15 @@ enum Rehearsals {
     }
 
     private struct Spent {
+        /// The wall time in seconds.
         let seconds: Double
-        /// Of all threads of the process.
+        /// The processor time of all threads of the process, in seconds.
         let processor: Double
     }
 
     private static func spent(_ work: () async throws -> Void) async throws -> Spent {
         let (start, before) = (ContinuousClock.now, processCPUTime())
         try await work()
-        return Spent(seconds: (ContinuousClock.now - start) / .seconds(1), processor: processCPUTime() - before)
+        return Spent(seconds: (ContinuousClock.now - start).seconds, processor: processCPUTime() - before)
     }
 }

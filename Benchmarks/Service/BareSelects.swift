@@ -2,16 +2,16 @@ import TenureStore
 
 @testable import TenurePostgres
 
-/// The floor of the store's look-ups: one SELECT in a transaction for each customer, one at a time on each connection, nothing
-/// decoded.
+/// The floor of the store's look-ups: a transaction with one SELECT for each customer, one at a time on each
+/// connection. Nothing is decoded.
 struct BareSelects: Sendable {
     private let pool: PostgresPool
 
-    init(_ store: PostgresDatabase) {
-        pool = store.newPoolForLookups()
+    init(_ database: PostgresDatabase) {
+        pool = database.newPoolForLookups()
     }
 
-    /// Throws unless there is one such customer.
+    /// Selects the row of the customer with this number. Throws if there is no such customer.
     func select(_ id: Int64) async throws(StoreError) {
         let count = try await pool.run { connection throws(PostgresFailure) in
             var parameters = PostgresParameters()

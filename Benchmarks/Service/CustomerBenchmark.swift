@@ -8,34 +8,31 @@ import TenureStore
 
 @testable import TenureServer
 
-/// The service for `http-customer`: with a large database, access tokens, and a route that sends the same bytes from
-/// memory.
+/// The service for `http-customer`, `database-growth`, `postgres-read` and `content-nginx`: with a large database,
+/// access tokens, and routes that do only the work of the floor.
 struct CustomerBenchmark: Sendable {
     private let service: TenureService
     private let now: Date
-    /// The least work that reads one customer from the database.
+    /// Reads the row of a customer from a database server, and decodes nothing; nil for SQLite.
     private let select: (@Sendable (Int64) async throws -> Void)?
 
-    /// The floor: the bytes of one customer's response, from memory.
+    /// The route for the floor in SQLite: sends the bytes of one customer's response from memory.
     static let memoryPath = "/benchmark/memory"
     static let customerPath = "/v1/customer"
-    /// The floor of a database server: one bare SELECT of the customer whom the token names, and those bytes.
+    /// The route for the floor on a database server: runs one bare SELECT of the token's customer, then sends the same
+    /// bytes from memory.
     static let selectPath = "/benchmark/select"
 
-    /// - Parameter downloadsPerCustomer: how many downloads of content a customer may have at once; nil: the default.
+    /// - Parameters:
+    ///   - downloadsPerCustomer: how many downloads of content a customer may have at once; nil for the default.
+    ///   - store: the database to use; nil for the SQLite file of the configuration.
+    ///   - select: reads the row of a customer, for the route `selectPath`; nil for SQLite.
     init(
-        configuration: ServiceConfiguration, downloadsPerCustomer: Int? = nil
+        configuration: ServiceConfiguration, downloadsPerCustomer: Int? = nil, store: Store? = nil,
+        select: (@Sendable (Int64) async throws -> Void)? = nil
     ) async throws(ServiceError) {
         var configuration = configuration
         if let downloadsPerCustomer { configuration.downloadsPerCustomer = downloadsPerCustomer }
-        try await self.init(configuration: configuration, store: nil, select: nil)
-    }
-
-    /// Uses this database; nil: the SQLite file of the configuration.
-    init(
-        configuration: ServiceConfiguration, store: Store?, select: (@Sendable (Int64) async throws -> Void)?
-    ) async throws(ServiceError) {
-        var configuration = configuration
         // All requests come from one address.
         configuration.rateLimits.perAddress = .unlimited
         configuration.rateLimits.perToken = .unlimited
@@ -48,7 +45,7 @@ struct CustomerBenchmark: Sendable {
     func fill(to count: Int) async throws {
         let batch = 10_000
         var next = 1
-        // Steps find the last known number without a query that only a benchmark needs.
+        // Find the first missing number in steps. A query for it would be in the store only for this benchmark.
         while next <= count, try await service.store.lookUp(Int64(next)) != nil { next += batch }
         while next <= count {
             let updates = try (next..<min(next + batch, count + 1)).map { number in
@@ -66,7 +63,7 @@ struct CustomerBenchmark: Sendable {
         }
     }
 
-    /// A customer who bought the app; two of three also bought products in it.
+    /// Invents a customer who bought the app. Two of three customers also bought products in it.
     private func update(ofCustomer number: Int) throws -> CustomerUpdate {
         let id = String(704_000_000_000_000_000 + number)
         let bought = Date(timeIntervalSince1970: 1_300_000_000 + Double(number % 400_000_000))
@@ -96,7 +93,7 @@ struct CustomerBenchmark: Sendable {
     /// Returns access tokens of customers spread over 1 to `population`, valid for a day.
     func accessTokens(_ count: Int, ofCustomersUpTo population: Int) -> [String] {
         (0..<count).map { index in
-            // Steps of a large prime: consecutive requests read distant pages.
+            // Steps of a large prime make consecutive requests read distant pages of the database.
             let customer = Int64(1 + (index &* 7_919_993) % population)
             let token = AccessToken(
                 customer: customer, realm: Realm(.production), expiresAt: now.addingTimeInterval(86_400))

@@ -8,19 +8,15 @@ import TenureStore
 
 @testable import TenureServer
 
-/// The service for `durable-syncs` and `large-sync`: measures syncs that are stored and flushed, and the
+/// The service for `durable-syncs`, `large-sync` and `scaling`. It measures syncs that are stored and flushed, and the
 /// verification of their artifacts alone.
 struct DatabaseBenchmark: Sendable {
     private let service: TenureService
     private let sync: SyncService
     private let now: Date
 
-    init(configuration: ServiceConfiguration) async throws(ServiceError) {
-        try await self.init(configuration: configuration, store: nil)
-    }
-
-    /// Uses this database; nil: the SQLite file of the configuration.
-    init(configuration: ServiceConfiguration, store: Store?) async throws(ServiceError) {
+    /// - Parameter store: the database to use; nil for the SQLite file of the configuration.
+    init(configuration: ServiceConfiguration, store: Store? = nil) async throws(ServiceError) {
         service = try await TenureService(configuration, store: store)
         sync = try service.syncService()
         now = configuration.now()
@@ -44,7 +40,7 @@ struct DatabaseBenchmark: Sendable {
         return (ContinuousClock.now - start).seconds
     }
 
-    /// Returns the seconds that verifying them takes with as many threads as the syncs have.
+    /// Returns the seconds that verifying app transactions takes, with as many concurrent tasks as there are clients.
     func seconds(toVerify appTransactions: [[UInt8]], clients: Int) async throws -> Double {
         let verifier = sync.verifier
         let start = ContinuousClock.now
@@ -61,8 +57,12 @@ struct DatabaseBenchmark: Sendable {
         return (ContinuousClock.now - start).seconds
     }
 
-    /// Returns the seconds until one sync is written and its response encoded. Throws if the customer then has another
-    /// number of purchases. The receipt's hash must be of the same device.
+    /// Returns the seconds until one sync is written and its response is encoded.
+    ///
+    /// - Parameters:
+    ///   - receipt: a receipt with a hash of the same device.
+    ///   - purchases: the number of purchases that the customer must have afterward.
+    /// - Throws: `ServiceError` if the customer has another number of purchases, or the response reports problems.
     func seconds(
         toSync appTransaction: [UInt8], transactions: [[UInt8]]? = nil, receipt: [UInt8]? = nil, from device: UUID,
         purchases: Int
@@ -81,7 +81,8 @@ struct DatabaseBenchmark: Sendable {
         let seconds = (ContinuousClock.now - start).seconds
         guard answer.purchases.count == purchases, answer.problems.isEmpty, !json.bytes.isEmpty else {
             throw ServiceError.failed(
-                "the customer has \(answer.purchases.count) purchases in place of \(purchases): \(answer.problems)")
+                "the customer has \(answer.purchases.count) purchases instead of \(purchases); problems: \(answer.problems)"
+            )
         }
         return seconds
     }
@@ -109,7 +110,7 @@ struct DatabaseBenchmark: Sendable {
         }
     }
 
-    /// How many times the database was flushed.
+    /// How many times the database was flushed; 0 for PostgreSQL, which doesn't report it.
     var flushes: Int { (service.store.database as? SQLiteDatabase)?.groupsWritten ?? 0 }
 
     func close() async throws { try await service.store.close() }

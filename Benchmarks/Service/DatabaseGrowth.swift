@@ -1,6 +1,7 @@
 import Foundation
 
-/// `database-growth`: the time for a customer's response with five million customers, against ten thousand.
+/// `database-growth`: the time for the response about one customer in a database of five million customers, against
+/// that in a database of ten thousand.
 enum DatabaseGrowth {
     static let name = "database-growth"
 

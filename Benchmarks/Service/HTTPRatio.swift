@@ -10,9 +10,14 @@ enum HTTPRatio {
     static let population = 1_000_000
     private static let tokens = 20_000
 
-    /// Runs in a separate process: fills the database, writes tokens and serves.
+    /// Runs the service in a separate process: fills the database, writes access tokens and scripts for `wrk`, and
+    /// serves.
+    ///
+    /// - Parameter arguments: a folder for these files, the number of customers, and `sqlite` or `postgres`.
     static func serve(_ arguments: [String]) async throws {
-        guard arguments.count >= 2, let population = Int(arguments[1]) else { throw CocoaError(.featureUnsupported) }
+        guard arguments.count >= 2, let population = Int(arguments[1]) else {
+            throw BenchmarkFailure("`--serve` needs a folder and a number of customers")
+        }
         let folder = arguments[0]
         var configuration = ServiceConfiguration(
             databasePath: folder + "/tenure.sqlite", policy: try Fixtures.policy())
@@ -20,7 +25,7 @@ enum HTTPRatio {
         let isOnPostgres = arguments.contains(DatabaseKind.postgres.rawValue)
         if isOnPostgres { configuration.keysFolder = folder }
         let postgres = isOnPostgres ? try await PostgresBenchmark(configuration: configuration) : nil
-        // The server stops with the last reference.
+        // The PostgreSQL server stops when the last reference to it is gone.
         defer { withExtendedLifetime(postgres) {} }
         let benchmark: CustomerBenchmark
         if let postgres {
@@ -53,7 +58,8 @@ enum HTTPRatio {
                 seconds *= 2
             }
             _ = try load(memory, seconds: 2)
-            // Other virtual machines disturb for seconds: many short turns, each side first in half of them.
+            // Other virtual machines on the host disturb for seconds. So the turns are short and many, and each side is
+            // first in half of them.
             var ratios: [Double] = []
             for round in 0..<15 {
                 let customersFirst = round.isMultiple(of: 2)
@@ -69,10 +75,10 @@ enum HTTPRatio {
 
     enum DatabaseKind: String { case sqlite, postgres }
 
-    /// Runs a server with so many customers in a separate process.
+    /// Runs the service with `population` customers in a separate process.
     ///
     /// - Parameter body: gets the arguments of `wrk` that request customers, each time another one, and those that
-    ///   request the floor: the same bytes from memory, in PostgreSQL after one bare SELECT.
+    ///   request the floor: the same bytes from memory, and with PostgreSQL after one bare SELECT.
     static func withServer(
         of population: Int, named folderName: String, on database: DatabaseKind = .sqlite,
         _ body: ([String], [String]) throws -> Void
@@ -92,13 +98,13 @@ enum HTTPRatio {
         }
         guard let line = String(data: output.fileHandleForReading.availableData, encoding: .utf8),
             let port = Int(line.filter(\.isNumber))
-        else { throw CocoaError(.fileReadCorruptFile) }
+        else { throw BenchmarkFailure("the service didn't print its port; its errors are above") }
         try body(
             ["-s", folder + "/customers.lua", "http://127.0.0.1:\(port)"],
             ["-s", folder + "/floor.lua", "http://127.0.0.1:\(port)"])
     }
 
-    /// Requests per second with 64 connections.
+    /// Runs `wrk` with 64 connections, and returns the requests per second.
     static func load(_ arguments: [String], seconds: Int) throws -> Double {
         let wrk = Process()
         wrk.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -112,17 +118,12 @@ enum HTTPRatio {
             let number = Double(line.dropFirst("Requests/sec:".count).trimmingCharacters(in: .whitespaces)),
             !text.contains("Non-2xx")
         else {
-            throw LoadFailed(text: text)
+            throw BenchmarkFailure("`wrk` failed; `make bench` installs it: \(text)")
         }
         return number
     }
 
-    struct LoadFailed: Error, CustomStringConvertible {
-        let text: String
-
-        var description: String { "`wrk` failed; `make bench` installs it: \(text)" }
-    }
-
+    /// Returns a script for `wrk`, which requests the path with one token after the other.
     private static func script(_ folder: String, _ path: String) -> String {
         """
         local headers = {}

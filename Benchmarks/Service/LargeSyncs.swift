@@ -5,16 +5,17 @@ import TenureJSON
 import TenureMint
 import TenureServer
 
-/// `large-sync`: a customer grows to 20,000 purchases by receipts of 2,500, in SQLite and in PostgreSQL.
+/// `large-sync`: a customer grows to 20,000 purchases by syncs of eight receipts with 2,500 purchases each, in SQLite
+/// and in PostgreSQL.
 ///
 /// Three ratios for each:
-/// - the time for a purchase at 20,000 against that at 2,500
-/// - the longest ordinary sync of others meanwhile, against one when nothing else runs
-/// - the same while support grants and revokes, and erases that customer
+/// - the time for a new purchase, on average over all receipts against that in the first receipt
+/// - the longest sync of other customers while this one grows, against an ordinary sync when nothing else runs
+/// - the same while support grants and revokes an entitlement of this customer, and erases them
 enum LargeSyncs {
     static let name = "large-sync"
-    private static let bodies = 8
-    private static let purchasesOfBody = 2500
+    private static let receiptCount = 8
+    private static let purchasesPerReceipt = 2500
     private static let rounds = 3
 
     static func measure(_ fixtures: Fixtures) async throws {
@@ -35,13 +36,14 @@ enum LargeSyncs {
     private static func measure(_ syncs: DatabaseBenchmark, _ fixtures: Fixtures, named name: String) async throws {
         let customers = Customers(fixtures)
         // The first sync isn't measured, because it verifies the signers' certificates.
-        _ = try await grow(customers.next(), in: syncs, bodies: 2)
+        _ = try await grow(customers.next(), in: syncs, receipts: 2)
         var growths: [Double] = []
         for _ in 0..<rounds {
             let seconds = try await grow(customers.next(), in: syncs)
-            let perPurchase = seconds.map { $0 / Double(purchasesOfBody) * 1e6 }
-            growths.append(perPurchase.reduce(0, +) / Double(bodies) / perPurchase[0])
-            print("\(name): µs for each new purchase, body by body: \(perPurchase.map(format).joined(separator: ", "))")
+            let perPurchase = seconds.map { $0 / Double(purchasesPerReceipt) * 1e6 }
+            growths.append(perPurchase.reduce(0, +) / Double(receiptCount) / perPurchase[0])
+            let times = perPurchase.map(format).joined(separator: ", ")
+            print("\(name): µs for each new purchase, receipt by receipt: \(times)")
         }
         print("ratio \(name)-growth \(format(growths.median)) <=1.5")
 
@@ -55,11 +57,11 @@ enum LargeSyncs {
         for _ in 0..<rounds {
             let large = try customers.next()
             waits.append(
-                try await longest("while it grows", beside: customers, in: syncs, named: name) {
+                try await longest(during: "growth", beside: customers, in: syncs, named: name) {
                     _ = try await grow(large, in: syncs)
                 } / alone.median)
             waitsForSupport.append(
-                try await longest("of support and erasure", beside: customers, in: syncs, named: name) {
+                try await longest(during: "support and erasure", beside: customers, in: syncs, named: name) {
                     try await syncs.grantRevokeAndErase(appTransactionID: large.id)
                 } / alone.median)
         }
@@ -67,9 +69,9 @@ enum LargeSyncs {
         print("ratio \(name)-wait-support \(format(waitsForSupport.median)) <=20")
     }
 
-    /// Seconds of the longest ordinary sync of others while `body` runs.
+    /// Returns the seconds of the longest ordinary sync of other customers while `body` runs.
     private static func longest(
-        _ what: String, beside customers: Customers, in syncs: DatabaseBenchmark, named name: String,
+        during what: String, beside customers: Customers, in syncs: DatabaseBenchmark, named name: String,
         _ body: () async throws -> Void
     ) async throws -> Double {
         let others = Others(customers, in: syncs)
@@ -80,28 +82,28 @@ enum LargeSyncs {
         let longest = times.max() ?? 0
         print(
             """
-            \(name): \(what), \(elapsed): \(times.count) ordinary syncs, median \(format(times.median * 1e3)) ms, \
-            longest \(format(longest * 1e3)) ms
+            \(name): during \(what), which took \(elapsed): \(times.count) ordinary syncs, \
+            median \(format(times.median * 1e3)) ms, longest \(format(longest * 1e3)) ms
             """)
         return longest
     }
 
-    /// Seconds of each body.
+    /// Syncs a customer's receipts, one after the other. Returns the seconds that each sync took.
     private static func grow(
-        _ customer: Customer, in syncs: DatabaseBenchmark, bodies: Int = bodies
+        _ customer: Customer, in syncs: DatabaseBenchmark, receipts: Int = receiptCount
     ) async throws -> [Double] {
         var seconds: [Double] = []
-        for body in 0..<bodies {
-            let receipt = try customer.receipt(of: purchasesOfBody, from: body * purchasesOfBody)
+        for number in 0..<receipts {
+            let receipt = try customer.receipt(of: purchasesPerReceipt, from: number * purchasesPerReceipt)
             seconds.append(
                 try await syncs.seconds(
                     toSync: customer.appTransaction, receipt: receipt, from: MintedApp.device,
-                    purchases: (body + 1) * purchasesOfBody))
+                    purchases: (number + 1) * purchasesPerReceipt))
         }
         return seconds
     }
 
-    /// Syncs others, one after the other, until it is stopped.
+    /// Syncs other customers, one after the other, until it is stopped.
     private actor Others {
         private let customers: Customers
         private let syncs: DatabaseBenchmark
@@ -121,7 +123,7 @@ enum LargeSyncs {
         }
     }
 
-    /// Invented customers, each another one.
+    /// An endless series of invented customers.
     private final class Customers: Sendable {
         private let count = Locked(0)
         private let fixtures: Fixtures
@@ -158,11 +160,13 @@ enum LargeSyncs {
                 ])
         }
 
+        /// Syncs the app transaction and one purchase. Returns the seconds that it took.
         func ordinarySync(in syncs: DatabaseBenchmark) async throws -> Double {
             try await syncs.seconds(
                 toSync: appTransaction, transactions: [transaction], from: MintedApp.device, purchases: 1)
         }
 
+        /// Mints a receipt of `count` purchases, the first of which is the customer's purchase number `first`.
         func receipt(of count: Int, from first: Int) throws -> [UInt8] {
             try minter.mint { draft in
                 draft[Attribute.downloadID] = .number(UInt64(700_000_000_000_000 + number))

@@ -9,9 +9,6 @@ struct PostgresBenchmark: Sendable {
     /// Stops with the last reference to it.
     private let server: PostgresServer
 
-    /// The floor: one bare prepared SELECT of the token's customer, and a response from memory.
-    static let selectPath = CustomerBenchmark.selectPath
-
     /// Starts a server in a temporary folder. Throws where PostgreSQL isn't installed.
     init(configuration: ServiceConfiguration) async throws {
         server = try PostgresServer()

@@ -17,17 +17,21 @@ import TenureStore
 /// size ÷ one at the first size. `TENURE_SCALING_CUSTOMERS` is the last size.
 struct Scaling {
     static let name = "scaling"
+    /// How many customers one measurement syncs.
     private static let batch = 4096
     private static let clients = 64
 
     private let benchmark: DatabaseBenchmark
+    /// The kind of database: `sqlite` or `postgres`.
     private let kind: String
-    /// Process IDs of the database server.
+    /// Returns the process IDs of the database server; none for SQLite.
     private let server: () throws -> [Int32]
+    /// Returns the size of the database in bytes.
     private let size: () async throws -> Int64
-    /// Bytes of the write-ahead log since the database was created.
+    /// Returns how many bytes were written: in SQLite to the disk by this process, in PostgreSQL to the write-ahead
+    /// log.
     private let written: () async throws -> Int64
-    /// For many devices: syncs from one device wait for each other.
+    /// Minters for many devices, because syncs from one device wait for each other.
     private let minters: [(device: UUID, minter: JWSMinter)]
 
     static func measure(_ fixtures: Fixtures) async throws {
@@ -100,7 +104,8 @@ struct Scaling {
         print("ratio \(Self.name)-\(kind) \(format(final / first)) <=1.5")
     }
 
-    /// Processor time is in microseconds for each sync.
+    /// Syncs the customers with these numbers. Returns the processor time of this process and of the database server
+    /// for each sync, in microseconds, and the wall time of all syncs, in seconds.
     private func sync(_ numbers: Range<Int>) async throws -> (own: Double, server: Double, seconds: Double) {
         let requests = try numbers.map { number in
             let id = String(704_000_000_000_000_000 + number)
@@ -123,7 +128,7 @@ struct Scaling {
         return ((processCPUTime() - own) * scale, (try serverTime() - others) * scale, seconds)
     }
 
-    /// The processor time of the database server, in seconds, from Linux.
+    /// Returns the processor time of the database server in seconds, from Linux's `/proc`.
     private func serverTime() throws -> Double {
         var ticks = 0.0
         for process in try server() {
@@ -137,7 +142,7 @@ struct Scaling {
         return ticks / Double(sysconf(Int32(_SC_CLK_TCK)))
     }
 
-    /// By this process, from Linux.
+    /// The bytes that this process has written to disks, from Linux's `/proc`.
     private static var bytesWritten: Int64 {
         let text = (try? String(contentsOfFile: "/proc/self/io", encoding: .utf8)) ?? ""
         let line = text.split(separator: "\n").first { $0.hasPrefix("write_bytes:") }

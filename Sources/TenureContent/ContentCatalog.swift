@@ -80,6 +80,7 @@ package struct ContentCatalog: Sendable, Hashable {
     package let packs: [Pack]
 
     package static let maximumPacks = 100
+    /// The maximum number of versions of one pack.
     private static let maximumVersions = 100
 
     /// - Throws: `invalidCatalog` for a catalog that no client would read.
@@ -105,7 +106,10 @@ package struct ContentCatalog: Sendable, Hashable {
                 guard (1...PackManifest.maximumTextSize).contains(version.manifestSize),
                     (0...PackManifest.maximumPackSize).contains(version.installedSize),
                     (version.installedSize...PackManifest.maximumArchiveSize).contains(version.archiveSize)
-                else { throw .invalidCatalog("`\(pack.name)` has a size that is out of range") }
+                else {
+                    throw .invalidCatalog(
+                        "`\(pack.name)` has a `manifestSize`, `installedSize` or `archiveSize` that is out of range")
+                }
             }
         }
         let sorted = packs.sorted { $0.name < $1.name }
@@ -215,12 +219,12 @@ extension ContentCatalog.Pack {
             throw invalid("must have either `entitlement` or `product`")
         }
         guard text.storage == nil || text.storage == ContentCatalog.Text.purgeable else {
-            throw invalid("has an unknown value of `storage`, perhaps of a newer version of Tenure")
+            throw invalid("has an unknown value of `storage`; this version of Tenure reads only `purgeable`")
         }
         var versions: [ContentCatalog.Version] = []
         for version in text.versions {
             let minimum = version.minimumAppVersion.map { AppVersion($0) }
-            // The field is there, but it isn't a version.
+            // The outer optional is the field, and the inner one is its value as a version.
             if case .some(nil) = minimum { throw invalid("has a `minimumAppVersion` that isn't a dotted number") }
             versions.append(
                 ContentCatalog.Version(

@@ -18,9 +18,7 @@ package struct ContentDigest: Sendable, Hashable {
     /// - Parameter bytes: exactly 32 bytes. For any other number, the result is nil.
     package init?(_ bytes: some Collection<UInt8>) {
         guard bytes.count == Self.size else { return nil }
-        var words = SIMD4<UInt64>()
-        for (index, byte) in bytes.enumerated() { words[index / 8] = words[index / 8] << 8 | UInt64(byte) }
-        self.words = words
+        words = Self.words(of: bytes)
     }
 
     /// - Parameter text: 64 hexadecimal digits in lower case. For any other text, the result is nil.
@@ -42,10 +40,12 @@ package struct ContentDigest: Sendable, Hashable {
         self = hash.digest
     }
 
-    fileprivate init(_ digest: SHA256.Digest) {
+    fileprivate init(_ digest: SHA256.Digest) { words = Self.words(of: digest) }
+
+    private static func words(of bytes: some Sequence<UInt8>) -> SIMD4<UInt64> {
         var words = SIMD4<UInt64>()
-        for (index, byte) in digest.enumerated() { words[index / 8] = words[index / 8] << 8 | UInt64(byte) }
-        self.words = words
+        for (index, byte) in bytes.enumerated() { words[index / 8] = words[index / 8] << 8 | UInt64(byte) }
+        return words
     }
 
     package var bytes: [UInt8] {

@@ -62,7 +62,9 @@ package struct EmbeddedContent: Sendable, Hashable {
                     throw .invalidEmbeddedContent("the path `\(file.path.escapedForDisplay)` \(mistake)")
                 }
                 guard (0...PackManifest.maximumFileSize).contains(file.size) else {
-                    throw .invalidEmbeddedContent("`\(file.path)` has a size that is out of range")
+                    throw .invalidEmbeddedContent(
+                        "`\(file.path)` has a `size` of \(file.size); a file has 0 to \(PackManifest.maximumFileSize) bytes"
+                    )
                 }
                 total += file.size
             }
@@ -118,14 +120,15 @@ extension EmbeddedContent {
                     "`\(pack.name.escapedForDisplay)` must have either `entitlement` or `product`")
             }
             let minimum = pack.minimumAppVersion.map { AppVersion($0) }
-            // The field is there, but it isn't a version.
+            // The outer optional is the field, and the inner one is its value as a version.
             if case .some(nil) = minimum {
                 throw .invalidEmbeddedContent(
                     "`\(pack.name.escapedForDisplay)` has a `minimumAppVersion` that isn't a dotted number")
             }
             guard pack.storage == nil || pack.storage == ContentCatalog.Text.purgeable else {
                 throw .invalidEmbeddedContent(
-                    "`\(pack.name.escapedForDisplay)` has an unknown value of `storage`")
+                    "`\(pack.name.escapedForDisplay)` has an unknown value of `storage`; write `purgeable` or remove it"
+                )
             }
             packs.append(
                 Pack(
@@ -144,7 +147,7 @@ extension EmbeddedContent {
                     json.field("name", pack.name)
                     pack.unlock.write(to: &json)
                     if pack.isPurgeable { json.field("storage", ContentCatalog.Text.purgeable) }
-                    if let minimum = pack.minimumAppVersion { json.field("minimumAppVersion", minimum.description) }
+                    json.field("minimumAppVersion", ifPresent: pack.minimumAppVersion?.description)
                     json.field("version", pack.version)
                     json.field("installedSize", pack.installedSize)
                     json.field("files", pack.files) { json, file in

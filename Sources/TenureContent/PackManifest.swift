@@ -77,7 +77,9 @@ package struct PackManifest: Sendable, Hashable {
                 throw .invalidManifest("the path `\(file.path.escapedForDisplay)` \(mistake)")
             }
             guard (0...Self.maximumFileSize).contains(file.size) else {
-                throw .invalidManifest("`\(file.path)` is larger than 8 GiB")
+                throw .invalidManifest(
+                    "`\(file.path)` has a `size` of \(file.size); a file has 0 to \(Self.maximumFileSize) bytes"
+                )
             }
             total += file.size
             guard total <= Self.maximumPackSize else { throw .invalidManifest("its files have more than 64 GB") }
@@ -87,7 +89,7 @@ package struct PackManifest: Sendable, Hashable {
             }
             guard file.chunks.count == Int((file.size + Self.chunkSize - 1) / Self.chunkSize),
                 file.chunks.count != 1 || file.chunks[0] == file.digest
-            else { throw .invalidManifest("`\(file.path)` has the wrong number of `chunks` for its size") }
+            else { throw .invalidManifest("`\(file.path)` has `chunks` that don't match its `size` or its `sha256`") }
             end = Self.end(ofFileAt: file.offset, size: file.size)
         }
         guard archiveSize == end + Self.endSize else {
@@ -101,8 +103,9 @@ package struct PackManifest: Sendable, Hashable {
         self.archiveSize = archiveSize
     }
 
+    /// The size of a ustar block in bytes. A header takes one, and contents are padded to whole blocks.
     private static let blockSize: Int64 = 512
-    /// Two blocks of zeros.
+    /// The size of the archive's end: two blocks of zeros.
     private static let endSize: Int64 = 1024
 
     /// Returns the offset of a file's contents in the archive.

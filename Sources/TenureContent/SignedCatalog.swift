@@ -62,7 +62,7 @@ package struct SignedCatalog: Sendable, Hashable {
         return try SignedCatalog(try Contents(payload: Data(read.payload)), text: read.text).checked(for: bundleID)
     }
 
-    /// Returns this catalog. Throws `wrongApp` if it is for another app.
+    /// Returns the catalog. Throws `wrongApp` if it has another bundle ID.
     private func checked(for bundleID: String?) throws(ContentError) -> SignedCatalog {
         if let bundleID, catalog.bundleID != bundleID {
             throw .wrongApp(found: catalog.bundleID, wanted: bundleID)
@@ -94,7 +94,7 @@ package struct SignedCatalog: Sendable, Hashable {
             }
             guard (1...SignedPolicy.maximumCounter).contains(claims.counter),
                 (0...SignedPolicy.maximumCounter).contains(claims.iat)
-            else { throw .invalidCatalog("its counter or its time is out of range") }
+            else { throw .invalidCatalog("its `counter` (\(claims.counter)) or `iat` (\(claims.iat)) is out of range") }
             catalog = try ContentCatalog(content)
             counter = claims.counter
             issuedAt = Date(timeIntervalSince1970: Double(claims.iat))

@@ -7,29 +7,33 @@ package enum PublishingError: Error, Sendable, Hashable {
     /// Files of a pack can't be published. Each text names a file and the reason.
     case rejectedFiles([String])
     case unreadable(path: String, reason: String)
+    /// A file changed while it was read.
     case changed(path: String)
     case unwritable(path: String, reason: String)
     case diskFull(path: String)
     /// Another command is using the folder.
     case locked(folder: String)
+    /// The folder has no catalog.
     case notPublished(folder: String)
     /// The folder has a catalog that the key didn't sign, or that is damaged.
     case foreignCatalog(path: String, ContentError)
+    /// The counter isn't higher than that of the catalog in the folder.
     case counterTooLow(counter: Int64, previous: Int64)
+    /// Clients would reject the manifest, the catalog or `content.json`.
     case invalidContent(ContentError)
     /// The output folder is inside a pack's folder.
     case outputInPack(folder: String, pack: String)
     /// The folder for embedded content has files that Tenure didn't write.
     case foreignFiles(folder: String, name: String)
 
-    /// An error of the system's last call, by `errno`.
+    /// Creates the error for a failed system call that writes, by `errno`.
     static func writing(_ path: String) -> PublishingError {
         let code = errno
         return code == ENOSPC || code == EDQUOT
             ? .diskFull(path: path) : .unwritable(path: path, reason: Self.reason(code))
     }
 
-    /// An error of the system's last call, by `errno`.
+    /// Creates the error for a failed system call that reads, by `errno`.
     static func reading(_ path: String) -> PublishingError {
         .unreadable(path: path, reason: reason(errno))
     }

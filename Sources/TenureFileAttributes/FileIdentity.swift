@@ -33,6 +33,7 @@ package struct FileIdentity: Sendable, Hashable {
         self.init(status)
     }
 
+    /// Returns the identity of an open file. Nil if the system can't read it.
     package init?(descriptor: CInt) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return nil }

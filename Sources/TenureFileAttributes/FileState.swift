@@ -1,10 +1,12 @@
 import Foundation
 
-/// The state of a file: its identity, its size, and when it was last changed. An unchanged file has the same state.
+/// The state of a file: its identity, its size, and the time of its last change. Two equal states mean that the file
+/// wasn't changed in between.
 package struct FileState: Sendable, Hashable {
     private let identity: FileIdentity
     /// The size in bytes.
     package let size: Int64
+    // The time of the last change, since 1970.
     private let seconds: Int
     private let nanoseconds: Int
 
@@ -31,6 +33,7 @@ package struct FileState: Sendable, Hashable {
         self.init(status)
     }
 
+    /// Reads the state of an open file. Nil if the system can't read it; `errno` has the reason.
     package init?(descriptor: CInt) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return nil }

@@ -5,7 +5,7 @@ package struct FileStatus: Sendable, Hashable {
     /// The size in bytes.
     package let size: Int64
     /// The number of hard links.
-    package let names: Int
+    package let linkCount: Int
     /// The inode number, which is the same for all hard links of a file.
     package let identifier: UInt64
 
@@ -14,7 +14,7 @@ package struct FileStatus: Sendable, Hashable {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
         size = Int64(status.st_size)
-        names = Int(status.st_nlink)
+        linkCount = Int(status.st_nlink)
         identifier = UInt64(truncatingIfNeeded: status.st_ino)
     }
 }

@@ -8,11 +8,6 @@ package struct WholeFile: Sendable {
         self.path = path
     }
 
-    /// The bytes that were read.
-    package struct Contents: Sendable {
-        package let bytes: [UInt8]
-    }
-
     /// Returns the file's bytes; nil if there is no such file.
     ///
     /// Apps contain this code, and Apple requires a reason for `fstat` and similar calls. So the size comes from
@@ -21,7 +16,7 @@ package struct WholeFile: Sendable {
     /// - Parameters:
     ///   - most: the maximum size in bytes. If the file is larger, one byte more is returned, and the rest isn't read.
     ///   - inspect: called with the open file before it is read.
-    package func read(most: Int, inspect: (_ descriptor: CInt) -> Void = { _ in }) throws(FileFailure) -> Contents? {
+    package func read(most: Int, inspect: (_ descriptor: CInt) -> Void = { _ in }) throws(FileFailure) -> [UInt8]? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             if errno == ENOENT || errno == ENOTDIR { return nil }
@@ -49,7 +44,7 @@ package struct WholeFile: Sendable {
             }
         }
         guard isRead else { throw FileFailure(operation: "read", path: path) }
-        return Contents(bytes: bytes)
+        return bytes
     }
 
     /// Writes the contents to a temporary file in the same folder, flushes it and renames it.
@@ -60,10 +55,10 @@ package struct WholeFile: Sendable {
     package func write(
         _ contents: some ContiguousBytes, replacing: Bool, owner: (user: UInt32, group: UInt32)? = nil
     ) throws(FileFailure) {
-        let aside = "\(path).\(UInt64.random(in: .min ... .max))"
-        let descriptor = open(aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        let temporary = "\(path).\(UInt64.random(in: .min ... .max))"
+        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw FileFailure(operation: "create", path: path) }
-        defer { unlink(aside) }
+        defer { unlink(temporary) }
         if let owner, fchown(descriptor, owner.user, owner.group) != 0 {
             let failure = FileFailure(operation: "set the owner of", path: path)
             close(descriptor)
@@ -81,7 +76,7 @@ package struct WholeFile: Sendable {
         let failure = isWritten ? nil : FileFailure(operation: "write", path: path)
         close(descriptor)
         if let failure { throw failure }
-        let isNamed = replacing ? rename(aside, path) == 0 : (link(aside, path) == 0 || errno == EEXIST)
+        let isNamed = replacing ? rename(temporary, path) == 0 : (link(temporary, path) == 0 || errno == EEXIST)
         guard isNamed else { throw FileFailure(operation: "name", path: path) }
         // Flush the folder, too, so that the new name survives a loss of power.
         let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."

@@ -82,32 +82,33 @@ package struct JSONTape: Sendable, Hashable {
         let length = name.utf8CodeUnitCount
         return bytes.withUnsafeBytes { bytes in
             member(ofObjectAt: index) { member, node in
-                if node.kind == .escapedString { return isEscaped(member, name) }
+                if node.kind == .escapedString { return escapedName(at: member, is: name) }
                 guard Int(node.end &- node.start) == length, let base = bytes.baseAddress else { return false }
                 return memcmp(base + Int(node.start), name.utf8Start, length) == 0
             }
         }
     }
 
-    /// Whether the object at `index` has a name of `length` bytes, or one with escapes.
+    /// Whether the object at `index` has a name of `length` bytes, or one with escapes. If it hasn't, a caller needn't
+    /// look for any name of this length.
     package func mayHaveName(ofLength length: Int, inObjectAt index: Int) -> Bool {
         member(ofObjectAt: index) { _, node in
             node.kind == .escapedString || Int(node.end &- node.start) == length
         } != nil
     }
 
-    /// Returns the index of the value of the first member with a name that `isTheOne` accepts; nil if it accepts no name,
-    /// or if `index` isn't an object.
+    /// Returns the index of the value of the first member for which `matches` returns true. `matches` gets the index
+    /// and the node of the member's name. Returns nil if no name matches, or if `index` isn't an object.
     ///
     /// The parser guarantees that `next` is the index of a node or the end, and that nodes are within the bytes.
     @inline(__always)
-    private func member(ofObjectAt index: Int, where isTheOne: (Int, Node) -> Bool) -> Int? {
+    private func member(ofObjectAt index: Int, where matches: (Int, Node) -> Bool) -> Int? {
         guard index < nodes.count, nodes[index].kind == .object else { return nil }
         return nodes.withUnsafeBufferPointer { nodes in
             let end = Int(nodes[index].next)
             var member = index + 1
             while member + 1 < end {
-                if isTheOne(member, nodes[member]) { return member + 1 }
+                if matches(member, nodes[member]) { return member + 1 }
                 member = Int(nodes[member + 1].next)
             }
             return nil
@@ -126,8 +127,8 @@ package struct JSONTape: Sendable, Hashable {
         return objects
     }
 
-    /// Whether the name with escapes at `index` is `name`.
-    private func isEscaped(_ index: Int, _ name: StaticString) -> Bool {
+    /// Whether the name at `index`, which has escapes, is `name` after decoding.
+    private func escapedName(at index: Int, is name: StaticString) -> Bool {
         let wanted = UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
         return string(at: index).map { $0.utf8.elementsEqual(wanted) } ?? false
     }

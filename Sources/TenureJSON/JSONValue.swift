@@ -104,7 +104,7 @@ public struct JSONObject: Sendable, Hashable {
         /// The value, which may be an object or array again.
         public let value: JSONValue
 
-        /// Writes the name without escapes. They are added when the value becomes text.
+        /// Creates a member. `name` is the text without escapes; `JSONValue.bytes` adds them.
         public init(name: String, value: JSONValue) {
             self.name = name
             self.value = value
@@ -119,7 +119,7 @@ public struct JSONObject: Sendable, Hashable {
         self.members = members
     }
 
-    /// Decodes the object at an index of the tape; empty if there is another value.
+    /// Decodes the object at an index of the tape. The result is empty if another kind of value is there.
     package init(_ tape: JSONTape, at index: Int) {
         guard index < tape.nodes.count, tape.nodes[index].kind == .object else {
             members = []

@@ -13,13 +13,14 @@ extension Date {
     }
 
     init?(rfc3339 bytes: [UInt8]) {
-        self.init(rfc3339: bytes, in: bytes.indices, .written)
+        self.init(rfc3339: bytes, in: bytes.indices, .lenient)
     }
 
     /// How strictly a date is read.
     package enum TimestampForm: Sendable, Hashable {
-        /// For dates that people write: a space may replace the `T`, and seconds may be missing.
-        case written
+        /// For dates that people write: a space may replace the `T`, seconds may be missing, and a fraction is
+        /// truncated to milliseconds.
+        case lenient
         /// For dates that programs write: `T` and seconds are required, and a fraction is read to the nanosecond.
         case exact
     }
@@ -31,7 +32,7 @@ extension Date {
         guard let year = scanner.number(digits: 4), scanner.skip("-"),
             let month = scanner.number(digits: 2), scanner.skip("-"), (1...12).contains(month),
             let day = scanner.number(digits: 2), day >= 1, day <= GregorianCalendar.length(ofMonth: month, year: year),
-            scanner.skip("T") || scanner.skip("t") || (form == .written && scanner.skip(" ")),
+            scanner.skip("T") || scanner.skip("t") || (form == .lenient && scanner.skip(" ")),
             let hour = scanner.number(digits: 2), hour < 24, scanner.skip(":"),
             let minute = scanner.number(digits: 2), minute < 60
         else { return nil }
@@ -56,9 +57,10 @@ extension Date {
         // be written and read again.
         guard Self.secondsOfFourDigitYears.contains(seconds) else { return nil }
         switch form {
-        case .written:
-            // Add a small part, because a decimal fraction may be slightly smaller in binary.
-            let milliseconds = Int64(fraction * 1000 + 1e-6)
+        case .lenient:
+            // This truncates. A fraction of whole milliseconds, such as .029, never gives a smaller product than in
+            // decimal.
+            let milliseconds = Int64(fraction * 1000)
             self.init(timeIntervalSince1970: Double(seconds * 1000 + milliseconds) / 1000)
         case .exact: self.init(timeIntervalSince1970: Double(seconds) + fraction)
         }
@@ -75,7 +77,7 @@ extension Date {
         return text.withBytes { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Appends `rfc3339`.
+    /// Appends the text of `rfc3339` without creating a string.
     func appendRFC3339(to text: inout UTF8Builder) {
         // Replace infinities and dates beyond about ±95,000 years with the nearest date in that range.
         let seconds = timeIntervalSince1970
@@ -117,7 +119,7 @@ extension Int64 {
     }
 }
 
-/// Scans the bytes of a timestamp. It is fast, because a receipt may have hundreds of them.
+/// Scans the bytes of a timestamp. It works on bytes for speed, because a receipt may have hundreds of timestamps.
 private struct TimestampScanner {
     let bytes: [UInt8]
     var position: Int

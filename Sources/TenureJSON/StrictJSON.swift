@@ -1,7 +1,7 @@
 /// Checks a whole JSON text before `JSONDecoder` decodes it.
 ///
-/// Parsers may read texts with duplicate names, invalid UTF-8 or another encoding differently, and PostgreSQL can't
-/// store NUL. So such texts are rejected.
+/// It rejects duplicate names, invalid UTF-8 and other encodings, because other parsers may read them differently. It
+/// rejects NUL, because PostgreSQL can't store it.
 package enum StrictJSON {
     /// Returns what is wrong with the text; nil if it is valid.
     package static func error(in bytes: some Collection<UInt8>) -> JSONError? {

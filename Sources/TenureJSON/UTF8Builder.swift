@@ -50,7 +50,7 @@ package struct UTF8Builder: ~Copyable {
         end += range.count
     }
 
-    /// Appends bytes up to the first one that JSON escapes. Returns their number.
+    /// Appends bytes up to the first one that JSON escapes. Returns the number of appended bytes.
     package mutating func appendPlain(_ text: UnsafeBufferPointer<UInt8>) -> Int {
         reserve(text.count)
         let source = UnsafeRawBufferPointer(text)

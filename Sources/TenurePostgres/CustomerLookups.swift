@@ -32,13 +32,16 @@ final class CustomerLookups: Sendable {
         case customer(Customer)
         /// The customer was merged into another.
         case another(Int64)
-        /// See `DatabaseTransaction.settled`.
-        case unsettled
+        /// The customer must be read in a transaction that applies an unfinished publication; see
+        /// `DatabaseTransaction.applying`.
+        case awaitsPublication
     }
 
+    /// The maximum number of connections that answer look-ups of one app at once.
     private static let connections = 2
+    /// The maximum number of look-ups in one transaction.
     private static let maximumGroupSize = 64
-    /// How long one app keeps a connection.
+    /// How long one app keeps a connection while other apps may wait for it.
     private static let turn = Duration.milliseconds(20)
     /// The longest chain of merges. The limit ends a damaged chain that runs in a circle.
     private static let maximumChainLength = 100
@@ -51,9 +54,10 @@ final class CustomerLookups: Sendable {
 
     /// Returns the customer with this number, or the one into which it was merged.
     ///
-    /// - Parameter settled: reads the customer in a separate transaction. Used while a publication is unfinished.
+    /// - Parameter readInTransaction: reads the customer in a separate transaction. Used while a publication is
+    ///   unfinished.
     func customer(
-        _ id: Int64, settled: (Int64) async throws(StoreError) -> Customer?
+        _ id: Int64, readInTransaction: (Int64) async throws(StoreError) -> Customer?
     ) async throws(StoreError) -> Customer? {
         var id = id
         for _ in 0..<Self.maximumChainLength {
@@ -63,7 +67,7 @@ final class CustomerLookups: Sendable {
             // A customer that is merged into itself was erased.
             case .another(id): return nil
             case .another(let other): id = other
-            case .unsettled: return try await settled(id)
+            case .awaitsPublication: return try await readInTransaction(id)
             }
         }
         throw .damaged("customer \(id) was merged in a circle")
@@ -101,7 +105,7 @@ final class CustomerLookups: Sendable {
             fail: { error in self.fail(with: error) })
     }
 
-    /// The next group. If it is empty, this connection's work is done.
+    /// Takes the next group of look-ups. If the group is empty, the connection isn't busy anymore.
     private func next() -> [Lookup] {
         queue.withLock { queue in
             let group = Array(queue.waiting.prefix(Self.maximumGroupSize))
@@ -182,10 +186,11 @@ final class CustomerLookups: Sendable {
         return ids.map { found[$0] ?? .success(.notFound) }
     }
 
-    /// Reads a customer from libpq's memory, which is valid as long as the answer.
+    /// Reads a customer from libpq's memory, which is valid as long as the answer. The numbers are positions in
+    /// `columns`.
     private static func read(_ id: Int64, in row: Int, of answer: PostgresAnswer) throws(StoreError) -> Found {
         if let other = answer.integer(row, 5) { return .another(other) }
-        if answer.bytes(row, 7) != nil { return .unsettled }
+        if answer.bytes(row, 7) != nil { return .awaitsPublication }
         guard let code = answer.integer(row, 1).flatMap({ UInt8(exactly: $0) }), let realm = Realm(code: code) else {
             throw .damaged("a customer belongs to no known realm")
         }

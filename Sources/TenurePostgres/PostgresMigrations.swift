@@ -9,7 +9,7 @@ extension PostgresConnection {
     func open(_ opening: DatabaseOpening) throws(PostgresFailure) -> [UInt8] {
         let requirements = opening.requirements(for: address.fullName)
         var header = try transact(.reading) { () throws(PostgresFailure) in try headerIfAny() }
-        if let header, let objection = requirements.objectionToNewer(header, for: opening.use) {
+        if let header, let objection = requirements.objectionBeforeMigration(to: header, for: opening.use) {
             throw PostgresFailure(objection)
         }
         if header != nil, opening.mustBeNew { throw PostgresFailure(.exists(address.fullName)) }
@@ -41,10 +41,10 @@ extension PostgresConnection {
     ) throws(PostgresFailure) {
         let opening = DatabaseOpening(bundleID: bundleID, migrations: migrations)
         try transact(.alone) { () throws(PostgresFailure) in
-            // Another process may have created or migrated it in the meantime.
+            // Another process may have created or migrated the database in the meantime.
             if let header = try headerIfAny() {
-                if let objection = opening.requirements(for: address.fullName).objectionToNewer(
-                    header, for: opening.use)
+                if let objection = opening.requirements(for: address.fullName).objectionBeforeMigration(
+                    to: header, for: opening.use)
                 {
                     throw PostgresFailure(objection)
                 }

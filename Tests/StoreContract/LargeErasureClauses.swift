@@ -299,7 +299,7 @@ private struct LargePerson {
             let claimed = try await base.claimDeliveries(to: endpoint.name, at: Sample.now, limit: 1, lease: 1)
             for delivery in claimed {
                 try await base.write(at: Sample.now) {
-                    try $0.settle(delivery, as: .failed(status: 500, detail: "no", retryAt: Sample.now))
+                    try $0.recordAttempt(of: delivery, .failed(status: 500, detail: "no", retryAt: Sample.now))
                 }
             }
         }

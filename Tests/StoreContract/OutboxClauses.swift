@@ -94,7 +94,7 @@ extension StoreClause {
                 "one endpoint with its message; the other had a heartbeat")
             try expect(try await store.claim("gone", at: 1e6).isEmpty, "its messages are dropped")
             let kept = try unwrap(try await store.claim("stays", at: 1e6).first, "the other's message stays")
-            try await store.write(at: later) { try $0.settle(kept, as: .delivered(status: 200)) }
+            try await store.write(at: later) { try $0.recordAttempt(of: kept, .delivered(status: 200)) }
             try expect(
                 try await store.pruneMessages(before: since, limit: 10) == 1, "and the delivered message is removed")
             try expect(
@@ -193,10 +193,11 @@ extension StoreClause {
             try expect(second.map(\.attempt) == [2], "its end frees it")
             // The first worker was only slow. Its result is logged, and the second worker's result applies.
             try await store.write(at: Sample.now) {
-                try $0.settle(try unwrap(first.first, "1"), as: .failed(status: nil, detail: "late", retryAt: nil))
+                try $0.recordAttempt(
+                    of: try unwrap(first.first, "1"), .failed(status: nil, detail: "late", retryAt: nil))
             }
             try await store.write(at: Sample.now) {
-                try $0.settle(try unwrap(second.first, "2"), as: .delivered(status: 204))
+                try $0.recordAttempt(of: try unwrap(second.first, "2"), .delivered(status: 204))
             }
             let delivery = try unwrap(try await store.outbox().first?.deliveries.first, "a delivery")
             try expect(delivery.deliveredAt == Sample.now && delivery.nextAttempt == nil, "delivered")
@@ -218,14 +219,14 @@ extension StoreClause {
             let retry = Sample.now.addingTimeInterval(100)
             for delivery in first {
                 try await store.write(at: Sample.now) {
-                    try $0.settle(delivery, as: .failed(status: 500, detail: "no", retryAt: retry))
+                    try $0.recordAttempt(of: delivery, .failed(status: 500, detail: "no", retryAt: retry))
                 }
             }
             try expect(try await store.claim("a", at: 99).isEmpty, "the second waits for the first")
             let again = try await store.claim("a", at: 100)
             try expect(again.map(\.message.event) == first.map(\.message.event), "the same two")
             for delivery in again {
-                try await store.write(at: Sample.now) { try $0.settle(delivery, as: .delivered(status: 200)) }
+                try await store.write(at: Sample.now) { try $0.recordAttempt(of: delivery, .delivered(status: 200)) }
             }
             try expect(try await store.claim("a", at: 100).count == 1, "then the second")
         },
@@ -236,7 +237,7 @@ extension StoreClause {
             }
             let delivery = try unwrap(try await store.claim("a").first, "a delivery")
             try await store.write(at: Sample.now) {
-                try $0.settle(delivery, as: .failed(status: nil, detail: "no", retryAt: nil))
+                try $0.recordAttempt(of: delivery, .failed(status: nil, detail: "no", retryAt: nil))
             }
             try expect(try await store.claim("a", at: 1e6).isEmpty, "abandoned")
             try await store.listen(
@@ -264,7 +265,7 @@ extension StoreClause {
             let later = Sample.now.addingTimeInterval(1)
             try expect(try await store.pruneMessages(before: later, limit: 10) == 0, "its delivery waits")
             let delivery = try unwrap(try await store.claim("a").first, "a delivery")
-            try await store.write(at: Sample.now) { try $0.settle(delivery, as: .delivered(status: 200)) }
+            try await store.write(at: Sample.now) { try $0.recordAttempt(of: delivery, .delivered(status: 200)) }
             try expect(try await store.pruneMessages(before: Sample.now, limit: 10) == 0, "not so old")
             try expect(try await store.pruneMessages(before: later, limit: 10) == 1, "gone")
             try expect(try await store.outbox().isEmpty, "all of it")

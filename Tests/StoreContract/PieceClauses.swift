@@ -186,7 +186,7 @@ extension StoreClause {
             let outcome = try await store.publishOver(evaluation, base: start.id) { subject in
                 PublicationImpact(loses: subject.customer.facts.purchases.count == 200)
             }
-            try expect(outcome == .takes(1), "as they are now: \(outcome)")
+            try expect(outcome == .tooManyLosing(1), "as they are now: \(outcome)")
         },
     ]
 }

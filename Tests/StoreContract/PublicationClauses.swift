@@ -52,7 +52,7 @@ extension StoreClause {
                 try expectSame(subject.customer.id, new.id)
                 return PublicationImpact(loses: true)
             }
-            try expect(outcome == .takes(2), "the new one counts")
+            try expect(outcome == .tooManyLosing(2), "the new one counts")
             // Customers who changed since the evaluation may not lose anything more.
             _ = try await store.record(SupportGrant(.grant, of: "everything", date: Sample.now), for: before.id)
             let second = try await store.attempt([2], after: start, evaluation: evaluation, allowance: 1) { subject in
@@ -76,7 +76,7 @@ extension StoreClause {
                 PublicationImpact(gains: true)
             }
             let refused = try await store.attempt([2], after: start, evaluation: evaluation, gainAllowance: 1, gains)
-            try expect(refused == .gives(2), "the new one counts")
+            try expect(refused == .tooManyGaining(2), "the new one counts")
             try expect(try await store.read { try $0.publications() }.count == 1, "nothing was published")
             let bounded = try await store.attempt([2], after: start, evaluation: evaluation, gainAllowance: 2, gains)
             guard case .published(let publication) = bounded else {
@@ -104,7 +104,7 @@ extension StoreClause {
             let merged = try await store.attempt([2], after: start, evaluation: evaluation) { _ in
                 PublicationImpact(loses: true)
             }
-            try expect(merged == .takes(1), "the merged customers count once")
+            try expect(merged == .tooManyLosing(1), "the merged customers count once")
             _ = try await store.perform(
                 RequestedChange(.erase, actor: "ada", at: Sample.now), on: .number(one.id),
                 by: Sample.rederivation)
@@ -144,7 +144,7 @@ extension StoreClause {
             let taken = try await store.attempt(
                 [3], after: try unwrap(try await store.read { try $0.publication() }, "the second"), evaluation: next
             ) { subject in PublicationImpact(loses: subject.customer.id == late.id) }
-            try expect(taken == .takes(1), "a customer who came meanwhile is checked")
+            try expect(taken == .tooManyLosing(1), "a customer who came meanwhile is checked")
         },
         StoreClause("links, transfers and erasures don't prevent a publication, and its counts are exact") { store in
             let start = try await store.write(at: Sample.now, locking: [.policies]) {
@@ -173,7 +173,7 @@ extension StoreClause {
             }
             let all = checked.withLock { $0 }
             try expect(
-                transferred == .takes(all.count), "the customer that has the acquisition now is evaluated")
+                transferred == .tooManyLosing(all.count), "the customer that has the acquisition now is evaluated")
             try expect(all.contains(one.id), "and the one that had it before: \(all)")
             mark = try await store.write { try $0.position() }
             var evaluation = PublicationEvaluation(at: mark)
@@ -218,7 +218,7 @@ extension StoreClause {
                 }
             }
             try expect(try await outcome(limit: 2) == .behind, "too many")
-            try expect(try await outcome(limit: 3) == .takes(3), "few enough")
+            try expect(try await outcome(limit: 3) == .tooManyLosing(3), "few enough")
             let position = evaluation.position
             let changes = try await store.write { try $0.changes(since: position) }
             evaluation.apply(changes)

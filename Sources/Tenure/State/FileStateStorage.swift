@@ -55,7 +55,7 @@ package struct FileStateStorage: StateStorage {
     private func contents(of file: WholeFile) throws -> Data? {
         guard let contents = try file.read(most: SealedState.maximumSize) else { return nil }
         // The client never writes a larger file. Empty data has no valid seal, so the state is rejected.
-        return contents.bytes.count <= SealedState.maximumSize ? Data(contents.bytes) : Data()
+        return contents.count <= SealedState.maximumSize ? Data(contents) : Data()
     }
 }
 

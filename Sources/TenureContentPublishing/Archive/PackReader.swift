@@ -21,6 +21,7 @@ struct PackReader {
         }
     }
 
+    /// The size of the buffer in bytes. It divides the size of a chunk, because `FileHashes` needs that.
     private static let bufferSize = 1 << 20
 
     /// The size that the archive will have, in bytes.
@@ -98,7 +99,7 @@ struct PackReader {
     }
 }
 
-/// The digest of a file and of its chunks. Pieces must not cross the end of a chunk.
+/// Computes the digests of a file and of its chunks. The bytes of one `update` must not cross the end of a chunk.
 private struct FileHashes {
     private var whole = ContentHash()
     private var chunk = ContentHash()

@@ -23,27 +23,28 @@ package struct ContentEmbedder: Sendable {
         try NewFolder.make(parent)
         try recover(target.path, in: parent, prefix)
         let exists = try checkExisting()
-        let aside = "\(parent)/\(prefix)\(UInt64.random(in: .min ... .max))"
-        try NewFolder.make(aside)
-        defer { try? FileManager.default.removeItem(atPath: aside) }
+        let new = "\(parent)/\(prefix)\(UInt64.random(in: .min ... .max))"
+        try NewFolder.make(new)
+        defer { try? FileManager.default.removeItem(atPath: new) }
         return try withoutActuallyEscaping(progress) { progress throws(PublishingError) in
-            try FolderLock.hold(aside, flags: Self.folderFlags, in: folder) { () throws(PublishingError) in
-                let content = try write(sources, to: aside, progress)
-                if exists { try replace(target.path, by: aside) } else { try move(aside, to: target.path) }
+            try FolderLock.hold(new, flags: Self.folderFlags, in: folder) { () throws(PublishingError) in
+                let content = try write(sources, to: new, progress)
+                if exists { try replace(target.path, by: new) } else { try move(new, to: target.path) }
                 return content
             }
         }
     }
 
+    /// The flags with which a folder is opened to lock it.
     private static let folderFlags = O_RDONLY | O_DIRECTORY
 
     /// Writes all packs and `content.json` to the new folder.
     private func write(
-        _ sources: [PackSource], to aside: String, _ progress: (Int) -> Void
+        _ sources: [PackSource], to new: String, _ progress: (Int) -> Void
     ) throws(PublishingError) -> EmbeddedContent {
         var packs: [EmbeddedContent.Pack] = []
         for source in sources {
-            let manifest = try write(source.files, to: "\(aside)/\(source.name)", progress)
+            let manifest = try write(source.files, to: "\(new)/\(source.name)", progress)
             packs.append(
                 EmbeddedContent.Pack(
                     name: source.name, unlock: source.unlock, isPurgeable: source.isPurgeable,
@@ -55,7 +56,7 @@ package struct ContentEmbedder: Sendable {
         } catch {
             throw .invalidContent(error)
         }
-        let description = try NewFile(in: aside)
+        let description = try NewFile(in: new)
         try description.write(content.json)
         try description.complete(as: EmbeddedContent.fileName)
         return content
@@ -77,6 +78,7 @@ package struct ContentEmbedder: Sendable {
         }
     }
 
+    /// The suffix of the old folder's name while it is being replaced in two steps.
     private static let oldSuffix = "-old"
 
     /// Replaces the old folder at `target` with a new one.
@@ -129,8 +131,7 @@ package struct ContentEmbedder: Sendable {
             guard let name else {
                 throw .foreignFiles(folder: self.folder, name: "\(prefix)(a name that isn't UTF-8)")
             }
-            // The Finder writes these files.
-            if name == ".DS_Store" || name.hasPrefix("._") { continue }
+            if FolderListing.isOfMacOS(name) { continue }
             let path = prefix + name.precomposedStringWithCanonicalMapping
             guard known.contains(path) else { throw .foreignFiles(folder: self.folder, name: prefix + name) }
             if FileState(path: "\(folder)/\(name)")?.kind == .folder {
@@ -169,7 +170,7 @@ package struct ContentEmbedder: Sendable {
     }
 }
 
-/// Writes one file after another.
+/// Writes the files of a pack, one after the other: `begin`, `write` for each piece, `end`.
 private struct FileWriter: ~Copyable {
     private var file: NewFile?
     private var name = ""

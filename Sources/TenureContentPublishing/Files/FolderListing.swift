@@ -1,6 +1,6 @@
 import Foundation
 
-/// The names in a folder as the disk has them.
+/// Lists the names in a folder, byte for byte as the disk has them.
 enum FolderListing {
     /// Returns the names, sorted by their bytes. A name that isn't UTF-8 is nil.
     static func names(in path: String) throws(PublishingError) -> [String?] {
@@ -14,7 +14,9 @@ enum FolderListing {
                 break
             }
             let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                pointer.withMemoryRebound(to: UInt8.self, capacity: 1) { Array(Self.bytes($0)) }
+                pointer.withMemoryRebound(to: CChar.self, capacity: 1) { start in
+                    [UInt8](UnsafeRawBufferPointer(start: start, count: strlen(start)))
+                }
             }
             if name != Array(".".utf8), name != Array("..".utf8) { names.append(name) }
         }
@@ -24,7 +26,6 @@ enum FolderListing {
         }
     }
 
-    private static func bytes(_ start: UnsafePointer<UInt8>) -> UnsafeBufferPointer<UInt8> {
-        UnsafeBufferPointer(start: start, count: strlen(UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self)))
-    }
+    /// Whether macOS creates files of this name in folders that a person opens or copies. They aren't content.
+    static func isOfMacOS(_ name: String) -> Bool { name == ".DS_Store" || name.hasPrefix("._") }
 }

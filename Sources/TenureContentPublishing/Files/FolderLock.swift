@@ -6,6 +6,7 @@ enum FolderLock {
     ///
     /// - Parameters:
     ///   - path: the file or folder to lock.
+    ///   - flags: the flags for `open`, such as `O_CREAT` for a file that may be missing.
     ///   - folder: the folder of the command, for the error.
     /// - Throws: `locked` if another process has the lock.
     static func hold<Result>(

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Exchanges two folders in one step. If the process is killed, both folders are still complete.
+/// Exchanges the names of two folders in one step. If the process is killed, both folders are still complete.
 enum FolderSwap {
     /// - Returns: false if the system or the file system doesn't support this.
     static func exchange(_ first: String, _ second: String) throws(PublishingError) -> Bool {

@@ -110,7 +110,7 @@ private struct PackScan {
                 report(prefix, "has a name that isn't UTF-8; rename the file")
                 continue
             }
-            if name == ".DS_Store" || name.hasPrefix("._") { continue }
+            if FolderListing.isOfMacOS(name) { continue }
             read("\(folder)/\(name)", named: prefix + name.precomposedStringWithCanonicalMapping)
         }
     }

@@ -15,6 +15,7 @@ package struct ContentFolder: Sendable {
 
     package init(path: String) { self.path = path }
 
+    /// The name of the folder with all catalogs.
     static let catalogs = "catalogs"
     private static let lockName = ".lock"
 
@@ -23,6 +24,7 @@ package struct ContentFolder: Sendable {
 
     func path(of digest: ContentDigest) -> String { "\(path)/\(digest)" }
 
+    /// Creates the folder and its subfolder for catalogs.
     func makeIfMissing() throws(PublishingError) { try NewFolder.make(catalogsPath) }
 
     /// Runs a closure with a lock, so that no other command changes the folder meanwhile.
@@ -93,6 +95,8 @@ package struct ContentFolder: Sendable {
         return try text(at: catalogPath)
     }
 
+    /// Reads a catalog without checking its signature.
+    ///
     /// - Throws: `foreignCatalog` if the file isn't a catalog.
     func contents(ofCatalogAt path: String) throws(PublishingError) -> UnverifiedCatalog {
         let text = try text(at: path)
@@ -114,6 +118,7 @@ package struct ContentFolder: Sendable {
         }.sorted()
     }
 
+    /// Returns the path of the catalog with this counter.
     func catalogPath(_ counter: Int64) -> String { "\(catalogsPath)/\(counter).jws" }
 
     /// Reads a catalog's file: at most one byte more than a catalog may have, so that a larger file is rejected.

@@ -20,7 +20,7 @@ package struct ContentFile: Sendable {
     /// Reads a file, and scans the folders that it names.
     ///
     /// - Parameters:
-    ///   - fileName: the path of the file, for mistakes. Folders in the file are relative to its folder.
+    ///   - fileName: the path of the file. Mistakes name it, and the paths in the file are relative to its folder.
     ///   - policy: the policy, for the bundle ID and the known entitlements and products.
     /// - Throws: all mistakes in the file and in the packs' files, in the order of the text.
     package static func read(
@@ -81,7 +81,7 @@ private struct ContentFileReader {
         return bundleID
     }
 
-    /// Whether a mistake in the value of the key was already reported.
+    /// Whether the key's value was left out because of a mistake that is reported already.
     private func isBroken(_ key: String, in fields: Fields) -> Bool {
         reading.isOmitted(fields.whole.path + [.key(key)])
     }
@@ -150,7 +150,7 @@ private struct ContentFileReader {
         return nil
     }
 
-    /// Reads a name. If there is a policy, it must have the name.
+    /// Reads a name. With a policy, the name must be one of `known`, the policy's entitlements or products.
     private mutating func known(_ part: Part, _ kind: String, example: String, among known: [String]?) -> String? {
         guard let name = part.name(&reading, example: example) else { return nil }
         guard !name.isEmpty else {

@@ -4,9 +4,9 @@ import TenureStore
 
 /// The servers of one URL. Finds the primary server, which accepts writes.
 ///
-/// If several servers accept writes, the one with the highest timeline is the primary: each promotion of a standby begins
-/// a higher timeline. So an old primary that comes back after a failover is never used again, even after a restart of
-/// this process.
+/// If several servers accept writes, the one with the highest *timeline* is the primary: PostgreSQL begins a higher
+/// timeline each time a standby is promoted. So an old primary that comes back after a failover is never used again,
+/// even after a restart of this process.
 final class PostgresCluster: Sendable {
     let address: PostgresAddress
     private let hosts: [PostgresHost]
@@ -17,16 +17,19 @@ final class PostgresCluster: Sendable {
     private let watch = DispatchQueue(label: "tenure.postgres.watch")
 
     private struct State {
+        /// The host of the primary; nil if it is unknown or can't be reached.
         var primary: PostgresHost?
         /// The highest timeline of any primary so far.
         var timeline: UInt32 = 0
         /// Why the last search found no primary, and when.
         var failure: (error: PostgresFailure, at: ContinuousClock.Instant)?
-        /// The last primary.
+        /// The primary to which this process connected last.
         var known: KnownPrimary?
         /// Where the apps of this process store the last primary.
         var storages: [PrimaryStorage] = []
+        /// Whether the other servers are checked regularly.
         var isWatched = false
+        /// Whether a connection was ever opened.
         var hasConnected = false
     }
 
@@ -44,7 +47,7 @@ final class PostgresCluster: Sendable {
             if !state.storages.contains(where: { $0.name == storage.name }) { state.storages.append(storage) }
             return state.known
         }
-        if let known { note(known, in: storage) }
+        if let known { store(known, in: storage) }
     }
 
     /// Connects to the primary. If it is unknown or can't be reached, looks for the primary among all servers.
@@ -78,7 +81,8 @@ final class PostgresCluster: Sendable {
     private func find(
         _ answers: [Result<PostgresConnection, PostgresFailure>]
     ) throws(PostgresFailure) -> PostgresConnection {
-        // Checked first, because an unreadable storage would be hard to find among the failures of several servers.
+        // Read the storages first: the message about an unreadable one would be hard to find among those of the
+        // servers.
         for storage in state.withLock({ $0.storages }) { _ = try primary(in: storage) }
         var best: PostgresConnection?
         var failures: [PostgresFailure] = []
@@ -139,18 +143,18 @@ final class PostgresCluster: Sendable {
     }
 
     /// Stores which server is the primary, in this object and in all storages.
-    private func note(_ server: PostgresServerState) {
+    private func storePrimary(_ server: PostgresServerState) {
         guard let system = server.system, server.timeline > 0 else { return }
         let primary = KnownPrimary(system: system, timeline: server.timeline)
         let storages = state.withLock { state in
             state.known = primary
             return state.storages
         }
-        for storage in storages { note(primary, in: storage) }
+        for storage in storages { store(primary, in: storage) }
     }
 
     /// Writes the primary unless the storage has a later one. A failure doesn't keep the service from running.
-    private func note(_ primary: KnownPrimary, in storage: PrimaryStorage) {
+    private func store(_ primary: KnownPrimary, in storage: PrimaryStorage) {
         // Another connection may have found a later primary since this one was checked.
         if let known = try? storage.read(), known.system == primary.system, known.timeline >= primary.timeline {
             return
@@ -172,7 +176,7 @@ final class PostgresCluster: Sendable {
             defer { state.primary = connection.host }
             return state.primary !== connection.host
         }
-        note(connection.server)
+        storePrimary(connection.server)
         if isNew { for host in hosts where host !== connection.host { host.dropConnections() } }
         beginWatching()
         return connection
@@ -185,7 +189,7 @@ final class PostgresCluster: Sendable {
         }
         let retryable = failures.filter { $0.error.isRetryable }
         guard !retryable.isEmpty else { return failures[0] }
-        // Servers that aren't standbys say more about the problem.
+        // Leave out standbys: the failures of the other servers say more about the problem.
         let others = retryable.filter { if case .readOnly = $0.error { false } else { true } }
         guard let first = others.first else { return retryable[0] }
         guard others.count > 1 else { return first }
@@ -217,6 +221,7 @@ final class PostgresCluster: Sendable {
         }
     }
 
+    /// The seconds between two checks.
     private static let watchInterval = 3.0
 }
 

@@ -21,17 +21,18 @@ final class PostgresProbe: @unchecked Sendable {
         self.role = role
     }
 
-    /// How long to wait for other servers after one accepts writes, because another may have been promoted later.
+    /// How many seconds to wait for the other servers after one accepts writes: another one may have been promoted
+    /// later.
     private static let grace = 1.0
 
-    /// Returns the answers in the order of the hosts, without those that took too long.
+    /// Returns the answers in the order of the hosts. Leaves out the hosts that took too long.
     func answers() -> [Answer] {
         // A single host is asked on this thread.
         guard hosts.count > 1 else { return hosts.map { ask($0) } }
         for (index, host) in hosts.enumerated() {
             DispatchQueue(label: "tenure.postgres.probe").async { [self] in take(ask(host), of: index) }
         }
-        // Connecting and asking each have the connect timeout.
+        // The connect timeout applies twice: to connecting, and to reading the server's state.
         var deadline = Date().addingTimeInterval(Double(2 * address.connectTimeout) + 1)
         condition.lock()
         defer { condition.unlock() }

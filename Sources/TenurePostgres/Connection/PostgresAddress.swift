@@ -4,13 +4,14 @@ package import TenureStore
 
 /// The address of a database: a URL for libpq (`postgres://…` with all of its options), with options for Tenure.
 ///
-/// These are `schema` (default `tenure`), `connections` (the maximum, default 16) and `allow_fsync_off` (default
-/// false).
+/// The options for Tenure are `schema` (default `tenure`), `connections` (the maximum, default 16) and
+/// `allow_fsync_off` (default `false`).
 package struct PostgresAddress: Sendable, Hashable {
     package let schema: String
     /// The maximum number of connections for transactions. Looking up customers takes two more.
     let connections: Int
-    /// Whether the server may acknowledge transactions that it hasn't flushed.
+    /// Whether the server may run with `fsync = off`, so that a crash of its machine may lose acknowledged
+    /// transactions.
     let allowsFsyncOff: Bool
     /// The server and the database, without secrets.
     package let description: String
@@ -95,14 +96,13 @@ package struct PostgresAddress: Sendable, Hashable {
         return rest[..<at].contains(":")
     }
 
-    // MARK: What may be shown
+    // MARK: Parsing without showing a password
 
     /// Splits the URL into the part before its query, and its query. A password may contain an unescaped `?`.
     private static func parts(_ url: String) -> (address: String, query: String) {
         let afterUser = url.lastIndex(of: "@") ?? url.startIndex
-        // An `@` in the query doesn't end a user name.
-        let first = url.firstIndex(of: "?")
-        guard let mark = url[afterUser...].firstIndex(of: "?") ?? first else { return (url, "") }
+        // If no `?` follows the last `@`, that `@` is in the query, so the first `?` begins the query.
+        guard let mark = url[afterUser...].firstIndex(of: "?") ?? url.firstIndex(of: "?") else { return (url, "") }
         return (String(url[..<mark]), String(url[url.index(after: mark)...]))
     }
 
@@ -114,12 +114,12 @@ package struct PostgresAddress: Sendable, Hashable {
     /// Returns the options that libpq reads in the URL. libpq's error message may repeat a password, so it is shown only
     /// if the URL has none.
     private static func options(_ url: String, shown: String) throws(StoreError) -> [String: String] {
-        var complaint: UnsafeMutablePointer<CChar>?
-        defer { PQfreemem(complaint) }
-        guard let options = PQconninfoParse(url, &complaint) else {
+        var message: UnsafeMutablePointer<CChar>?
+        defer { PQfreemem(message) }
+        guard let options = PQconninfoParse(url, &message) else {
             var detail = "the URL is invalid; check its options, and that `@ : / ? #` in a password are escaped"
-            if !mayHoldSecret(url), let complaint {
-                detail = String(cString: complaint).trimmed
+            if !mayHoldSecret(url), let message {
+                detail = String(cString: message).trimmed
             }
             throw .unusable(database: shown, detail: detail)
         }

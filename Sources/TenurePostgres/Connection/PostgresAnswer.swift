@@ -21,7 +21,7 @@ final class PostgresAnswer {
     var changes: Int { Int(String(cString: PQcmdTuples(result))) ?? 0 }
 
     /// The server's SQLSTATE and message; nil without an error.
-    var complaint: (state: String, message: String)? {
+    var serverError: (state: String, message: String)? {
         guard let state = PQresultErrorField(result, Self.sqlState) else { return nil }
         let message = PQresultErrorField(result, Self.primaryMessage).map { String(cString: $0) }
         return (String(cString: state), message ?? "")
@@ -29,7 +29,7 @@ final class PostgresAnswer {
 
     // PG_DIAG_SQLSTATE and PG_DIAG_MESSAGE_PRIMARY. Swift doesn't import these macros.
     private static let sqlState = Int32(UInt8(ascii: "C"))
-    private static let primaryMessage = Int32(UInt8(ascii: "M"))
+    static let primaryMessage = Int32(UInt8(ascii: "M"))
 
     /// The type of a parameter of a described statement.
     func parameterType(_ index: Int) -> Oid { PQparamtype(result, Int32(truncatingIfNeeded: index)) }

@@ -68,7 +68,7 @@ extension PostgresConnection {
         }
         let settings = try settings()
         guard settings.count == 7 else { throw unusable("it doesn't report its settings") }
-        // The settings have the order of the query in `settings(and:)`.
+        // The values are in the order of the query in `settings(and:)`.
         var state = PostgresServerState()
         // A pooler reports its own process ID, for cancel requests.
         state.isDirect = settings[0] == .integer(Int64(PQbackendPID(handle)))
@@ -86,12 +86,12 @@ extension PostgresConnection {
         return state
     }
 
-    /// Reads the settings with a query, because a pooler reports those of an earlier connection at the start.
+    /// Reads the settings with a query: at the start of a connection, a pooler reports the settings of an earlier one.
     private func settings() throws(PostgresFailure) -> [SQLValue] {
         // The name of the current WAL file begins with the timeline. The control file isn't used, because it still has
         // the earlier timeline for a while after a promotion.
         let timeline = "CASE WHEN pg_is_in_recovery() THEN NULL ELSE pg_walfile_name(pg_current_wal_lsn()) END"
-        // Compatible databases may not have all of these functions.
+        // Databases that are compatible with PostgreSQL may not have all of these functions.
         for system in ["(SELECT system_identifier::text FROM pg_control_system())", "NULL::text"] {
             do {
                 return try settings(and: "\(timeline), \(system)")

@@ -166,9 +166,8 @@ final class PostgresConnection {
 
     /// Returns the failure that a result reports, and records what it means for this connection.
     private func failure(_ answer: PostgresAnswer) -> PostgresFailure {
-        guard let complaint = answer.complaint, !complaint.state.isEmpty else { return clientFailure() }
-        let failure = PostgresFailure(
-            state: complaint.state, message: complaint.message, database: address.description)
+        guard let error = answer.serverError, !error.state.isEmpty else { return clientFailure() }
+        let failure = PostgresFailure(state: error.state, message: error.message, database: address.description)
         switch failure.remedy {
         case .reconnect: isLost = true
         case .repeatTransaction: if failure.error != .busy { statementsAreStale = true }
@@ -228,8 +227,8 @@ final class PostgresConnection {
         }
     }
 
-    /// Waits for a moment; false if the socket isn't ready yet. After a timeout, drops all connections to this server,
-    /// because they would time out too.
+    /// Waits at most 100 ms. Returns false if the socket isn't ready yet. After the deadline, drops all connections to
+    /// this server, because they would time out too.
     private func isReady(
         for events: Int32, until deadline: ContinuousClock.Instant
     ) throws(PostgresFailure) -> Bool {

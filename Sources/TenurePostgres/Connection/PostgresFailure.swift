@@ -66,7 +66,8 @@ struct PostgresFailure: Error {
         }
     }
 
-    /// No other connection to this server helps, but there may be another server.
+    /// The failure of a write to a standby. Another connection to this server doesn't help, but one to another server
+    /// may.
     static func standby(_ database: String) -> PostgresFailure {
         PostgresFailure(.standby(database), remedy: .reconnect)
     }

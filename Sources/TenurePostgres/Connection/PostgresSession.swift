@@ -12,19 +12,19 @@ final class PostgresSession: DatabaseSession {
     }
 
     func rows(_ sql: String, _ arguments: [SQLValue]) throws(StoreError) -> [SQLRow] {
-        try noting { () throws(PostgresFailure) in try connection.rows(sql, arguments) }
+        try keepingFailure { () throws(PostgresFailure) in try connection.rows(sql, arguments) }
     }
 
     @discardableResult func execute(_ sql: String, _ arguments: [SQLValue]) throws(StoreError) -> Int {
-        try noting { () throws(PostgresFailure) in try connection.execute(sql, arguments) }
+        try keepingFailure { () throws(PostgresFailure) in try connection.execute(sql, arguments) }
     }
 
     func allowLongStatements() throws(StoreError) {
-        try noting { () throws(PostgresFailure) in try connection.allowLongStatements() }
+        try keepingFailure { () throws(PostgresFailure) in try connection.allowLongStatements() }
     }
 
     /// Makes a call and keeps its failure. Throws the first failure again if the transaction has failed already.
-    private func noting<Value>(_ call: () throws(PostgresFailure) -> Value) throws(StoreError) -> Value {
+    private func keepingFailure<Value>(_ call: () throws(PostgresFailure) -> Value) throws(StoreError) -> Value {
         if let failure { throw failure.error }
         do {
             return try call()

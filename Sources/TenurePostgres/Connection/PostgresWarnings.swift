@@ -14,16 +14,15 @@ final class PostgresWarnings {
                 guard let receiver, let result, PQresultErrorField(result, PostgresWarnings.severity).isWarning else {
                     return
                 }
-                let text = PQresultErrorField(result, PostgresWarnings.primaryMessage).map { String(cString: $0) }
+                let text = PQresultErrorField(result, PostgresAnswer.primaryMessage).map { String(cString: $0) }
                 Unmanaged<PostgresWarnings>.fromOpaque(receiver).takeUnretainedValue().last = text ?? "a warning"
             }, Unmanaged.passUnretained(self).toOpaque())
     }
 
     func clear() { last = nil }
 
-    // PG_DIAG_SEVERITY_NONLOCALIZED and PG_DIAG_MESSAGE_PRIMARY: Swift doesn't import these macros.
+    /// PG_DIAG_SEVERITY_NONLOCALIZED, a macro that Swift doesn't import.
     private static let severity = Int32(UInt8(ascii: "V"))
-    private static let primaryMessage = Int32(UInt8(ascii: "M"))
 }
 
 extension UnsafeMutablePointer<CChar>? {

@@ -2,7 +2,7 @@ import CLibPQ
 
 /// The statements that were prepared on one connection, by their text and the types of their parameters.
 ///
-/// It is bounded, because the server keeps a plan for each in memory.
+/// It is bounded, because the server keeps the plan of each statement in memory.
 struct StatementCache {
     struct Statement {
         let name: String
@@ -12,9 +12,11 @@ struct StatementCache {
 
     /// The statements by text, one for each list of types.
     private var statements: [String: [Statement]] = [:]
+    /// The number of statements.
     private var count = 0
-    /// How often statements were used or added. It tells which one wasn't used for the longest time.
+    /// How often statements were used or added. `lastUse` of a statement is the value after its last use.
     private var uses = 0
+    /// How many names `newName` has returned.
     private var names = 0
     /// The maximum number of statements.
     private static let limit = 256

@@ -10,7 +10,8 @@ extension PostgresConnection {
         case lookingUp
         /// Transactions with a key in common run one after the other.
         case writing(AdvisoryKeys)
-        /// No other transaction writes at the same time, in any process. Waits for running ones, however long they take.
+        /// No other transaction writes at the same time, in any process. Waits for running transactions, however long
+        /// they take.
         case alone
 
         var writes: Bool {
@@ -32,7 +33,7 @@ extension PostgresConnection {
     /// Begins a transaction, sets everything that it needs, takes its locks, and reads the database's header, in one
     /// message.
     ///
-    /// - Parameter requirements: what the process requires of the database; nil while it opens it.
+    /// - Parameter requirements: what the process requires of the database; nil while the process opens the database.
     func begin(_ transaction: Transaction, under requirements: DatabaseRequirements?) throws(PostgresFailure) {
         if case .alone = transaction { answerTimeout = .seconds(24 * 3600) }
         guard let requirements else {
@@ -77,7 +78,7 @@ extension PostgresConnection {
         }
     }
 
-    /// Answers come as text, because the message has several statements.
+    /// Reads the database's header. The server sends the columns as text, because the message has several statements.
     private static let header =
         "SELECT encode(id, 'hex'), bundle_id, version, oldest_writer, oldest_reader, moved_to FROM database, database_state"
 }

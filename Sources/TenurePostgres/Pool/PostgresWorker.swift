@@ -8,7 +8,7 @@ final class PostgresWorker: @unchecked Sendable {
     // lock of `PostgresWorkers` is held, which guards all workers together.
     let queue: DispatchQueue
     var connection: PostgresConnection?
-    /// The servers, database and role to which it's connected.
+    /// The servers, database and role to which the worker is connected.
     var home: PostgresCluster?
     /// The time when the worker connected to `home`.
     var since = ContinuousClock.now

@@ -6,7 +6,7 @@ struct PostgresLane {
     let cluster: PostgresCluster
     let address: PostgresAddress
     var queue = PostgresQueue()
-    /// How many of its jobs run.
+    /// How many jobs of this lane run.
     var running = 0
     /// The number of the turn in which a job of this lane began last. Each job of any lane that begins is a turn.
     var lastTurn: UInt64 = 0
@@ -30,6 +30,7 @@ struct PostgresWorkersState {
     private let idleTimeout: Duration
     /// The lanes, by number.
     private var lanes: [Int: PostgresLane] = [:]
+    /// The number of lanes that were ever added.
     private var lanesCreated = 0
     /// How many numbers were given to jobs.
     private var numbers: UInt64 = 0
@@ -40,7 +41,7 @@ struct PostgresWorkersState {
     /// The number of workers. They are at most `limit`.
     private var workers = 0
     /// The number of workers that were ever created.
-    private var workersEver = 0
+    private var workersCreated = 0
     /// The time of the next check of the jobs' deadlines; nil if no check is planned.
     var alarm: ContinuousClock.Instant?
     /// Whether a timer will check the idle connections.
@@ -217,7 +218,8 @@ extension PostgresWorkersState {
         return best?.lane
     }
 
-    /// Whether the lane `other` needs this worker more than the lane `own` does, and no other worker is free for it.
+    /// Whether the lane `other` needs this worker more than the lane `own` does, and no other worker is free for
+    /// `other`.
     private func shouldLeave(_ worker: PostgresWorker, _ own: Int, for other: Int) -> Bool {
         guard workers >= limit, idle.isEmpty, let own = lanes[own], let other = lanes[other] else { return false }
         if other.running < own.running { return true }
@@ -296,10 +298,10 @@ extension PostgresWorkersState {
 
     /// Takes idle workers that have something to do. The caller lets each of them ask for its `next` step.
     mutating func workersToWake() -> [PostgresWorker] {
-        // Those with connections that no app needs anymore: they end.
+        // Wake the workers with connections that no app needs anymore, so that they end.
         var woken = idle.filter { worker in worker.home.map { !isNeeded($0) } ?? false }
         idle.removeAll { worker in woken.contains { $0 === worker } }
-        // Starts one worker for each waiting job. Connected workers come first; the others have to connect.
+        // Wake one worker for each waiting job. Connected workers come first; others have to connect.
         for lane in lanes.values where !lane.queue.isEmpty {
             var count = lane.queue.count
             while count > 0, let index = idle.lastIndex(where: { $0.home === lane.cluster }) {
@@ -325,8 +327,8 @@ extension PostgresWorkersState {
         if let index = idle.firstIndex(where: { $0.home == nil }) { return idle.remove(at: index) }
         if workers < limit {
             workers += 1
-            workersEver += 1
-            return PostgresWorker(number: workersEver)
+            workersCreated += 1
+            return PostgresWorker(number: workersCreated)
         }
         return idle.isEmpty ? nil : idle.removeFirst()
     }

@@ -29,14 +29,14 @@ extension ServiceConfiguration {
     }
 
     private static func contents(of path: String, most: Int) throws(Unreadable) -> [UInt8] {
-        let contents: WholeFile.Contents?
+        let contents: [UInt8]?
         do {
             contents = try WholeFile(path: path).read(most: most)
         } catch {
             throw Unreadable(description: error.reason)
         }
         guard let contents else { throw Unreadable(description: "there is no such file") }
-        guard contents.bytes.count <= most else { throw Unreadable(description: "it has more than \(most) bytes") }
-        return contents.bytes
+        guard contents.count <= most else { throw Unreadable(description: "it has more than \(most) bytes") }
+        return contents
     }
 }

@@ -50,7 +50,7 @@ final class ContentFolder: Sendable {
     }
 
     private func read(_ file: String) -> Result<SignedCatalog, ServiceError> {
-        let contents: WholeFile.Contents?
+        let contents: [UInt8]?
         do {
             contents = try WholeFile(path: file).read(most: SignedCatalog.maximumTextSize)
         } catch {
@@ -62,7 +62,7 @@ final class ContentFolder: Sendable {
         do {
             // Clients verify the signature. A check here would protect nothing: it runs on the machine that has the
             // file.
-            return .success(try SignedCatalog.unverified(contents.bytes, bundleID: bundleID))
+            return .success(try SignedCatalog.unverified(contents, bundleID: bundleID))
         } catch {
             return .failure(Self.failure(error))
         }

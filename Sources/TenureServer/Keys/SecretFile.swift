@@ -49,7 +49,7 @@ package struct SecretFile: Sendable {
     /// Returns the contents, and whether other users have access; nil if the file is missing. For files that contain a
     /// secret only sometimes, such as a configuration.
     package func contentsIfAny(upTo limit: Int) throws(ServiceError) -> (bytes: [UInt8], isOpenToOthers: Bool)? {
-        let contents: WholeFile.Contents?
+        let contents: [UInt8]?
         var isOpenToOthers = true
         do throws(FileFailure) {
             contents = try file.read(most: limit) { isOpenToOthers = FilePermissions.areOpenToOthers($0) }
@@ -57,11 +57,11 @@ package struct SecretFile: Sendable {
             throw .keyFile(path: path, detail: "can't \(error.operation) it (\(error.reason))")
         }
         guard let contents else { return nil }
-        guard contents.bytes.count <= limit else {
+        guard contents.count <= limit else {
             throw .keyFile(
                 path: path, detail: "it has more than \(limit) bytes, so it is another kind of file; check the path")
         }
-        return (contents.bytes, isOpenToOthers && !isCredential)
+        return (contents, isOpenToOthers && !isCredential)
     }
 
     /// Reads the file; nil if it's missing. Throws `keyFile` if other users have access.

@@ -154,7 +154,7 @@ struct PolicyPublisher: Sendable {
                     reason: PublicationCheck.Refusal.overtaken.rawValue)
             // With the customers who are new or changed since the evaluation, more lose or gain something than allowed.
             // The next round counts them too, and refuses.
-            case .takes, .gives: continue
+            case .tooManyLosing, .tooManyGaining: continue
             case .behind: throw Self.busy
             }
         }

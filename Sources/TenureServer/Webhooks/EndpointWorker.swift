@@ -106,7 +106,7 @@ struct EndpointWorker: Sendable {
             ], to: target, attempt: delivery.attempt)
         let outcome = outcome(of: delivery, answer)
         do {
-            try await store.write(at: now()) { try $0.settle(delivery, as: outcome) }
+            try await store.write(at: now()) { try $0.recordAttempt(of: delivery, outcome) }
         } catch {
             logger.error(
                 "the result of a webhook delivery can't be stored; it is delivered again when its lease ends",

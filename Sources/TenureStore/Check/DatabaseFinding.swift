@@ -1,6 +1,6 @@
 /// A problem in the database, and what the operator does about it.
 package struct DatabaseFinding: Sendable, Hashable {
-    /// The public ID of the customer with the problem. Nil if it concerns no customer.
+    /// The public ID of the customer with the problem. Nil if the problem concerns no customer.
     package let customer: String?
     package let problem: String
     package let remedy: Remedy

@@ -1,4 +1,4 @@
-/// For work that reads the whole database.
+/// Reads the whole database, for `tenure database check` and `tenure database rebuild`.
 extension DatabaseTransaction {
     /// Reports damage in the database, and rows that contradict each other.
     package func checkIntegrity(_ report: (DatabaseFinding) -> Void) throws(StoreError) {
@@ -14,7 +14,8 @@ extension DatabaseTransaction {
         return try session.row("SELECT count(*) FROM customers")?.integer(0) ?? 0
     }
 
-    /// Reads customers with their number, their public ID, and whether they are living: not merged into another.
+    /// Reads a page of customers, in the order of their numbers. `isLiving` is whether a customer isn't merged into
+    /// another.
     package func allCustomers(
         after number: Int64, limit: Int
     ) throws(StoreError) -> [(number: Int64, publicID: String, isLiving: Bool)] {
@@ -37,6 +38,7 @@ extension DatabaseTransaction {
 }
 
 extension CustomerRows {
-    /// Whether the customer has the maximum number of artifacts. The database then stores only the facts of further ones.
+    /// Whether the customer has the maximum number of artifacts. If so, the database stores only the facts that further
+    /// artifacts prove.
     package var isFull: Bool { artifacts.count >= DatabaseTransaction.artifactsPerCustomer }
 }

@@ -14,8 +14,8 @@ package protocol DatabaseSession {
     /// Inserts a row into a table with the key `id`. Returns the row's number, or nil if it conflicts with another row.
     func insert(_ sql: String, _ arguments: [SQLValue]) throws(StoreError) -> Int64?
 
-    /// Lets the statements of this transaction take as long as they need. Other statements fail after some seconds, so
-    /// that a request gets an answer. For publications, reports and copies.
+    /// Lets the statements of this transaction take as long as they need, for publications, reports and copies. In
+    /// other transactions, statements fail after some seconds, so that a request gets an answer.
     func allowLongStatements() throws(StoreError)
 
     /// The cached numbers of headers; nil if the session has no cache.
@@ -32,6 +32,7 @@ extension DatabaseSession {
     package func allowLongStatements() throws(StoreError) {}
 
     package func rows(_ sql: String) throws(StoreError) -> [SQLRow] { try rows(sql, []) }
+    /// Returns the first row; nil without rows.
     package func row(_ sql: String, _ arguments: [SQLValue] = []) throws(StoreError) -> SQLRow? {
         try rows(sql, arguments).first
     }
@@ -53,7 +54,7 @@ extension DatabaseSession {
     }
 }
 
-/// The database of a session, for statements in which the two differ.
+/// The kind of database, for statements in which SQLite and PostgreSQL differ.
 package enum SQLDialect: Sendable, Hashable {
     case sqlite
     case postgres
@@ -61,6 +62,6 @@ package enum SQLDialect: Sendable, Hashable {
     /// The clause that locks the selected rows against other writing transactions until this one ends.
     var forUpdate: String { self == .sqlite ? "" : " FOR UPDATE" }  // In SQLite, a writing transaction is alone.
 
-    /// The same clause, but it skips rows that another transaction has locked.
+    /// Like `forUpdate`, but rows that another transaction has locked are skipped.
     var forUpdateSkippingLocked: String { self == .sqlite ? "" : " FOR UPDATE SKIP LOCKED" }
 }

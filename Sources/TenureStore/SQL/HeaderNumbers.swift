@@ -12,6 +12,7 @@ package final class HeaderNumbers {
     /// Enough for each signing certificate that the App Store uses, and for those of the local App Store.
     private static let maximumCount = 8
 
+    /// The number of a header's row; nil if the header isn't in the cache.
     func number(of header: ArraySlice<UInt8>) -> Int64? {
         guard let index = known.firstIndex(where: { $0.bytes.hasSameBytes(as: header) }) else { return nil }
         if index > 0 { known.swapAt(0, index) }
@@ -23,6 +24,7 @@ package final class HeaderNumbers {
         known.insert(([UInt8](header), number), at: 0)
     }
 
+    /// Empties the cache.
     func forget() { known.removeAll() }
 }
 

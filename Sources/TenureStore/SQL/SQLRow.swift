@@ -91,7 +91,7 @@ package struct SQLRow: Sendable, Hashable {
         }
     }
 
-    /// The detail of an event, or of an entry of the audit trail.
+    /// Decodes the detail of an event, or of an entry of the audit trail; empty for NULL.
     func detail(_ column: Int) throws(StoreError) -> [String: String] {
         try json(column, "the detail of an event isn't an object of strings") ?? [:]
     }

@@ -23,10 +23,11 @@ enum NetworkFileSystem {
     #if os(Linux)
         /// The type of the file system at a path, or of its folder if nothing is there yet.
         private static func type(at path: String) -> String? {
-            guard let status = status(at: path), let table = table() else { return nil }
+            guard let status = status(at: path), let table = mountTable() else { return nil }
             return type(ofDevice: UInt64(status.st_dev), in: table)
         }
 
+        /// The status of the file at a path, or of its folder if there is no such file.
         private static func status(at path: String) -> stat? {
             var status = stat()
             if stat(path, &status) == 0 { return status }
@@ -34,8 +35,8 @@ enum NetworkFileSystem {
             return stat(folder.isEmpty ? "." : folder, &status) == 0 ? status : nil
         }
 
-        /// The mounts that this process sees. The C library's `statfs` isn't available in Swift.
-        private static func table() -> String? {
+        /// The table of the mounts that this process sees. The C library's `statfs` isn't available in Swift on Linux.
+        private static func mountTable() -> String? {
             guard let file = FileManager.default.contents(atPath: "/proc/self/mountinfo") else { return nil }
             return String(decoding: file, as: UTF8.self)
         }

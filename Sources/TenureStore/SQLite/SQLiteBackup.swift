@@ -29,8 +29,8 @@ package struct SQLiteBackup: Sendable {
         guard FileManager.default.fileExists(atPath: source) else { throw .noSource(path: source) }
         guard replacing || !FileManager.default.fileExists(atPath: target) else { throw .exists(path: target) }
         guard !SQLiteFile.areSame(source, target) else { throw .itself(path: target) }
-        // SQLite would take a remaining log for the copy's log.
-        if FileManager.default.fileExists(atPath: SQLiteFile.resolved(target) + "-wal") {
+        // A log that remains beside the target must go: SQLite would apply it to the copy.
+        if FileManager.default.fileExists(atPath: SQLiteFile.resolved(target) + SQLiteOpenFiles.logSuffix) {
             guard SQLiteFile.mergeLog(target) else { throw .inUse(path: target) }
         }
         do throws(StoreError) {

@@ -5,8 +5,9 @@ import Foundation
 ///
 /// One caller at a time uses it.
 package final class SQLiteConnection: @unchecked Sendable {
-    // A lock in here can't make it safe: rows are read through pointers while a statement runs, and a transaction takes
-    // several calls. So its owner hands it to one caller at a time, and SQLite's own mutex is off.
+    // A lock in this class can't make it safe: rows are read through pointers while a statement runs, and a transaction
+    // takes several calls. So the owner of a connection hands it to one caller at a time, and SQLite's own mutex is
+    // off.
     let handle: OpaquePointer
     let path: String
     private var prepared: [SQLText: OpaquePointer] = [:]
@@ -33,7 +34,7 @@ package final class SQLiteConnection: @unchecked Sendable {
         }
     }
 
-    /// How long it waits for other connections, in milliseconds.
+    /// How long a statement waits for other connections, in milliseconds.
     private static let timeout: Int32 = 5000
     /// The timeout of `emptyLog`, in milliseconds. It is short because writes wait meanwhile.
     private static let shortTimeout: Int32 = 100
@@ -53,8 +54,8 @@ package final class SQLiteConnection: @unchecked Sendable {
         sqlite3_busy_timeout(opened, Self.timeout)
         handle = opened
         self.path = path
-        // Removed rows are overwritten: erased data must not stay in free pages. Without this option SQLite may be built
-        // with either default.
+        // Overwrite removed rows, because erased data must not stay in free pages. The default depends on how SQLite
+        // was built.
         if access == .writing || access == .creating { try runAll("PRAGMA secure_delete = ON") }
     }
 
@@ -77,13 +78,13 @@ package final class SQLiteConnection: @unchecked Sendable {
         _ sql: String, _ arguments: [SQLValue], _ row: (OpaquePointer) throws(StoreError) -> Void
     ) throws(StoreError) {
         let statement = try statement(sql)
-        // Otherwise the statement would keep its snapshot of the database and its bound values.
+        // Without a reset, the statement would keep its snapshot of the database and its bound values.
         defer {
             sqlite3_reset(statement)
             sqlite3_clear_bindings(statement)
         }
         guard Int(sqlite3_bind_parameter_count(statement)) == arguments.count else {
-            throw .defect("a statement got \(arguments.count) arguments instead of the number that it needs")
+            throw .defect("a statement got \(arguments.count) arguments, which isn't the number of its parameters")
         }
         var index: Int32 = 0
         for argument in arguments {
@@ -125,7 +126,7 @@ package final class SQLiteConnection: @unchecked Sendable {
 
     var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
-    /// Runs a transaction. By default it writes, and waits for others that write before it begins.
+    /// Runs a transaction. By default, it writes, so it first waits for other writing transactions to end.
     package func transaction<Value>(
         _ begin: String = "BEGIN IMMEDIATE", _ body: () throws(StoreError) -> Value
     ) throws(StoreError) -> Value {
@@ -136,7 +137,7 @@ package final class SQLiteConnection: @unchecked Sendable {
             return value
         } catch {
             headers?.forget()
-            // Some errors, such as a full disk, have ended it already.
+            // Some errors, such as a full disk, have ended the transaction already.
             if isInTransaction { _ = try? execute("ROLLBACK") }
             throw error
         }
@@ -163,7 +164,7 @@ package final class SQLiteConnection: @unchecked Sendable {
 
     /// Returns the error for the result code of a call.
     func error(_ code: Int32) -> StoreError {
-        // The connection has a message for its latest error only, which may be another one.
+        // The connection has a message for its latest error only, which may have another code.
         let message = sqlite3_errcode(handle) == code ? sqlite3_errmsg(handle) : sqlite3_errstr(code)
         let detail = message.map { String(cString: $0) } ?? "code \(code)"
         // The lowest byte is the code that all releases of SQLite know.

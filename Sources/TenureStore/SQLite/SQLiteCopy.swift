@@ -13,7 +13,7 @@ package struct SQLiteCopy {
     package struct Contents: Sendable, Hashable {
         package let customers: Int
         package let artifacts: Int
-        /// Bytes of the file.
+        /// The size of the file in bytes.
         package let size: Int
     }
 
@@ -30,18 +30,20 @@ package struct SQLiteCopy {
     func write(
         from source: SQLiteConnection, replacing: Bool, owner: (user: UInt32, group: UInt32)? = nil
     ) throws(Failure) -> Contents {
-        let aside = "\(target).\(UInt64.random(in: .min ... .max)).partial"
+        let partial = "\(target).\(UInt64.random(in: .min ... .max)).partial"
         defer {
-            for name in [aside, aside + "-journal", aside + "-wal", aside + "-shm"] { unlink(name) }
+            for suffix in ["", "-journal", SQLiteOpenFiles.logSuffix, SQLiteOpenFiles.indexSuffix] {
+                unlink(partial + suffix)
+            }
         }
         // SQLite would create the file with a mode that lets other users read what customers bought.
-        let descriptor = open(aside, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
+        let descriptor = open(partial, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Self.cannotWrite() }
         defer { close(descriptor) }
         let contents: Contents
         do throws(StoreError) {
-            try copy(source, to: aside)
-            contents = try read(aside)
+            try copy(source, to: partial)
+            contents = try read(partial)
         } catch .full {
             throw .cannotWrite(detail: "the disk is full")
         } catch {
@@ -53,10 +55,10 @@ package struct SQLiteCopy {
         // SQLite flushed the contents. The file's mode, owner and name still need a flush.
         guard fsync(descriptor) == 0 else { throw Self.cannotWrite() }
         if replacing {
-            guard rename(aside, target) == 0 else { throw Self.cannotWrite() }
+            guard rename(partial, target) == 0 else { throw Self.cannotWrite() }
         } else {
             // Unlike `rename`, `link` fails if the target exists.
-            guard link(aside, target) == 0 else { throw errno == EEXIST ? .exists : Self.cannotWrite() }
+            guard link(partial, target) == 0 else { throw errno == EEXIST ? .exists : Self.cannotWrite() }
         }
         Self.flushFolder(of: target)
         return contents
@@ -76,7 +78,7 @@ package struct SQLiteCopy {
         }
         sqlite3_backup_finish(backup)
         guard code == SQLITE_DONE else { throw connection.error(code) }
-        // Leaves one file, without a log beside it.
+        // Leave one file, without a log beside it.
         try connection.execute("PRAGMA journal_mode = DELETE")
         try connection.execute("PRAGMA user_version = \(SQLiteCopyNumber.new())")
     }
@@ -99,10 +101,10 @@ package struct SQLiteCopy {
     }
 
     private static func cannotWrite() -> Failure {
-        .cannotWrite(detail: String(cString: strerror(errno)).lowercased())
+        .cannotWrite(detail: systemMessage)
     }
 
-    /// Makes a change of a folder survive a crash.
+    /// Flushes the folder of a file, so that a new, renamed or removed name survives a crash.
     static func flushFolder(of path: String) {
         let folder = (path as NSString).deletingLastPathComponent
         let descriptor = open(folder.isEmpty ? "." : folder, O_RDONLY | O_CLOEXEC)
@@ -111,7 +113,7 @@ package struct SQLiteCopy {
         close(descriptor)
     }
 
-    /// `path`, or the first of `path-2`, `path-3` … that doesn't exist.
+    /// Returns `path`, or the first of `path-2`, `path-3` … that doesn't exist.
     static func freeName(_ path: String) -> String {
         var (name, number) = (path, 1)
         while FileIdentity.exists(name) {

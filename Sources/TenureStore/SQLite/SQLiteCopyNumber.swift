@@ -29,12 +29,13 @@ enum SQLiteCopyNumber {
         connection.checkpoint()
     }
 
-    /// The number in the file of a database that isn't open; nil if a process may have it open, or without a file.
+    /// The number in the file of a database that isn't open. Nil if a process may have the database open, or if there
+    /// is no file.
     ///
     /// An open database has a log beside it, and so has one that was killed.
     static func ofClosedFile(at path: String) -> Int32? {
         let path = SQLiteFile.resolved(path)
-        guard !FileIdentity.exists(path + SQLiteOpenFiles.log) else { return nil }
+        guard !FileIdentity.exists(path + SQLiteOpenFiles.logSuffix) else { return nil }
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }

@@ -34,7 +34,7 @@ package struct SQLiteDatabase: Database {
         let file = SQLiteFile.resolved(path)
         let lock = try SQLiteOpeningLock(database: file)
         defer { withExtendedLifetime(lock) {} }
-        // Both are read before a connection opens the file, which creates a log beside it.
+        // Read the identity and the number before a connection opens the file, which creates a log beside it.
         let identity = FileIdentity(path: path)
         let closedNumber = SQLiteCopyNumber.ofClosedFile(at: path)
         try Self.closeToOthers(file)
@@ -57,10 +57,11 @@ package struct SQLiteDatabase: Database {
         let connection = try SQLiteConnection(path: path, for: .writing)
         let journal = try connection.row("PRAGMA journal_mode = WAL")?.text(0)
         try connection.execute("PRAGMA synchronous = FULL")
-        // An acknowledged write must be flushed. The settings are read back, because without a flush everything works
-        // until a crash.
+        // An acknowledged write must be flushed. Read the settings back: without a flush, everything works until a
+        // crash.
         guard journal == "wal", try connection.row("PRAGMA synchronous")?.integer(0) == 2 else {
-            throw .failed("it doesn't flush what it writes (journal `\(journal ?? "")`)")
+            throw .failed(
+                "SQLite can't flush each write of `\(path)` (journal mode `\(journal ?? "")`); move it to a local disk")
         }
         // A closed database keeps an empty log. So the database can be read on a read-only disk. If another file takes
         // its place, SQLite has no log to write into that file.
@@ -87,14 +88,14 @@ package struct SQLiteDatabase: Database {
         guard !FileManager.default.fileExists(atPath: path) else { return }
         let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
-            throw .unavailable(path: path, detail: String(cString: strerror(errno)).lowercased())
+            throw .unavailable(path: path, detail: systemMessage)
         }
         _ = Foundation.close(descriptor)
     }
 
-    /// Removes the access of other users from files that were copied or created by hand.
+    /// Removes the access of other users. They may have access to files that were copied or created by hand.
     private static func closeToOthers(_ path: String) throws(StoreError) {
-        for path in [path, path + "-wal", path + "-shm"] {
+        for path in [path, path + SQLiteOpenFiles.logSuffix, path + SQLiteOpenFiles.indexSuffix] {
             var status = stat()
             guard stat(path, &status) == 0, status.st_mode & 0o077 != 0 else { continue }
             guard chmod(path, 0o600) == 0 else {
@@ -156,8 +157,8 @@ package struct SQLiteDatabase: Database {
     ) async throws(StoreError) -> Value {
         let value = Locked<Value?>(nil)
         let gathers = writer.gather()
-        // Lets other tasks that have work run first, so that their writes join the group. An idle machine has no
-        // such tasks, so nothing waits.
+        // Let other tasks that have work run first, so that their writes join the group. On an idle machine, no other
+        // task has work, so this doesn't wait.
         if gathers { await Task.yield() }
         let error: StoreError? = await withCheckedContinuation { continuation in
             let write = SQLiteWriter.PendingWrite(

@@ -10,28 +10,30 @@ enum SQLiteFile {
         /// A database without tables, such as a file that was just created.
         case noTables
         case database
-        /// The file can't be read now: another process may have it open, or was killed while it had. Opening checks it
-        /// again.
+        /// The file can't be read now: another process may have it open, or was killed while it had it open. `open`
+        /// checks the file again.
         case unknown
     }
 
     /// Returns what is at the path. Throws if it isn't a Tenure database.
     ///
-    /// With `leavingNoTrace`, creates no file beside it, which reading an old log would do.
+    /// - Parameters:
+    ///   - leavingNoTrace: whether to create no file beside the database. Reading an old log would create an index.
+    ///   - migrations: the steps of the schema that this release knows.
     static func contents(
         at path: String, leavingNoTrace: Bool = false, knowing migrations: [Migration] = Migration.all
     ) throws(StoreError) -> Contents {
         // SQLite keeps the log beside the file itself, and not beside a link to it.
         let path = resolved(path)
         guard try size(of: path) > 0 else { return .nothing }
-        let hasLog = access(path + "-wal", F_OK) == 0
+        let hasLog = access(path + SQLiteOpenFiles.logSuffix, F_OK) == 0
         // This process may have a file with a log open. To open and close it here would drop SQLite's locks
         // (https://www.sqlite.org/howtocorrupt.html, section 2.2), so SQLite alone reads it.
         let isDatabase = hasLog ? true : try beginsAsDatabase(path)
         guard isDatabase else {
             throw .unusable(database: path, detail: "it isn't an SQLite database; use the path of your database")
         }
-        if hasLog, leavingNoTrace, access(path + "-shm", F_OK) != 0 { return .unknown }
+        if hasLog, leavingNoTrace, access(path + SQLiteOpenFiles.indexSuffix, F_OK) != 0 { return .unknown }
         let connection = try SQLiteConnection(path: path, for: hasLog ? .reading : .readingUnchanged)
         do throws(StoreError) {
             let tables = try connection.tables()
@@ -46,16 +48,16 @@ enum SQLiteFile {
             switch error {
             case .damaged(let detail): throw .damaged("`\(path)`: \(detail)")
             case .unusable, .newerDatabase: throw error
-            // Opening it for writing says why it can't be read.
+            // Opening the file for writing will say why it can't be read.
             default: return .unknown
             }
         }
     }
 
-    /// What the database at the path says about itself; nil if it can't be read.
+    /// Returns the header of the database at the path; nil if it can't be read.
     static func header(at path: String) -> DatabaseHeader? {
         let path = resolved(path)
-        let hasLog = access(path + "-wal", F_OK) == 0
+        let hasLog = access(path + SQLiteOpenFiles.logSuffix, F_OK) == 0
         return try? SQLiteConnection(path: path, for: hasLog ? .reading : .readingUnchanged).headerIfAny()
     }
 
@@ -68,13 +70,11 @@ enum SQLiteFile {
 
     /// Whether both paths lead to one file.
     static func areSame(_ one: String, _ other: String) -> Bool {
-        var (first, second) = (stat(), stat())
-        guard stat(one, &first) == 0, stat(other, &second) == 0 else { return false }
-        return first.st_dev == second.st_dev && first.st_ino == second.st_ino
+        guard let identity = FileIdentity(path: one) else { return false }
+        return identity == FileIdentity(path: other)
     }
 
-    /// Writes the log beside a database into the database and removes it. Returns false if another process has the
-    /// database open.
+    /// Writes the log into the database and removes it. Returns false if another process has the database open.
     static func mergeLog(_ path: String) -> Bool {
         (try? SQLiteConnection(path: path, for: .writing).row("PRAGMA journal_mode = DELETE")?.text(0)) == "delete"
     }
@@ -84,7 +84,7 @@ enum SQLiteFile {
         var status = stat()
         guard stat(path, &status) == 0 else {
             guard errno != ENOENT else { return 0 }
-            throw .unavailable(path: path, detail: String(cString: strerror(errno)).lowercased())
+            throw .unavailable(path: path, detail: systemMessage)
         }
         switch status.st_mode & S_IFMT {
         case S_IFREG: return Int64(status.st_size)
@@ -97,7 +97,7 @@ enum SQLiteFile {
     private static func beginsAsDatabase(_ path: String) throws(StoreError) -> Bool {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
-            throw .unavailable(path: path, detail: String(cString: strerror(errno)).lowercased())
+            throw .unavailable(path: path, detail: systemMessage)
         }
         defer { close(descriptor) }
         let magic = Array("SQLite format 3\0".utf8)

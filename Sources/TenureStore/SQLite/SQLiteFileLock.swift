@@ -7,7 +7,7 @@ import Foundation
 final class SQLiteFileLock {
     private var descriptors: [CInt] = []
 
-    /// The bytes of the database that SQLite locks: the pending byte, the reserved byte and 510 shared bytes
+    /// The bytes of the database's file that SQLite locks: the pending byte, the reserved byte and 510 shared bytes
     /// (https://www.sqlite.org/src/file?name=src/os.h).
     private static let database: (start: off_t, length: off_t) = (0x4000_0000, 512)
     /// The bytes of the log's index that SQLite locks: eight locks, and one that every process holds while it uses the
@@ -18,11 +18,11 @@ final class SQLiteFileLock {
     ///
     /// - Parameter path: the path of the database, without symbolic links.
     init?(path: String) throws(StoreError) {
-        for (path, range) in [(path, Self.database), (path + SQLiteOpenFiles.index, Self.index)] {
+        for (path, range) in [(path, Self.database), (path + SQLiteOpenFiles.indexSuffix, Self.index)] {
             let descriptor = open(path, O_RDWR | O_CLOEXEC)
             guard descriptor >= 0 else {
                 if errno == ENOENT { continue }
-                throw .unavailable(path: path, detail: String(cString: strerror(errno)).lowercased())
+                throw .unavailable(path: path, detail: systemMessage)
             }
             descriptors.append(descriptor)
             var lock = flock()
@@ -32,7 +32,7 @@ final class SQLiteFileLock {
             lock.l_len = range.length
             guard fcntl(descriptor, F_SETLK, &lock) == 0 else {
                 if errno == EAGAIN || errno == EACCES { return nil }
-                throw .unavailable(path: path, detail: String(cString: strerror(errno)).lowercased())
+                throw .unavailable(path: path, detail: systemMessage)
             }
         }
     }

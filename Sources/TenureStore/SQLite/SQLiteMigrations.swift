@@ -10,7 +10,9 @@ extension SQLiteConnection {
     /// Returns its ID.
     func open(_ opening: DatabaseOpening, under requirements: DatabaseRequirements) throws(StoreError) -> [UInt8] {
         let before = try headerIfAny()
-        if let before, let objection = requirements.objectionToNewer(before, for: opening.use) { throw objection }
+        if let before, let objection = requirements.objectionBeforeMigration(to: before, for: opening.use) {
+            throw objection
+        }
         // Whether the database is up to date, and belongs to an app if the caller names one. Nil without a database.
         let isComplete = before.map {
             $0.version >= requirements.version && ($0.bundleID != nil || opening.bundleID == nil)
@@ -28,8 +30,10 @@ extension SQLiteConnection {
     /// processes that start at once, one does it.
     private func migrate(_ opening: DatabaseOpening, under requirements: DatabaseRequirements) throws(StoreError) {
         try transaction { () throws(StoreError) in
-            // Another process may have created or migrated it in the meantime.
-            if let header = try headerIfAny(), let objection = requirements.objectionToNewer(header, for: opening.use) {
+            // Another process may have created or migrated the database in the meantime.
+            if let header = try headerIfAny(),
+                let objection = requirements.objectionBeforeMigration(to: header, for: opening.use)
+            {
                 throw objection
             }
             try execute(
@@ -47,7 +51,7 @@ extension SQLiteConnection {
         }
     }
 
-    /// What the database says about itself; nil if it has no tables of Tenure yet.
+    /// Returns the database's header; nil if it has no tables of Tenure yet.
     func headerIfAny() throws(StoreError) -> DatabaseHeader? {
         try tables().contains(DatabaseTable.state) ? try DatabaseHeader.read(in: self) : nil
     }

@@ -27,6 +27,9 @@ struct FileReplacement: Sendable, Hashable, CustomStringConvertible {
 
 /// Compares the files of an open database with the files at their paths. One caller at a time uses it.
 ///
+/// An SQLite database in use has three files: the database itself, the *log* (the write-ahead log, `-wal`), and the
+/// *index* of the log, which processes share in memory (`-shm`).
+///
 /// The header is read through SQLite's own descriptor. A descriptor of this class would drop SQLite's locks when it
 /// closes (https://www.sqlite.org/howtocorrupt.html, section 2.2).
 final class SQLiteOpenFiles {
@@ -52,7 +55,7 @@ final class SQLiteOpenFiles {
         path = SQLiteFile.resolved(configured)
         self.connection = connection
         var files: [(path: String, identity: FileIdentity)] = []
-        let names = (path == configured ? [] : [configured]) + [path, path + Self.log, path + Self.index]
+        let names = (path == configured ? [] : [configured]) + [path, path + Self.logSuffix, path + Self.indexSuffix]
         for name in names {
             guard let identity = FileIdentity(path: name) else { throw Self.changed(name) }
             files.append((name, identity))
@@ -68,9 +71,10 @@ final class SQLiteOpenFiles {
         .failed("`\(path)` was replaced while it was opened; try again")
     }
 
-    /// SQLite's suffixes.
-    static let log = "-wal"
-    static let index = "-shm"
+    /// The suffix of the log's path.
+    static let logSuffix = "-wal"
+    /// The suffix of the path of the log's index.
+    static let indexSuffix = "-shm"
 
     /// Returns what happened to the files; nil if they are the open ones.
     func replacement() -> FileReplacement? {
@@ -82,13 +86,15 @@ final class SQLiteOpenFiles {
             }
             guard present == identity else { return FileReplacement(.another, path) }
         }
-        // Checked twice, because another process may be writing at this moment.
+        // Check twice, because another process may be writing at this moment.
         guard isHeaderUnchanged() || isHeaderUnchanged() else { return FileReplacement(.overwritten, path) }
-        guard let index = FileState(path: path + Self.index, followsLinks: true), index.size >= Self.indexSize else {
-            return FileReplacement(.overwritten, path + Self.index)
+        guard let index = FileState(path: path + Self.indexSuffix, followsLinks: true),
+            index.size >= Self.indexSize
+        else {
+            return FileReplacement(.overwritten, path + Self.indexSuffix)
         }
-        // Checked twice, too.
-        return isLogComplete() || isLogComplete() ? nil : FileReplacement(.overwritten, path + Self.log)
+        // Check twice, for the same reason.
+        return isLogComplete() || isLogComplete() ? nil : FileReplacement(.overwritten, path + Self.logSuffix)
     }
 
     /// Whether the file at a path is one of the open ones.
@@ -100,7 +106,8 @@ final class SQLiteOpenFiles {
     /// Whether only the index was replaced. The database and its log are complete then, so a restart loses nothing:
     /// SQLite makes a new index.
     func isOnlyIndexReplaced(in replacement: FileReplacement) -> Bool {
-        replacement.path == path + Self.index && isOpen(path) && isOpen(path + Self.log) && isHeaderUnchanged()
+        replacement.path == path + Self.indexSuffix && isOpen(path) && isOpen(path + Self.logSuffix)
+            && isHeaderUnchanged()
     }
 
     // MARK: Header
@@ -108,6 +115,7 @@ final class SQLiteOpenFiles {
     /// The size of `start`: everything before the file change counter
     /// (https://www.sqlite.org/fileformat2.html, section 1.3).
     private static let startSize = 24
+    /// The offset of the copy number (`user_version`) in the header.
     private static let numberOffset = 60
     private static let headerSize = 100
 
@@ -124,7 +132,7 @@ final class SQLiteOpenFiles {
         return true
     }
 
-    /// The size of the database in bytes by the index of the log; nil if there is no such number.
+    /// The size of the database in bytes, according to the index; nil if the index has no number of pages.
     private var contentSize: sqlite3_int64? {
         guard let pages = indexHeader().map({ Self.number(at: Self.pageCount, in: $0) }), pages > 0 else { return nil }
         return sqlite3_int64(pages) * sqlite3_int64(pageSize)
@@ -141,6 +149,10 @@ final class SQLiteOpenFiles {
         file(SQLITE_FCNTL_FILE_POINTER, of: connection).flatMap { bytes(headerSize, of: $0) }
     }
 
+    /// Returns SQLite's own descriptor of a file.
+    ///
+    /// - Parameter pointer: `SQLITE_FCNTL_FILE_POINTER` for the database, or `SQLITE_FCNTL_JOURNAL_POINTER` for the
+    ///   log.
     private static func file(
         _ pointer: Int32, of connection: SQLiteConnection
     ) -> UnsafeMutablePointer<sqlite3_file>? {
@@ -154,6 +166,7 @@ final class SQLiteOpenFiles {
         return read(file, &bytes, Int32(count), 0) == SQLITE_OK ? bytes : nil
     }
 
+    /// The copy number in a header, most significant byte first.
     private static func number(in header: [UInt8]) -> UInt32 {
         header[numberOffset..<numberOffset + 4].reduce(0) { $0 << 8 | UInt32($1) }
     }

@@ -3,8 +3,9 @@ import TenureFileAttributes
 
 /// Lets one process at a time open an SQLite database.
 ///
-/// The first process that opens a copy gives it a new number (`SQLiteCopyNumber`). A process that read the old number
-/// in between would take the new one for another file, and move the log away that both use.
+/// The first process that opens a copy gives it a new number (`SQLiteCopyNumber`). Without the lock, a second process
+/// could read the old number just before. It would take the new number for that of another file, and move away the log
+/// that both processes use.
 ///
 /// The lock is on a file beside the database. A descriptor of the database itself would drop SQLite's locks when it
 /// closes.
@@ -19,7 +20,7 @@ final class SQLiteOpeningLock {
 
     /// Waits at most 5 seconds for the lock. Throws `busy` if another process has it for longer.
     ///
-    /// Has no effect if the file can't be created, or the file system has no such locks.
+    /// Has no effect if the lock's file can't be created, or if the file system doesn't support `flock`.
     ///
     /// - Parameter database: the path of the database, without symbolic links.
     init(database: String) throws(StoreError) {
@@ -42,7 +43,7 @@ final class SQLiteOpeningLock {
     deinit {
         guard file >= 0 else { return }
         unlink(path)
-        // Unlocked explicitly: a child process that just starts has a copy of the descriptor for a moment.
+        // Unlock explicitly: a child process that just starts has a copy of the descriptor for a moment.
         flock(file, LOCK_UN)
         close(file)
     }

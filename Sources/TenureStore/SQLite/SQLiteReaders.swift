@@ -2,7 +2,7 @@ import CSQLite
 import Foundation
 import TenureCore
 
-/// The connections that read. In WAL mode they wait for no writer.
+/// The connections that read. With a write-ahead log, they wait for no writer.
 ///
 /// They are opened as needed and kept for the next caller: opening one reads the whole schema, which takes as long as
 /// hundreds of rows.
@@ -61,7 +61,7 @@ final class SQLiteReaders: Sendable {
         return connection
     }
 
-    /// Later callers get this error.
+    /// Closes the idle connections. Later callers get this error.
     func close(_ error: StoreError = .failed("the database is closed")) {
         let idle = state.withLock { state in
             defer { state = State(end: state.end ?? error) }
@@ -78,27 +78,28 @@ final class SQLiteReaders: Sendable {
 /// on the caller's thread without a transaction, because a single statement reads one snapshot.
 extension SQLiteReaders {
     /// What was found under a customer's number.
-    private enum Member {
-        case none
+    private enum Found {
+        case notFound
         case customer(Customer)
         /// The customer into whom this one was merged. An erased customer is merged into itself.
         case another(Int64)
-        /// See `DatabaseTransaction.settled`.
-        case unsettled
+        /// The customer must be read in a transaction that applies an unfinished publication; see
+        /// `DatabaseTransaction.applying`.
+        case awaitsPublication
     }
 
     /// See `Database.lookUp`.
     func customer(_ id: Int64) throws(StoreError) -> Customer? {
         try use { connection throws(StoreError) in
             var id = id
-            // Follows the chain of merges, as `DatabaseTransaction.customer` does. The limit ends a circle.
+            // Follow the chain of merges, as `DatabaseTransaction.customer` does. The limit ends a chain in a circle.
             for _ in 0...DatabaseTransaction.maximumMembers {
-                switch try Self.member(id, connection) {
-                case .none: return Customer?.none
+                switch try Self.find(id, connection) {
+                case .notFound: return Customer?.none
                 case .customer(let customer): return customer
                 case .another(id): return nil
                 case .another(let next): id = next
-                case .unsettled:
+                case .awaitsPublication:
                     return try connection.transaction("BEGIN") { () throws(StoreError) in
                         try DatabaseTransaction(connection).customer(id)
                     }
@@ -109,8 +110,8 @@ extension SQLiteReaders {
     }
 
     /// Reads one row of `customers`.
-    private static func member(_ id: Int64, _ connection: SQLiteConnection) throws(StoreError) -> Member {
-        var member = Member.none
+    private static func find(_ id: Int64, _ connection: SQLiteConnection) throws(StoreError) -> Found {
+        var found = Found.notFound
         try connection.run(
             """
             SELECT realm, public_id, created_at, facts, merged_into, \(DatabaseTransaction.unfinishedPublicationColumn)
@@ -118,23 +119,23 @@ extension SQLiteReaders {
             """, [.integer(id)]
         ) { row throws(StoreError) in
             guard sqlite3_column_type(row, 5) == SQLITE_NULL else {
-                member = .unsettled
+                found = .awaitsPublication
                 return
             }
             guard sqlite3_column_type(row, 4) == SQLITE_NULL else {
-                member = .another(sqlite3_column_int64(row, 4))
+                found = .another(sqlite3_column_int64(row, 4))
                 return
             }
             guard let code = UInt8(exactly: sqlite3_column_int64(row, 0)), let realm = Realm(code: code) else {
                 throw .damaged("a customer belongs to no known realm")
             }
-            member = .customer(
+            found = .customer(
                 Customer(
                     id: id, realm: realm, publicID: String(decoding: text(row, 1), as: UTF8.self),
                     createdAt: Date(millisecondsSince1970: sqlite3_column_int64(row, 2)),
                     facts: try CustomerFacts(decoding: blob(row, 3))))
         }
-        return member
+        return found
     }
 
     /// See `Database.forEachCustomer`.

@@ -16,14 +16,14 @@ struct SQLiteRescue {
         let isOnlyIndexReplaced = files.isOnlyIndexReplaced(in: replacement)
         if isOnlyIndexReplaced, isOverwritten {
             // Copying would read the index through mapped memory, and crash if the new index is shorter.
-            unlink(path + SQLiteOpenFiles.index)
+            unlink(path + SQLiteOpenFiles.indexSuffix)
             return "\(replacement) while it was open. Nothing is read or written until a restart, which loses nothing."
         }
         let copy = SQLiteCopy.freeName(path + Self.suffix)
         if isOverwritten { waitForEnd() }
         var (result, failure) = save(to: copy)
         if result == nil, isOverwritten {
-            // Drops the cached pages that were read while the file was being overwritten, and tries again.
+            // Drop the cached pages that were read while the file was being overwritten, and try again.
             sqlite3_db_release_memory(files.connection.handle)
             (result, failure) = save(to: copy)
         }
@@ -49,7 +49,7 @@ struct SQLiteRescue {
     /// Waits until the program that overwrites the files is done: until nothing has changed for a second.
     private func waitForEnd() {
         func states() -> [FileState?] {
-            [files.path, files.path + SQLiteOpenFiles.log].map { FileState(path: $0, followsLinks: true) }
+            [files.path, files.path + SQLiteOpenFiles.logSuffix].map { FileState(path: $0, followsLinks: true) }
         }
         var known = states()
         for _ in 0..<60 {
@@ -78,7 +78,7 @@ struct SQLiteRescue {
     ///
     /// - Returns: where the log is now; nil if it isn't needed anymore.
     private func moveLog(to name: String, isSaved: Bool) -> String? {
-        let (log, index) = (files.path + SQLiteOpenFiles.log, files.path + SQLiteOpenFiles.index)
+        let (log, index) = (files.path + SQLiteOpenFiles.logSuffix, files.path + SQLiteOpenFiles.indexSuffix)
         var kept: String?
         if files.isOpen(log) {
             let name = SQLiteCopy.freeName(name)

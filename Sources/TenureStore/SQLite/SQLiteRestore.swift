@@ -40,13 +40,13 @@ package struct SQLiteRestore: Sendable {
         guard FileManager.default.fileExists(atPath: backup) else { throw .noBackup(path: backup) }
         guard !SQLiteFile.areSame(backup, path) else { throw .itself(path: backup) }
         if let objection = NetworkFileSystem.objection(to: path) { throw .store(objection) }
-        // Fails early if the database is in use, because copying takes a while. The lock ends here, because SQLite
-        // opens the database again below.
+        // Fail early if the database is in use, because copying takes a while. This lock ends immediately, because
+        // SQLite opens the database again below.
         guard try lock(path) != nil else { throw .inUse(path: database) }
         let staged = SQLiteCopy.freeName(path + ".restoring")
         let contents = try stage(at: staged, beside: path)
         defer { unlink(staged) }
-        if FileIdentity.exists(path + SQLiteOpenFiles.log), FileIdentity(path: path)?.kind == .file {
+        if FileIdentity.exists(path + SQLiteOpenFiles.logSuffix), FileIdentity(path: path)?.kind == .file {
             // If this fails, the log stays beside the replaced database, and SQLite finds it there.
             _ = SQLiteFile.mergeLog(path)
         }
@@ -63,7 +63,7 @@ package struct SQLiteRestore: Sendable {
         }
     }
 
-    /// Copies the backup, which is read back.
+    /// Checks the backup, copies it to `staged`, and reads the copy.
     private func stage(at staged: String, beside path: String) throws(Failure) -> SQLiteCopy.Contents {
         let source: SQLiteConnection
         do throws(StoreError) {
@@ -79,7 +79,7 @@ package struct SQLiteRestore: Sendable {
                 throw .otherApp(database: backup, found: found, expected: expected)
             }
             let resolved = SQLiteFile.resolved(backup)
-            let hasLog = FileIdentity.exists(resolved + SQLiteOpenFiles.log)
+            let hasLog = FileIdentity.exists(resolved + SQLiteOpenFiles.logSuffix)
             source = try SQLiteConnection(path: resolved, for: hasLog ? .reading : .readingUnchanged)
         } catch {
             throw .unusableBackup(path: backup, error)
@@ -104,10 +104,10 @@ package struct SQLiteRestore: Sendable {
     /// Gives the database another name, and the copy the database's name. At every moment there is a complete database
     /// at the path.
     ///
-    /// - Returns: the new name of the database; nil without one.
+    /// - Returns: the new name of the replaced database; nil if there was no database.
     private func exchange(_ path: String, for staged: String) throws(Failure) -> String? {
         let kept = SQLiteCopy.freeName(path + ".replaced")
-        let (log, index) = (SQLiteOpenFiles.log, SQLiteOpenFiles.index)
+        let (log, index) = (SQLiteOpenFiles.logSuffix, SQLiteOpenFiles.indexSuffix)
         let hasDatabase = FileIdentity.exists(path)
         if hasDatabase, link(path, kept) != 0 { throw cannotWrite(kept) }
         if FileIdentity.exists(path + log), rename(path + log, kept + log) != 0 {
@@ -127,7 +127,7 @@ package struct SQLiteRestore: Sendable {
     }
 
     private func cannotWrite(_ path: String) -> Failure {
-        .cannotWrite(path: path, detail: String(cString: strerror(errno)).lowercased())
+        .cannotWrite(path: path, detail: systemMessage)
     }
 }
 

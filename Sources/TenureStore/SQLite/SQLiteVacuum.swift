@@ -1,4 +1,4 @@
-import Foundation
+import TenureFileAttributes
 
 /// Writes an SQLite database again without its free pages. No process may have it open.
 package struct SQLiteVacuum: Sendable {
@@ -26,7 +26,7 @@ package struct SQLiteVacuum: Sendable {
                 throw .unusable(database: path, detail: "it contains no Tenure database; check the path")
             }
             let file = SQLiteFile.resolved(path)
-            // The lock ends here, because SQLite opens the database below.
+            // This lock ends immediately, because SQLite opens the database below.
             guard try SQLiteFileLock(path: file) != nil else { throw .busy }
             let before = Self.size(of: file)
             try vacuum(file)
@@ -46,10 +46,7 @@ package struct SQLiteVacuum: Sendable {
         guard connection.emptyLog() else { throw .busy }
     }
 
-    private static func size(of file: String) -> Int64 {
-        let size = (try? FileManager.default.attributesOfItem(atPath: file))?[.size] as? NSNumber
-        return size?.int64Value ?? 0
-    }
+    private static func size(of file: String) -> Int64 { FileState(path: file)?.size ?? 0 }
 }
 
 extension SQLiteVacuum.Failure: CustomStringConvertible {

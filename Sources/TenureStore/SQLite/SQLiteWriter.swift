@@ -11,12 +11,15 @@ import TenureCore
 /// A write that throws changes nothing, and the other writes of its group succeed. A write returns after the flush, and
 /// after a check that the flushed files are still at the database's path.
 final class SQLiteWriter: @unchecked Sendable {
-    // A lock can't make it safe: `files`, `replacement`, `report` and `log` are used while a transaction runs, and
-    // submitting a write must not wait for that. They are used on `queue` only, except by the initializer, before the
-    // writer is shared.
+    // A lock can't make this class safe: `files`, `replacement`, `report` and `log` are used while a transaction runs,
+    // and submitting a write must not wait for that. So these variables are used on `queue` only, except by the
+    // initializer, before the writer is shared.
     private let queue = DispatchQueue(label: "database")
+    /// The open files; nil after `close`.
     private var files: SQLiteOpenFiles?
+    /// What happened to the files; nil while they are in place.
     private var replacement: FileReplacement?
+    /// What an operator has to know about the replacement.
     private var report: String?
     private let log = Log()
     private let path: String
@@ -26,9 +29,9 @@ final class SQLiteWriter: @unchecked Sendable {
 
     private struct State {
         var waiting: [PendingWrite] = []
-        /// Whether a block is queued that writes the waiting writes.
+        /// Whether a block is queued that will run the waiting writes.
         var isWriting = false
-        /// Whether a write that isn't submitted yet gathers the next group.
+        /// Whether the next group is being gathered by a write that isn't submitted yet.
         var isGathering = false
         var groupsWritten = 0
         /// Why nothing is written anymore.
@@ -38,7 +41,7 @@ final class SQLiteWriter: @unchecked Sendable {
         var isReady: Bool { !isGathering || waiting.count >= SQLiteWriter.groupSizeToStart }
     }
 
-    /// One write. `run` may run twice; the last result counts. `finish` gets the reason if it didn't happen.
+    /// One write. `run` may run twice; the last result counts. `finish` gets the error if the write failed.
     struct PendingWrite: Sendable {
         let use: DatabaseRequirements.Use
         let run: @Sendable (any DatabaseSession) throws(StoreError) -> Void
@@ -47,7 +50,7 @@ final class SQLiteWriter: @unchecked Sendable {
 
     /// The state of SQLite's log after the last commit, which SQLite reports.
     private final class Log {
-        /// Frames after the last commit.
+        /// The number of frames (pages) in the log after the last commit.
         var size: Int32 = 0
         /// Whether nothing was written since the log was emptied.
         var isEmpty = false
@@ -63,7 +66,7 @@ final class SQLiteWriter: @unchecked Sendable {
     private static let checkpointSize: Int32 = 4000
 
     /// - Parameters:
-    ///   - files: with the connection that writes.
+    ///   - files: the open files, with the connection that writes.
     ///   - requirements: what each transaction requires of the database.
     ///   - onFailure: called once, if the file was replaced.
     init(
@@ -84,13 +87,14 @@ final class SQLiteWriter: @unchecked Sendable {
             }, Unmanaged.passUnretained(log).toOpaque())
     }
 
-    /// How many groups were taken to be written; each that succeeded was one flush.
+    /// How many groups were written. Each group that succeeded was flushed once.
     var groupsWritten: Int { state.withLock(\.groupsWritten) }
 
     /// Why nothing is written anymore; nil while the files are in place.
     var failure: StoreError? { state.withLock(\.failure) }
 
-    /// Returns whether the caller gathers the next group. If so, it must soon submit a write with `endsGathering`.
+    /// Returns whether the caller gathers the next group. If so, the caller must soon submit a write with
+    /// `endsGathering`.
     func gather() -> Bool {
         state.withLock { state in
             defer { state.isGathering = true }
@@ -112,9 +116,10 @@ final class SQLiteWriter: @unchecked Sendable {
         if starts { queue.async { self.drain() } }
     }
 
-    /// Closes the connection after everything that was submitted before. Later writes fail.
+    /// Closes the connection after the writes that were submitted before. Later writes fail.
     ///
-    /// Returns what happened to the file if that is found only now: closing would write the log into it.
+    /// Returns an error if it finds only now that a file was replaced. Then the connection stays open, because closing
+    /// it would write the log into the new file.
     func close() async -> StoreError? {
         await withCheckedContinuation { continuation in
             queue.async {
@@ -158,18 +163,19 @@ final class SQLiteWriter: @unchecked Sendable {
         _ = Unmanaged.passRetained(files.connection)
         onFailure(error)
         for write in rest { write.finish(error) }
-        // This takes a while, so requests fail first.
+        // The rescue takes a while, so the waiting writes fail before it begins.
         queue.async { self.rescueOnce() }
         return error
     }
 
+    /// Saves the contents of the open database, if a file was replaced and that wasn't done yet.
     private func rescueOnce() {
         guard let replacement, let files, report == nil else { return }
         report = SQLiteRescue(files: files, replacement: replacement).run()
     }
 
-    /// Writes a large log into the file. If a reader is in the way, a later commit tries again.
-    private func moveLog() {
+    /// Writes the log into the file if the log is large. If a reader is in the way, a later commit tries again.
+    private func checkpointIfLarge() {
         guard log.size >= Self.checkpointSize else { return }
         log.size = 0
         files?.connection.checkpoint()
@@ -190,6 +196,8 @@ final class SQLiteWriter: @unchecked Sendable {
 
     // MARK: Groups
 
+    /// Writes groups until none is ready. Each group has a separate block, so that other blocks on the queue run in
+    /// between.
     private func drain() {
         if writeNext() { queue.async { self.drain() } }
     }
@@ -203,7 +211,7 @@ final class SQLiteWriter: @unchecked Sendable {
         let errors = write(group)
         let failure = check()
         for (write, error) in zip(group, errors) { write.finish(failure ?? error) }
-        if failure == nil { moveLog() }
+        if failure == nil { checkpointIfLarge() }
         return true
     }
 
@@ -214,7 +222,7 @@ final class SQLiteWriter: @unchecked Sendable {
                 state.isWriting = false
                 return []
             }
-            // A write that runs alone is its own group.
+            // A maintaining write is a group by itself, because it has other requirements.
             let others = state.waiting.prefix(Self.maximumGroupSize).prefix { $0.use != .maintaining }
             let group = Array(others.isEmpty ? state.waiting.prefix(1) : others)
             state.waiting.removeFirst(group.count)
@@ -225,7 +233,7 @@ final class SQLiteWriter: @unchecked Sendable {
 
     // MARK: Transactions
 
-    /// Returns the error of each write, or nil.
+    /// Runs a group of writes in one transaction. Returns the error of each write; nil if it succeeded.
     private func write(_ group: [PendingWrite]) -> [StoreError?] {
         if let failure { return group.map { _ in failure } }
         guard let connection = files?.connection else { return group.map { _ in .failed("the database is closed") } }
@@ -240,7 +248,7 @@ final class SQLiteWriter: @unchecked Sendable {
         }
         do {
             return try transact(group, on: connection) { () throws(StoreError) in
-                try group.map { write throws(StoreError) in try save(write, in: connection) }
+                try group.map { write throws(StoreError) in try runInSavepoint(write, on: connection) }
             }
         } catch {
             return group.map { _ in error }
@@ -258,7 +266,9 @@ final class SQLiteWriter: @unchecked Sendable {
     }
 
     /// Runs one write in a savepoint and returns its error. Throws if the error ended the whole transaction.
-    private func save(_ write: PendingWrite, in connection: SQLiteConnection) throws(StoreError) -> StoreError? {
+    private func runInSavepoint(
+        _ write: PendingWrite, on connection: SQLiteConnection
+    ) throws(StoreError) -> StoreError? {
         try connection.execute("SAVEPOINT piece")
         do {
             try write.run(connection)

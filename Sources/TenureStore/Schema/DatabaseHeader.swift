@@ -24,7 +24,7 @@ package struct DatabaseHeader: Sendable, Hashable {
         self.movedTo = movedTo
     }
 
-    /// Reads the single rows of two tables.
+    /// Reads the only rows of two tables, which have one row each.
     private static let query =
         "SELECT id, bundle_id, version, oldest_writer, oldest_reader, moved_to FROM \(DatabaseTable.identity), \(DatabaseTable.state)"
 
@@ -37,15 +37,14 @@ package struct DatabaseHeader: Sendable, Hashable {
             movedTo: try row.textIfPresent(5))
     }
 
-    /// Gives a database without an app to the app with this bundle ID (`$1`).
+    /// The statement that gives a database without an app to the app with the bundle ID `$1`.
     package static let claim = "UPDATE \(DatabaseTable.identity) SET bundle_id = $1 WHERE bundle_id IS NULL"
 
     /// Marks a database as moved, so that services don't write to it anymore.
     ///
     /// - Parameter place: where the content is now, without a password; nil removes the mark.
     package static func markMoved(to place: String?, in session: any DatabaseSession) throws(StoreError) {
-        try session.execute(
-            "UPDATE \(DatabaseTable.state) SET moved_to = $1", [place.map { .text($0) } ?? .null])
+        try session.execute("UPDATE \(DatabaseTable.state) SET moved_to = $1", [SQLValue(place)])
     }
 }
 
@@ -54,7 +53,7 @@ package struct DatabaseHeader: Sendable, Hashable {
 package struct DatabaseRequirements: Sendable, Hashable {
     /// The name of the database in messages, without a password.
     let name: String
-    /// The ID of the database that was opened; nil while it is opened.
+    /// The ID that the database must have; nil accepts every ID, as while a database is being opened.
     package let id: [UInt8]?
     /// The app; nil accepts every app's database.
     package let bundleID: String?
@@ -72,12 +71,13 @@ package struct DatabaseRequirements: Sendable, Hashable {
 
     /// Returns why the database can't be used this way; nil if it can be.
     package func objection(to header: DatabaseHeader, for use: Use) -> StoreError? {
-        if let objection = objectionToNewer(header, for: use) { return objection }
+        if let objection = objectionBeforeMigration(to: header, for: use) { return objection }
         return header.version < version ? .olderDatabase(database: name) : nil
     }
 
-    /// The same for a database that is about to be migrated, so that an earlier version is no objection.
-    package func objectionToNewer(_ header: DatabaseHeader, for use: Use) -> StoreError? {
+    /// Returns why the database can't be used this way after a migration; nil if it can be. Unlike `objection`, it
+    /// accepts an earlier version of the schema.
+    package func objectionBeforeMigration(to header: DatabaseHeader, for use: Use) -> StoreError? {
         if let bundleID, let other = header.bundleID, other != bundleID {
             return .otherApp(database: name, found: other, expected: bundleID)
         }
@@ -90,7 +90,7 @@ package struct DatabaseRequirements: Sendable, Hashable {
 }
 
 extension DatabaseRequirements {
-    /// Throws if the session's database can't be used this way. One small statement.
+    /// Throws if the session's database can't be used this way. It runs one short statement.
     func check(_ session: any DatabaseSession, for use: Use) throws(StoreError) {
         if let objection = objection(to: try DatabaseHeader.read(in: session), for: use) { throw objection }
     }
@@ -119,7 +119,7 @@ package struct DatabaseOpening: Sendable {
         self.migrations = migrations
     }
 
-    /// The detail of the error for a path or a schema without a Tenure database.
+    /// The words of errors about a path or a schema without a Tenure database.
     package static let noDatabase = "contains no Tenure database"
 
     /// The opening of a command that uses an existing database as it is.

@@ -1,7 +1,7 @@
 package import Foundation
 import TenureCore
 
-/// Names the customer that an update is about, and says what must be true when it's saved.
+/// Names the customer whom an update is about, and what must be true when the update is saved.
 package struct CustomerUpdatePlan: Sendable {
     /// The identities that name the customer.
     let identities: [Identity]
@@ -52,13 +52,13 @@ enum UpdateSource: Sendable {
     case notification(StoredNotification)
     /// Artifacts without proof that they belong to the sender, and the customers whom they name.
     case unbound(members: [Int64])
-    /// The same, if earlier transactions created and linked the unbound customer.
+    /// Artifacts without proof, as in `unbound`. Earlier transactions have created and linked the unbound customer.
     case linkedUnbound(Identity)
 }
 
 extension DatabaseTransaction {
     /// Returns false if the update no longer applies: the customer was erased, or the notification is stored already.
-    func mayHappen(_ plan: CustomerUpdatePlan) throws(StoreError) -> Bool {
+    func stillApplies(_ plan: CustomerUpdatePlan) throws(StoreError) -> Bool {
         switch plan.source {
         case .signedArtifacts: true
         case .customer(let number): try member(.number(number)) != nil

@@ -7,9 +7,9 @@ import TenureCore
 ///
 /// 1. It asks for the decoded facts of the first customer. They are missing, so it ends without a change, and `prepare`
 ///    decodes them.
-/// 2. It finds these, asks for those of the second customer, and ends again.
+/// 2. It finds the facts of the first customer, asks for those of the second, and ends again.
 /// 3. It asks for the facts of both together, and ends. `prepare` combines and encodes them.
-/// 4. All results are there, so it writes and commits.
+/// 4. It finds all results, so it writes and commits.
 ///
 /// Each result is stored with what it was computed from. If a customer changed in the meantime, the former result no
 /// longer fits, and a new one is computed. Small results are computed inside the transaction.
@@ -80,7 +80,7 @@ final class LargeFacts: Sendable {
     /// Decides about a customer under the policy to be published.
     typealias Evaluate = @Sendable (CustomerToEvaluate) throws(StoreError) -> PublicationImpact
 
-    /// - Parameter rederivation: for changes that separate customers.
+    /// - Parameter rederivation: verifies signed entries, for changes that separate customers; nil for other changes.
     init(_ rederivation: Rederivation? = nil) {
         self.rederivation = rederivation
         state = Locked(State(proven: rederivation?.proven ?? [:]))
@@ -138,7 +138,8 @@ final class LargeFacts: Sendable {
         state.withLock { $0.proven[member] } ?? Rederivation.Proven()
     }
 
-    /// Notes the missing result for `prepare`. Returns the error with which the transaction ends.
+    /// Remembers which result is missing, so that `prepare` computes it. Returns the error with which the transaction
+    /// ends.
     func miss(_ missing: Missing) -> StoreError {
         state.withLock { $0.missing = missing }
         return .failed("the facts of a large customer aren't prepared; try again")

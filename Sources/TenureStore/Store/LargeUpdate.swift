@@ -36,7 +36,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
                 if number > 2 { try? await Task.sleep(for: .milliseconds(Int.random(in: 1...10 * number))) }
                 switch try await attempt(&progress) {
                 case .done(let done):
-                    if progress.haveLeftovers { try await store.removeLeftovers(at: plan.now) }
+                    if progress.hasLeftovers { try await store.removeLeftovers(at: plan.now) }
                     return done
                 case .ended: return nil
                 case .unfinished: continue
@@ -46,29 +46,30 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         }
     }
 
+    /// The maximum number of attempts.
     private static var tries: Int { 20 }
 
     /// What earlier attempts have written, so that the next one can continue with it.
     private struct Progress {
         /// The random number in `artifacts.update_id` of the artifacts that this update wrote.
         var updateID = Int64.random(in: 1 ... .max)
-        /// The member that they belong to; nil before the first piece.
+        /// The member to which the written artifacts belong; nil before the first piece.
         var member: Int64?
-        /// The SHA-256 hashes of these artifacts.
+        /// The SHA-256 hashes of the written artifacts.
         var written: Set<[UInt8]> = []
         /// The customer that this update created; nil if it found one.
         var newCustomer: Int64?
-        /// Whether some artifacts were abandoned, which are removed at the end.
-        var haveLeftovers = false
+        /// Whether some written artifacts were abandoned. They are removed at the end.
+        var hasLeftovers = false
 
         /// Abandons the artifacts written so far: a later update takes them, or they are removed.
         mutating func restart() {
-            haveLeftovers = haveLeftovers || member != nil
+            hasLeftovers = hasLeftovers || member != nil
             (updateID, member, written) = (.random(in: 1 ... .max), nil, [])
         }
     }
 
-    /// Runs the steps that the type's comment lists. Returns `unfinished` if another update interfered.
+    /// Runs the steps in the type's comment once. Returns `unfinished` if another update interfered.
     private func attempt(_ progress: inout Progress) async throws(StoreError) -> Attempt<
         (customer: Customer, outcome: Outcome)
     > {
@@ -112,7 +113,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
     /// The customer whom the update is about, and what its identities name.
     private struct Subject {
         var customer: Customer
-        /// The identity that names them; nil for a new customer.
+        /// The identity that names the customer; nil for a new customer.
         let identity: Identity?
         /// One identity of each other customer whom the identities name: the first by `Identity.Kind`.
         let others: [Identity]
@@ -120,7 +121,8 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         let unknown: [Identity]
     }
 
-    /// Reads while no other large update of this process does, so that small readers find a free connection.
+    /// Runs a transaction that reads, while no other large update of this process reads. So small readers find a free
+    /// connection.
     private func read<Value: Sendable>(
         _ body: @escaping @Sendable (DatabaseTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
@@ -163,7 +165,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         let identities = plan.identities.sorted { $0.kind < $1.kind }
         let first = Array(identities.prefix(DatabaseTransaction.maximumKeys - plan.otherKeys.count))
         return try await write(locking: first, plan.otherKeys) { transaction in
-            guard try transaction.mayHappen(plan) else { return .ended }
+            guard try transaction.stillApplies(plan) else { return .ended }
             let named = try transaction.resolve(first, in: plan.realm)
             guard !named.areSomeErased else { return .unfinished }
             let found = try transaction.findCustomer(named, proving: plan.acquisition)
@@ -193,7 +195,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         // One customer can't have more members.
         let candidates = Array(others.prefix(max(0, DatabaseTransaction.maximumMembers - count)))
         for chunk in candidates.chunks(of: Self.customersPerPiece) {
-            // Each piece includes these two identities. They name `customer`, so the others are merged into that one.
+            // Each piece includes two identities that name `customer`, so the others are merged into that one.
             let lead = [plan.identities.min { $0.kind < $1.kind }, subject.identity].compactMap(\.self)
             let identities = Array(Set(lead + chunk)).sorted { ($0.kind, $0.value) < ($1.kind, $1.value) }
             var attempt = try await write(locking: identities) { transaction -> Attempt<Customer?> in
@@ -209,8 +211,8 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         return customer
     }
 
-    /// Does the same for customers with large facts, which are combined before the transaction. Returns nil if one of
-    /// them changed.
+    /// Merges customers with large facts, which are combined before the transaction. Returns nil if one of the
+    /// customers changed in the meantime.
     private func joinLarge(_ identities: [Identity], _ customer: Customer) async throws(StoreError) -> Customer? {
         let plan = plan
         let prepared = try await read { transaction -> PreparedJoining? in
@@ -246,16 +248,17 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         return PreparedUpdate(of: former, by: subject.identity, update, outcome)
     }
 
-    /// Writes the identities, piece by piece. Returns false if one belongs to another customer by now, or the customer
-    /// is gone.
+    /// Writes the identities, piece by piece. Returns false if one of them belongs to another customer by now, or if
+    /// the customer was erased or merged.
     private func claim(
         _ unknown: [Identity], for prepared: PreparedUpdate<Outcome>
     ) async throws(StoreError) -> Bool {
-        // First the identities by which syncs find the customer.
+        // First, write the identities by which syncs find the customer.
         for piece in unknown.chunks(of: DatabaseTransaction.maximumKeys) {
             guard try await claim(Array(piece), for: prepared.former, exclusively: true) else { return false }
         }
-        // Then the others, such as the IDs of renewals. Several customers may have the same one.
+        // Then, write the others, such as the IDs of renewals. Several customers may have the same identity of these
+        // kinds.
         let all = Set(plan.identities)
         let realm = plan.realm
         var others = prepared.update.identities.filter { !all.contains($0) }
@@ -278,10 +281,10 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         return true
     }
 
-    /// Writes one piece of identities. Returns false if the customer is gone.
+    /// Writes one piece of identities. Returns false if the customer was erased or merged.
     ///
     /// - Parameter exclusively: whether no other customer may have one of the identities. If so, they are locked, and
-    ///   the result is also false if one is stored already.
+    ///   the result is also false if one of them is stored already.
     private func claim(
         _ identities: [Identity], for customer: Customer, exclusively: Bool
     ) async throws(StoreError) -> Bool {
@@ -293,8 +296,8 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         }
     }
 
-    /// Writes all artifacts except the last ones, and returns those. Returns nil if the customer is gone, or another
-    /// update took some of the artifacts.
+    /// Writes all artifacts except the last ones, and returns the last ones. Returns nil if the customer was erased or
+    /// merged, or if another update took some of the artifacts.
     private func writeArtifacts(
         of prepared: PreparedUpdate<Outcome>, _ progress: inout Progress
     ) async throws(StoreError) -> [Artifact]? {
@@ -305,7 +308,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
             return artifacts.filter { known[$0.sha256]?.doesCount != true }
         }
         if let member = progress.member {
-            // Decided again, the update may be about another member, or have fewer artifacts.
+            // After another decision, the update may be about another member, or have fewer artifacts.
             let all = Set(artifacts.map(\.sha256))
             if member != former.member || !progress.written.isSubset(of: all) { progress.restart() }
         }
@@ -343,7 +346,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         let plan = plan
         let (updateID, member) = (progress.updateID, progress.member)
         return try await write(locking: prepared.identity.map { [$0] } ?? [], plan.otherKeys) { transaction in
-            guard try transaction.mayHappen(plan) else { return .ended }
+            guard try transaction.stillApplies(plan) else { return .ended }
             var transaction = transaction
             transaction.remembered = [prepared.former.id: prepared.remembered]
             guard let former = try transaction.unchanged(prepared, in: plan.realm) else { return .unfinished }

@@ -29,7 +29,7 @@ struct PreparedUpdate<Outcome: Sendable>: Sendable {
 struct PreparedJoining: Sendable {
     /// The facts of each customer, by its number. The transaction compares their bytes with the rows.
     let remembered: [Int64: EncodedFacts]
-    /// The facts of all of them together.
+    /// The facts of all these customers together.
     let encoded: EncodedFacts
     private let ids: [Int64]
 
@@ -62,7 +62,7 @@ extension DatabaseTransaction {
         return now
     }
 
-    /// Whether the customer was neither erased nor merged. Locks them, so that updates of one customer run one after the
+    /// Whether the customer was neither erased nor merged. Locks the customer, so that their updates run one after the
     /// other.
     func isThere(_ customer: Customer) throws(StoreError) -> Bool {
         guard let row = try member(.number(customer.id)) else { return false }

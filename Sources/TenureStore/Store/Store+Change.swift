@@ -18,7 +18,8 @@ extension Store {
 }
 
 extension RequestedChange {
-    /// Requests of one admin key with one ID, and links of one user, run one after the other.
+    /// The keys to lock. Requests of one admin key with the same ID, links of one user, and changes that merge or split
+    /// customers run one after the other.
     var keys: [LockKey] {
         var keys: [LockKey] = []
         if let request { keys.append(.request(request, actor: actor)) }

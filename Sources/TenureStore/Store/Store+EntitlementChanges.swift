@@ -2,11 +2,13 @@ package import Foundation
 
 /// Finds changed entitlements, so that webhooks report them. A service calls these methods again and again.
 extension Store {
-    /// Takes customers with entitlements that may have changed, and compares these with what webhooks last reported. One
-    /// transaction compares several customers. Returns how many there were; 0 if `publication` isn't the active one
-    /// anymore.
+    /// Compares the entitlements of customers that are due with what webhooks last reported. One transaction compares
+    /// several customers.
     ///
-    /// A customer for whom `evaluate` returns nil is compared again a minute later.
+    /// - Parameters:
+    ///   - publication: the publication under which `evaluate` decides; nil accepts every publication.
+    ///   - evaluate: returns what webhooks report. If it returns nil, the customer is compared again a minute later.
+    /// - Returns: how many customers were due; 0 if `publication` isn't the active one anymore.
     package func compareDueCustomers(
         at now: Date, limit: Int, under publication: Int64? = nil,
         _ evaluate: @escaping @Sendable (Customer) -> EntitlementChange?
@@ -89,7 +91,8 @@ private struct ComparedPiece: Sendable {
     let now: Date
     let publication: Int64?
     let evaluate: @Sendable (Customer) -> EntitlementChange?
-    /// In a walk over all customers: the last customer compared before, and after this piece (nil: all are compared).
+    /// In a walk over all customers: the last customer that was compared before this piece, and the last one after it.
+    /// The latter is nil if all customers are compared then.
     var positions: (before: Int64, after: Int64?)?
 
     /// Whether the walk over all customers continues with this piece; always true outside of a walk. False if the walk

@@ -2,8 +2,8 @@ package import Foundation
 
 /// Erases customers. Their rows are removed in pieces, so that other transactions don't wait.
 extension Store {
-    /// Hides the customer in one transaction, and removes their rows in pieces. Returns when no row is left. If that
-    /// breaks off, another request or the next start continues.
+    /// Hides the customer in one transaction, and removes their rows in pieces. Returns when no row is left. If the
+    /// process ends before, another request or the next start continues.
     func erase(
         _ request: RequestedChange, _ customer: CustomerName, by rederivation: Rederivation
     ) async throws(StoreError) -> ChangeOutcome {
@@ -19,7 +19,7 @@ extension Store {
     }
 
     /// Hides unbound customers in pieces until one transaction can hide the rest: other people may have sent the
-    /// customer's artifacts many times.
+    /// customer's artifacts many times. Returns how many entries of each kind were hidden.
     private func hideUnbound(of name: CustomerName, at now: Date) async throws(StoreError) -> [String: Int] {
         var counts: [String: Int] = [:]
         while true {

@@ -1,6 +1,7 @@
 package import Foundation
 
-/// Operations that read before they write: usually there is nothing to do, and an idle service writes nothing.
+/// Delivers and removes webhook messages. These operations read before they write: usually there is nothing to do, and
+/// an idle service writes nothing.
 extension Store {
     /// Removes endpoints without a heartbeat since they were read, and abandons the messages that wait for them.
     package func removeEndpoints(_ silent: [NamedEndpoint], at now: Date) async throws(StoreError) -> [RemovedEndpoint]
@@ -14,9 +15,12 @@ extension Store {
         }
     }
 
-    /// Takes deliveries that are due for an endpoint. No other process takes them before the lease (seconds) ends.
+    /// Takes deliveries that are due for an endpoint. No other process takes them before the lease ends.
     ///
-    /// Messages about one customer are taken one at a time, in their order, unless one has failed often.
+    /// Messages about one customer are taken one at a time, in their order. A message that has failed often doesn't
+    /// delay later ones.
+    ///
+    /// - Parameter lease: the seconds after which another process may take a delivery again.
     package func claimDeliveries(
         to endpoint: String, at now: Date, limit: Int, lease: TimeInterval
     ) async throws(StoreError) -> [Delivery] {
@@ -26,7 +30,7 @@ extension Store {
         }
     }
 
-    /// Removes messages from before an instant that no endpoint waits for. Returns how many.
+    /// Removes messages that were created before an instant and wait for no delivery. Returns how many.
     package func pruneMessages(before: Date, limit: Int) async throws(StoreError) -> Int {
         guard try await read({ try $0.hasMessages(before: before) }) else { return 0 }
         return try await write { try $0.pruneMessages(before: before, limit: limit) }

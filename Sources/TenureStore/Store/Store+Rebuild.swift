@@ -34,7 +34,7 @@ private struct Rebuildable: Sendable {
     let fingerprint: RowsFingerprint
 }
 
-/// Differs if the rows of a customer have changed.
+/// A summary of a customer's rows. Two summaries differ if a row was written in between.
 private struct RowsFingerprint: Sendable, Hashable {
     let facts: [UInt8]
     let group: [Int64]

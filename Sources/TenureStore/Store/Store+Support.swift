@@ -38,7 +38,8 @@ struct PreparedFacts: Sendable {
 }
 
 extension DatabaseTransaction {
-    /// Returns nil if the customer is small, or doesn't exist.
+    /// Computes the facts of a large customer after a grant or revocation. Returns nil if the customer's facts are
+    /// small, or if the customer doesn't exist.
     fileprivate func prepareSupport(
         _ request: RequestedChange, on name: CustomerName
     ) throws(StoreError) -> PreparedFacts? {
@@ -49,13 +50,15 @@ extension DatabaseTransaction {
         return PreparedFacts(customer: id, former: EncodedFacts(known.facts), next: EncodedFacts(facts))
     }
 
-    /// Returns false if the customer changed, or grew large, since the facts were prepared.
+    /// Lets this transaction use prepared facts. Returns false if the customer changed, or grew large, since they were
+    /// prepared.
     fileprivate mutating func use(_ prepared: PreparedFacts?, of name: CustomerName) throws(StoreError) -> Bool {
         guard let large = try largeCustomer(name) else { return true }
         guard let prepared, prepared.customer == large else { return false }
         let row = try session.row("SELECT facts FROM customers WHERE id = $1", [.integer(large)])
         guard let row, prepared.former.hasSameBytes(as: try row.bytes(0)) else {
-            // A publication may still have to change the stored facts, and not the prepared ones.
+            // An unfinished publication is applied to the prepared facts already, but maybe not to the stored ones.
+            // Locking the customer applies it, so that the next attempt finds the same facts.
             if try unfinishedPublication() != nil { _ = try customer(large, forUpdate: true) }
             return false
         }

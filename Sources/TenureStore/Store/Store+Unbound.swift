@@ -3,8 +3,8 @@ import TenureCore
 
 /// Stores artifacts that came without proof that they belong to the sender.
 extension Store {
-    /// Stores artifacts without proof that they belong to the sender as an unbound customer, which is linked to the
-    /// customers that `identities` name. Returns nil if they were erased in the meantime.
+    /// Stores the artifacts as an unbound customer, which is linked to the customers that `identities` name. Returns
+    /// nil if these customers were erased in the meantime.
     ///
     /// `unbound` identifies exactly these artifacts, so the same artifacts always lead to the same unbound customer.
     package func recordUnbound(
@@ -20,8 +20,8 @@ extension Store {
         {
             plan.source = .unbound(members: links)
         } else {
-            // Linked before the artifacts are stored, so that an erasure in the meantime removes the unbound customer
-            // too.
+            // Link the customers before storing the artifacts, so that an erasure in the meantime removes the unbound
+            // customer, too.
             guard try await link(unbound, to: links, in: realm, at: now) else { return nil }
             plan.source = .linkedUnbound(unbound)
         }

@@ -14,7 +14,7 @@ extension Store {
         if plan.mayFitOneTransaction {
             let attempt = try await write(at: plan.now, locking: plan.lockKeys) {
                 transaction -> Attempt<(customer: Customer, outcome: Outcome)> in
-                guard try transaction.mayHappen(plan) else { return .ended }
+                guard try transaction.stillApplies(plan) else { return .ended }
                 guard let found = try transaction.findCustomer(plan) else { return .unfinished }
                 let (update, outcome) = decide(found.customer)
                 let customer = try transaction.save(update, of: found)
@@ -30,10 +30,11 @@ extension Store {
         return try await LargeUpdate(store: self, plan: plan, decide: decide).run()
     }
 
-    /// Does the same in several transactions, so that other updates wait for one of them at most.
+    /// Finds or creates the customer, and saves what `decide` returns, in several transactions. So other updates wait
+    /// for one of them at most.
     ///
-    /// Used for a plan that doesn't fit one transaction, or for which `findCustomer` returns nil. Artifacts count once
-    /// the last transaction ends. `decide` may run again.
+    /// Call it for a plan that doesn't fit one transaction, or for which `findCustomer` returns nil. The artifacts
+    /// count once the last transaction ends. `decide` may run again.
     package func updateInPieces<Outcome: Sendable>(
         _ plan: CustomerUpdatePlan, decide: @escaping @Sendable (Customer?) -> (CustomerUpdate, Outcome)
     ) async throws(StoreError) -> (customer: Customer, outcome: Outcome) {
@@ -45,7 +46,7 @@ extension Store {
 
     /// Adds a response of the App Store to a customer. Returns nil if the customer was erased in the meantime.
     ///
-    /// - Parameter size: About how many artifacts, purchases and renewals the update adds.
+    /// - Parameter size: about how many artifacts, purchases and renewals the update adds.
     package func update<Outcome: Sendable>(
         _ customer: Customer, by identities: [Identity], at now: Date, adding size: Int = 0,
         decide: @escaping @Sendable (Customer?) -> (CustomerUpdate, Outcome)
@@ -76,8 +77,10 @@ enum Attempt<Value: Sendable>: Sendable {
 }
 
 extension NamedLocks {
-    /// The lock for writing a piece of a large update. So other updates wait for one piece at most.
+    /// The lock for writing a piece of a large operation. One piece is written at a time, so that other updates wait
+    /// for one piece at most.
     static let pieces = "pieces"
-    /// The lock for reading the customers that thousands of identities name. So other readers find a free connection.
+    /// The lock for reading the customers that thousands of identities name. One large update reads at a time, so that
+    /// other readers find a free connection.
     static let reading = "reading"
 }

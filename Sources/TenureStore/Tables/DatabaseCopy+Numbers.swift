@@ -1,4 +1,4 @@
-/// Copies the numbers from which tables count on.
+/// Copies the last numbers that tables gave to their rows, so that the copy gives no number again.
 extension DatabaseCopy {
     /// Returns the last number that each table assigned, even if the row with that number was deleted. The number of an
     /// erased customer must never identify another customer.
@@ -30,7 +30,7 @@ extension DatabaseCopy {
                 _ = try session.rows(
                     "SELECT setval(pg_get_serial_sequence('\(table.name)', '\(key)'), $1)", [.integer(last)])
             case .sqlite:
-                // Other tables continue after their highest number.
+                // Tables without AUTOINCREMENT store no last number. They continue after the highest number in use.
                 let isCounted = try session.row(
                     "SELECT 1 FROM sqlite_master WHERE name = $1 AND sql LIKE '%AUTOINCREMENT%'", [.text(table.name)])
                 guard isCounted != nil else { continue }

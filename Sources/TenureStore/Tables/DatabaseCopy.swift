@@ -1,3 +1,5 @@
+import TenureCore
+
 /// Copies a whole database into an empty one of either kind, in one transaction on each side.
 ///
 /// All rows keep their numbers, and the copy gets the ID of the source. So access tokens, which contain both, stay valid.
@@ -27,12 +29,15 @@ package struct DatabaseCopy: Sendable {
     /// moved, so no service writes to the source afterward and the copy contains every acknowledged write.
     /// `summarize` runs on both sides before the target's transaction ends, and both summaries must be equal.
     ///
-    /// - Parameter place: the target's name for services that still use the source, without a password.
+    /// - Parameters:
+    ///   - place: the target's name for services that still use the source, without a password.
+    ///   - progress: called with the number of rows that were copied, and the number of all rows.
+    /// - Returns: the summary of the copy.
     package func run(
         from source: any Database, to target: any Database, at place: String, summarize: @escaping Summary,
         progress: @escaping @Sendable (Int64, Int64) -> Void = { _, _ in }
     ) async throws(StoreError) -> [String: DatabaseCopySum] {
-        // Throws if the source was moved already.
+        // An empty transaction throws if the source was moved already.
         try await source.write(locking: []) { _ in }
         let agreement = Agreement()
         async let mayBeMarked = send(source, at: place, summarize, progress, agreement)
@@ -79,7 +84,7 @@ package struct DatabaseCopy: Sendable {
         _ progress: @escaping @Sendable (Int64, Int64) -> Void, _ agreement: Agreement
     ) async -> Bool {
         let handover = agreement.pieces
-        let mayBeMarked = Handover<Bool>()
+        let mayBeMarked = Locked(false)
         do {
             // Keeps other transactions from writing.
             try await source.writeAlone { session throws(StoreError) in
@@ -109,19 +114,19 @@ package struct DatabaseCopy: Sendable {
                 try handover.give(.end(try summarize(session), try lastNumbers(in: session)))
                 _ = try agreement.isCopied.take()
                 try DatabaseHeader.markMoved(to: place, in: session)
-                try mayBeMarked.give(true)
+                mayBeMarked.withLock { $0 = true }
             }
             try agreement.isMarked.give(true)
         } catch {
             _ = agreement.fail(error)
         }
-        return !mayBeMarked.isEmpty
+        return mayBeMarked.withLock { $0 }
     }
 
     // MARK: The target
 
-    /// Writes the rows that the source sends, and returns the summary of the copy. Throws if it differs from the
-    /// source's.
+    /// Writes the rows that the source sends. Returns the summary of the copy, or throws if the source has another
+    /// summary.
     private func receive(
         into session: any DatabaseSession, _ summarize: Summary, _ agreement: Agreement
     ) throws(StoreError) -> [String: DatabaseCopySum] {

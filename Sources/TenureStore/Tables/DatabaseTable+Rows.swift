@@ -1,9 +1,10 @@
 /// Reads rows of any table, for dumps, checks and copies.
 extension DatabaseTable {
-    /// The number of rows in a page. They must fit into memory, and an artifact may have megabytes.
+    /// The number of rows in a page. A page must fit into memory, and an artifact may have megabytes.
     private static let pageSize = 32
 
-    /// Reads all rows that match the condition, page by page, in the database's order of the key.
+    /// Reads all rows that match the condition, page by page, in the database's order of the key. A condition's
+    /// parameters begin at `$1`.
     func eachPage(
         in session: any DatabaseSession, where condition: String? = nil, _ arguments: [SQLValue] = [],
         _ body: ([SQLRow]) throws(StoreError) -> Void
@@ -39,23 +40,24 @@ extension DatabaseTable {
         let counts = try session.rows(
             "SELECT \(column), count(*) FROM \(name) WHERE \(column) IN \(Self.batchPlaces) GROUP BY \(column)",
             Self.batch(customers))
-        var few: [Int64] = []
+        // The customers with rows that are read together, in one query.
+        var together: [Int64] = []
         for row in counts {
             let customer = try row.integer(0)
             if try row.integer(1) <= Self.pageSize {
-                few.append(customer)
+                together.append(customer)
             } else if isNumbered {
                 try eachPage(in: session, where: "\(column) = $1", [.integer(customer)]) { page throws(StoreError) in
                     for row in page { try body(customer, row) }
                 }
             } else {
                 // The rows of tables without numbers hold only names and numbers, so all of them fit into memory.
-                few.append(customer)
+                together.append(customer)
             }
         }
-        guard !few.isEmpty else { return }
+        guard !together.isEmpty else { return }
         let rows = try session.rows(
-            "SELECT \(columnList) FROM \(name) WHERE \(column) IN \(Self.batchPlaces)", Self.batch(few))
+            "SELECT \(columnList) FROM \(name) WHERE \(column) IN \(Self.batchPlaces)", Self.batch(together))
         for row in sorted(rows) { try body(try row.integer(owner), row) }
     }
 
@@ -69,7 +71,6 @@ extension DatabaseTable {
             return false
         }
     }
-
 }
 
 extension DatabaseTable {

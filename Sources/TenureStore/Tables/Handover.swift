@@ -1,7 +1,7 @@
 import Foundation
 
-/// Passes values from one thread to another: one transaction reads rows, the other writes them. A few values are in
-/// memory at once.
+/// Passes values from one thread to another: one transaction reads rows, the other writes them. Only a few values are
+/// in memory at once.
 ///
 /// Each side waits for the other. If one side fails, both throw its error.
 final class Handover<Piece: Sendable>: @unchecked Sendable {
@@ -11,6 +11,7 @@ final class Handover<Piece: Sendable>: @unchecked Sendable {
     private var waiting: [Piece] = []
     private var failure: StoreError?
 
+    /// The maximum number of waiting values.
     private static var maximum: Int { 4 }
 
     /// Passes a value to the other side. Waits while too many values are waiting there.
@@ -31,13 +32,6 @@ final class Handover<Piece: Sendable>: @unchecked Sendable {
         if let failure { throw failure }
         condition.broadcast()
         return waiting.removeFirst()
-    }
-
-    /// Whether no value is waiting.
-    var isEmpty: Bool {
-        condition.lock()
-        defer { condition.unlock() }
-        return waiting.isEmpty
     }
 
     /// Makes both sides throw an error. Returns the error that they throw: the first one.

@@ -18,9 +18,12 @@ final class SortedNames {
     }
 
     private let runLength: Int
+    /// The entries in memory, which are sorted before the first one is read.
     private var waiting: [Entry] = []
     private var runs: [SortedRun] = []
+    /// Whether `waiting` is sorted.
     private var isSorted = false
+    /// The index of the next entry in `waiting`.
     private var position = 0
 
     /// Creates an empty list. A run of the default length takes about 20 MB.
@@ -63,6 +66,7 @@ final class SortedNames {
 
 /// A sorted run in a temporary file, which is removed when the process ends.
 private final class SortedRun {
+    /// The next entry; nil after the last.
     private(set) var head: SortedNames.Entry?
     private let file: UnsafeMutablePointer<FILE>
 
@@ -84,7 +88,7 @@ private final class SortedRun {
 
     deinit { fclose(file) }
 
-    /// Reads the next entry into `head`. Nil after the last.
+    /// Reads the next entry into `head`.
     func advance() throws(StoreError) {
         var numbers: [Int64] = [0, 0]
         guard fread(&numbers, 8, 2, file) == 2 else {

@@ -30,24 +30,6 @@ extension DatabaseTransaction {
         return Dictionary(grouping: group) { accounts.smallest(inGroupOf: $0) }.values.sorted { $0[0] < $1[0] }
     }
 
-    /// Runs a query for many customers, in batches, and returns all rows.
-    func rows(_ sql: String, about ids: [Int64]) throws(StoreError) -> [SQLRow] {
-        var rows: [SQLRow] = []
-        for chunk in ids.chunks(of: DatabaseTable.batchSize) {
-            rows += try session.rows(sql, DatabaseTable.batch(Array(chunk)))
-        }
-        return rows
-    }
-
-    /// Runs a statement for many customers, in batches. Returns the number of changed rows.
-    @discardableResult func execute(_ sql: String, about ids: [Int64]) throws(StoreError) -> Int {
-        var count = 0
-        for chunk in ids.chunks(of: DatabaseTable.batchSize) {
-            count += try session.execute(sql, DatabaseTable.batch(Array(chunk)))
-        }
-        return count
-    }
-
     /// The members of one member's account.
     func account(of member: Int64, among group: [Int64]) throws(StoreError) -> [Int64] {
         try accounts(among: group).first { $0.contains(member) } ?? [member]

@@ -4,13 +4,15 @@ import TenureJSON
 
 /// Stores and reads signed artifacts.
 extension DatabaseTransaction {
-    /// The maximum number of artifacts, so that one account can't fill the disk. An app that syncs daily sends fewer in
-    /// ten years.
+    /// The maximum number of artifacts of one member, so that an account can't fill the disk. An app that syncs daily
+    /// sends fewer in ten years.
     static let artifactsPerCustomer = 5000
 
-    /// Stores artifacts. Beyond the maximum, it stores no more; the facts that they prove still count.
+    /// Stores artifacts. Artifacts beyond the maximum aren't stored, but the facts that they prove still count.
     ///
-    /// `updateID` is the large update to which the artifacts belong. They count when its last piece is written.
+    /// - Parameters:
+    ///   - isNew: whether the customer was created by this transaction, and so has no artifacts yet.
+    ///   - updateID: the large update to which the artifacts belong. They count when its last piece is written.
     func insert(
         _ artifacts: [Artifact], of customer: Customer, isNew: Bool, updateID: Int64? = nil
     ) throws(StoreError) {
@@ -42,7 +44,7 @@ extension DatabaseTransaction {
         }
     }
 
-    /// Returns which artifacts are stored already, by hash. It runs before the insert, which then stores no header for
+    /// Returns which artifacts are stored already, by hash. Call it before the insert, so that no header is stored for
     /// known artifacts.
     func knownArtifacts(
         among artifacts: [Artifact], of member: Int64
@@ -73,12 +75,13 @@ extension DatabaseTransaction {
 
     private static let digestsPerStatement = 32
 
+    /// The number of a member's artifacts, including those that don't count yet.
     func artifactCount(of member: Int64) throws(StoreError) -> Int {
         let row = try session.row("SELECT count(*) FROM artifacts WHERE customer = $1", [.integer(member)])
         return Int(clamping: try row?.integer(0) ?? 0)
     }
 
-    /// Returns whether the artifact is new.
+    /// Stores one artifact. Returns false if it is stored already.
     private func insert(
         _ artifact: Artifact, of customer: Customer, _ headers: HeaderNumbers, updateID: Int64?
     ) throws(StoreError) -> Bool {
@@ -110,7 +113,7 @@ extension DatabaseTransaction {
             number = try session.insert(
                 "INSERT INTO headers (bytes) VALUES ($1) ON CONFLICT DO NOTHING", [SQLValue(bytes)])
         }
-        // Another transaction inserted it first.
+        // If another transaction inserted the header first, read its number.
         if number == nil { number = try session.row(find, [SQLValue(bytes)])?.integer(0) }
         guard let number else { throw .defect("a header wasn't stored") }
         headers?.remember(bytes, as: number)
@@ -126,7 +129,7 @@ extension DatabaseTransaction {
     func numberedArtifacts(
         of customer: Int64, after number: Int64 = 0, limit: Int = .max
     ) throws(StoreError) -> [(number: Int64, artifact: Artifact, receivedAt: Date)] {
-        // The plus keeps the database from scanning the artifacts of all customers by number.
+        // The plus keeps the database from using the index of numbers, which has the artifacts of all customers.
         try session.rows(
             """
             SELECT kind, sha256, headers.bytes, artifacts.bytes, signed_at, received_at, artifacts.id

@@ -6,7 +6,7 @@ extension DatabaseTransaction {
     /// Appends an entry to the audit trail. Leaves out the IDs of the customer, and of the other customer of a merge, if
     /// they aren't valid public IDs. An invalid one might be a person's name, and entries can't be erased.
     package func audit(_ entry: AuditEntry) throws(StoreError) {
-        func isKept(_ id: String) -> Bool { PublicID.customer.names(id) }
+        func isKept(_ id: String) -> Bool { PublicID.customer.matches(id) }
         let detail = entry.detail.filter { $0.key != "other" || isKept($0.value) }
         try session.execute(
             "INSERT INTO audit (at, actor, action, customer, detail) VALUES ($1, $2, $3, $4, $5)",
@@ -17,8 +17,11 @@ extension DatabaseTransaction {
             ])
     }
 
-    /// Returns entries of the audit trail, the latest first. If they aren't nil, `entry` selects only earlier entries, and
-    /// `publicID` only those about one customer.
+    /// Returns entries of the audit trail, the latest first.
+    ///
+    /// - Parameters:
+    ///   - entry: the number of an entry, to return only earlier entries; nil for all.
+    ///   - publicID: the customer whom the entries must be about; nil for all customers.
     package func audit(before entry: Int64?, of publicID: String?, limit: Int) throws(StoreError) -> [AuditEntry] {
         var conditions: [String] = []
         var arguments: [SQLValue] = []

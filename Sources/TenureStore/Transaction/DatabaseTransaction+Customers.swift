@@ -23,7 +23,7 @@ extension DatabaseTransaction {
                 let known = try largeFacts?.decoded(try row.bytes(4))
                 let customer = try Customer(row, remembering: known ?? remembered[id])
                 guard !asStored, let note = try row.textIfPresent(7) else { return customer }
-                return try settled(customer, after: try UnfinishedPublication(note), isLocked: forUpdate)
+                return try applying(try UnfinishedPublication(note), to: customer, isLocked: forUpdate)
             }
             // An erased customer is merged into itself.
             guard next != id else { return nil }
@@ -32,7 +32,7 @@ extension DatabaseTransaction {
         throw .damaged("customer \(id) was merged in a circle")
     }
 
-    /// A column with the unfinished publication, or NULL without one. See `settled`.
+    /// A column with the unfinished publication, or NULL without one. See `applying`.
     package static let unfinishedPublicationColumn =
         "(SELECT value FROM progress WHERE name = '\(UnfinishedPublication.name)')"
 
@@ -87,8 +87,8 @@ extension DatabaseTransaction {
         return try rows.map { row throws(StoreError) in try Identity(row, kindAt: 0) }
     }
 
-    // Constant statements, so that no string is built for every customer. The `Uncompared` ones are for the change
-    // `later`, when the caller doesn't know what webhooks report. They set `sent_entitlements` and `next_comparison`
+    // The statements are constants, so that no string is built for every customer. Those named `Uncompared` are for the
+    // change `later`: the caller doesn't know what webhooks report. They set `sent_entitlements` and `next_comparison`
     // only if there is an endpoint.
     private static let insertCompared = """
         INSERT INTO customers (realm, public_id, created_at, facts, sent_entitlements, next_comparison)
@@ -129,8 +129,8 @@ extension DatabaseTransaction {
             sentEntitlements: change.sentEntitlements)
     }
 
-    /// Writes the facts, and what webhooks report about them. If `change` is `later`, the service compares the customer
-    /// soon.
+    /// Writes the facts, and what webhooks report about them. Writes nothing if neither differs from what is stored. If
+    /// `change` is `later`, the service compares the customer soon.
     func update(
         _ customer: Customer, to facts: CustomerFacts, _ change: EntitlementChange = .later,
         encoded: EncodedFacts? = nil
@@ -160,6 +160,7 @@ extension DatabaseTransaction {
         return customer.with(facts, change.sentEntitlements ?? customer.sentEntitlements)
     }
 
+    /// Stores an identity for the member by which the customer was found, unless the identity is stored already.
     func insert(_ identity: Identity, of customer: Customer) throws(StoreError) {
         try insert([identity], ofMember: customer.member, in: customer.realm)
     }

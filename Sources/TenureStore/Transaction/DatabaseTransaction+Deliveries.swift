@@ -74,29 +74,29 @@ extension DatabaseTransaction {
 
     /// Stores the result of an attempt. If the lease ended and another process took the delivery, the result is only
     /// added to the delivery log.
-    package func settle(_ delivery: Delivery, as outcome: Delivery.Outcome) throws(StoreError) {
+    package func recordAttempt(of delivery: Delivery, _ outcome: Delivery.Outcome) throws(StoreError) {
         let log: (status: SQLValue, detail: SQLValue)
-        let ends: (next: SQLValue, delivered: SQLValue)
+        let dates: (next: SQLValue, delivered: SQLValue)
         switch outcome {
         case .delivered(let status):
             log = (SQLValue(status), .null)
-            ends = (.null, milliseconds)
+            dates = (.null, milliseconds)
         case .failed(let status, let detail, let retryAt):
             log = (SQLValue(status), .text(detail))
-            ends = (SQLValue(retryAt?.millisecondsSince1970), .null)
+            dates = (SQLValue(retryAt?.millisecondsSince1970), .null)
         }
         let isKnown = try session.execute(
             """
             INSERT INTO delivery_log (delivery, at, status, detail)
             SELECT id, CAST($1 AS BIGINT), CAST($2 AS BIGINT), CAST($3 AS TEXT) FROM deliveries WHERE id = $4
             """, [milliseconds, log.status, log.detail, .integer(delivery.id)])
-        // The delivery was removed in the meantime, with the customer.
+        // If no row was inserted, the delivery was removed in the meantime, with the customer.
         guard isKnown > 0 else { return }
         try session.execute(
             """
             UPDATE deliveries SET next_at = $1, delivered_at = $2
             WHERE id = $3 AND attempts = $4 AND next_at IS NOT NULL
-            """, [ends.next, ends.delivered, .integer(delivery.id), SQLValue(delivery.attempt)])
+            """, [dates.next, dates.delivered, .integer(delivery.id), SQLValue(delivery.attempt)])
     }
 
     /// Queues messages again, delivered or not, for every endpoint that subscribes to their types now. Returns the
@@ -105,7 +105,7 @@ extension DatabaseTransaction {
         let (condition, value) = selection.condition
         for row in try session.rows("SELECT name, types FROM endpoints ORDER BY name") {
             let types = try row.text(1)
-            // The endpoint may be newer than the message.
+            // If the endpoint is newer than the message, it has no delivery of the message yet.
             try session.execute(
                 """
                 INSERT INTO deliveries (message, endpoint, customer, bulk, attempts, queued_at)

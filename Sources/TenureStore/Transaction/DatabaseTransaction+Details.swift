@@ -32,7 +32,7 @@ extension DatabaseTransaction {
             details.devices += try devices(of: id)
             details.trialSessions += try trialSessions(of: id)
             if parts.contains(.audit) {
-                details.audit += try audit(before: nil, of: member.publicID, limit: Self.maximumAuditLines).reversed()
+                details.audit += try audit(before: nil, of: member.publicID, limit: Self.maximumAuditEntries).reversed()
             }
         }
         if parts.contains(.unbound) {
@@ -49,7 +49,7 @@ extension DatabaseTransaction {
     }
 
     /// The maximum number of audit entries, far more than a customer has.
-    private static let maximumAuditLines = 10_000
+    private static let maximumAuditEntries = 10_000
 
     private func signedArtifacts(of id: Int64, withBytes: Bool) throws(StoreError) -> [CustomerDetails.SignedEntry] {
         if withBytes {
@@ -110,7 +110,7 @@ extension DatabaseTransaction {
         }
     }
 
-    /// The maximum number of customers who share a purchase that a search returns.
+    /// The maximum number of members that a search returns for a purchase that several accounts share.
     private static let maximumSharing = 100
 
     /// Returns the customers whom a text names: as a public ID, or as an identity of any kind except `unbound`.

@@ -16,7 +16,7 @@ extension DatabaseTransaction {
                 """, [milliseconds, tokens, .integer(customer.member), .text(use.device)])
             guard changed == 0 else { return false }
         }
-        // The row belongs to the member that the sync named, so that the member keeps it if a merge is undone.
+        // The row belongs to the member that the sync named, so that the member keeps the device if a merge is undone.
         try session.execute(
             """
             INSERT INTO devices (customer, device, first_seen, last_seen, entitlement_tokens) VALUES ($1, $2, $3, $4, $5)

@@ -20,7 +20,7 @@ extension DatabaseTransaction {
 
     /// Whether a publication ended this promise for every customer that had it. The promise must not be stored again.
     func isEnded(_ promise: StoredPromise) throws(StoreError) -> Bool {
-        // The minimum is 0 if one customer's promise wasn't ended, and NULL if no customer has the promise.
+        // The minimum is 0 if a promise of any customer wasn't ended, and NULL if no customer has the promise.
         try session.row(
             """
             SELECT 1 WHERE 0 < (

@@ -21,10 +21,12 @@ extension DatabaseTransaction {
         try sendHeartbeat(of: endpoint)
     }
 
+    /// Whether an endpoint with this name is registered.
     func isEndpoint(_ name: String) throws(StoreError) -> Bool {
         try session.row("SELECT 1 FROM endpoints WHERE name = $1", [.text(name)]) != nil
     }
 
+    /// The registered endpoints, with their last heartbeats.
     package func endpoints() throws(StoreError) -> [NamedEndpoint] {
         var named: [NamedEndpoint] = []
         for row in try session.rows("SELECT name FROM endpoints ORDER BY name") {

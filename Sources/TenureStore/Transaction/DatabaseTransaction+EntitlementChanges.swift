@@ -38,7 +38,8 @@ extension DatabaseTransaction {
         ).map { row throws(StoreError) in try SizedCustomer(row) }
     }
 
-    /// Compares all customers again: another policy may change everyone's entitlements.
+    /// Starts the comparison of all customers again, if there are endpoints: another policy may change everyone's
+    /// entitlements.
     func compareAllAgain() throws(StoreError) {
         if try progress(Progress.comparisonKey) != nil { try setProgress(Progress.position, to: "0") }
     }
@@ -84,7 +85,7 @@ extension DatabaseTransaction {
     ) throws(StoreError) {
         guard let customer = try customer(id, forUpdate: true) else { return }
         guard customer.id == id else {
-            // It was merged into that customer.
+            // This customer was merged into another, with whom it is compared.
             try session.execute("UPDATE customers SET next_comparison = NULL WHERE id = $1", [.integer(id)])
             return
         }

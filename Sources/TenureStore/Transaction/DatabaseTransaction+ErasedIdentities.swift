@@ -5,8 +5,8 @@ import TenureJSON
 
 /// Recognizes erased customers by hashes of their identities, so that notifications don't create them again.
 extension DatabaseTransaction {
-    /// Removes identities of a hidden customer, and stores their salted hashes, so that they don't create the customer
-    /// again. Returns how many.
+    /// Removes at most `limit` identities of a hidden customer, and stores their salted hashes, so that notifications
+    /// don't create the customer again. Returns how many were removed.
     func replaceIdentitiesWithHashes(of id: Int64, limit: Int) throws(StoreError) -> Int {
         // The identities aren't sorted: sorting all of them for each piece would take quadratic time.
         let rows = try session.rows(
@@ -19,7 +19,7 @@ extension DatabaseTransaction {
         let salt = try existingOrNewSalt()
         for row in rows {
             let identity = try Identity(row, kindAt: 1)
-            guard identity.kind.isAppStores else { continue }
+            guard identity.kind.isAcceptedByAppStore else { continue }
             guard let realm = UInt8(exactly: try row.integer(0)).flatMap({ Realm(code: $0) }) else {
                 throw .damaged("a customer belongs to no known realm")
             }
@@ -38,8 +38,8 @@ extension DatabaseTransaction {
         _ identities: [Identity], in realm: Realm, forUpdate isForUpdate: Bool = true
     ) throws(StoreError) -> Bool {
         var isBeingErased = false
-        // Locks the customers, so that they aren't erased before the transaction ends. Doesn't read their facts, which
-        // may be large.
+        // Lock the customers, so that they aren't erased before the transaction ends. Don't read their facts, which may
+        // be large.
         for identity in identities {
             guard let number = try member(by: identity, in: realm) else { continue }
             if try member(.number(number), forUpdate: isForUpdate) != nil { return false }
@@ -47,7 +47,7 @@ extension DatabaseTransaction {
         }
         if isBeingErased { return true }
         guard let salt = try progress(Self.salt) else { return false }
-        for identity in identities where identity.kind.isAppStores {
+        for identity in identities where identity.kind.isAcceptedByAppStore {
             let row = try session.row(
                 "SELECT 1 FROM erasures WHERE digest = $1", [.text(digest(of: identity, in: realm, salt: salt))])
             if row != nil { return true }
@@ -57,7 +57,7 @@ extension DatabaseTransaction {
 
     private static let salt = "salt of erasures"
 
-    /// Returns the salt. The first erasure creates it; afterward it never changes.
+    /// Returns the salt of the hashes. The first erasure creates it, and it never changes afterward.
     func existingOrNewSalt() throws(StoreError) -> String {
         if let salt = try progress(Self.salt) { return salt }
         let salt = (0..<32).map { _ in UInt8.random(in: .min ... .max) }.hexadecimal

@@ -3,7 +3,8 @@ import TenureCore
 
 /// Reads all customers for a publication, and finds those that changed since they were read.
 extension DatabaseTransaction {
-    /// The next production customers, by number, without those that were merged into another.
+    /// Returns the next production customers, in the order of their numbers. Leaves out customers that were merged into
+    /// others.
     package func customersToEvaluate(after id: Int64, limit: Int) throws(StoreError) -> [CustomerToEvaluate] {
         try session.allowLongStatements()
         let rows = try session.rows(
@@ -16,8 +17,11 @@ extension DatabaseTransaction {
         }
     }
 
-    /// A customer that changed since the evaluation read it. Nil if the customer doesn't exist, was merged into
-    /// another, or isn't from production. A rollback restores the promises that publications after `publication` ended.
+    /// Returns a customer that changed since the evaluation read it. Nil if the customer doesn't exist, was merged into
+    /// another, or isn't from production.
+    ///
+    /// - Parameter publication: a rollback restores the promises that publications after this one ended; nil restores
+    ///   none.
     package func customerToEvaluate(
         _ id: Int64, restoringAfter publication: Int64?
     ) throws(StoreError) -> CustomerToEvaluate? {
@@ -51,13 +55,15 @@ extension DatabaseTransaction {
     private static let productionRealms = [false, true]
         .map { String(Realm(.production, isTest: $0).code) }.joined(separator: ", ")
 
-    /// Blocks other writers until the transaction ends. Each of them locks rows of `customers` first.
+    /// Blocks other writers until the transaction ends. Every writer locks rows of `customers`, so locking that table
+    /// is enough.
     func blockWriters() throws(StoreError) {
         guard session.dialect == .postgres else { return }  // SQLite has one writer at a time.
         try session.execute("LOCK TABLE customers IN EXCLUSIVE MODE")
     }
 
-    /// The last rows of all tables that affect customers, while no other transaction writes.
+    /// Returns the numbers of the last rows of all tables that affect customers. Until the transaction ends, no other
+    /// one writes.
     package func position() throws(StoreError) -> DatabasePosition {
         try session.allowLongStatements()
         try blockWriters()
@@ -81,10 +87,10 @@ extension DatabaseTransaction {
         }
     }
 
-    /// What changed since a position, up to now. Until the transaction ends, no other one writes.
+    /// Returns what changed since a position. Until the transaction ends, no other one writes.
     package func changes(since position: DatabasePosition) throws(StoreError) -> ChangedCustomers {
         let now = try self.position()
-        // The last piece of an unfinished update makes earlier rows count.
+        // The last piece of an unfinished update may have made rows count that were stored before the position.
         var changed = Set(position.unfinished)
         for table in Self.factTables {
             let customers = try session.integers(
@@ -97,7 +103,7 @@ extension DatabaseTransaction {
             changed.formUnion(try session.integers("SELECT \(column) FROM \(table) WHERE id > $1", [last]))
         }
         let customers = Set(try survivors(of: changed).values)
-        // The impacts on these are no longer valid, including those on members that were merged in the meantime.
+        // The impacts on all their members are no longer valid: some may have been merged in the meantime.
         for customer in customers { changed.formUnion(try group(of: customer)) }
         return ChangedCustomers(position: now, customers: customers.sorted(), outdated: changed)
     }

@@ -60,7 +60,7 @@ extension DatabaseTransaction {
         return members
     }
 
-    /// Stores the identities that don't name a customer yet. Returns how many.
+    /// Stores the identities that don't name a customer yet. Returns how many were stored.
     @discardableResult
     func insert(
         _ identities: [Identity], ofMember member: Int64, in realm: Realm

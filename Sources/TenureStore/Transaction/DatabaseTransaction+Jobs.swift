@@ -3,7 +3,7 @@ import TenureCore
 
 /// Jobs that wait for a worker, and single values in the table `progress`.
 extension DatabaseTransaction {
-    /// Adds a job for the named member. Each member's account has its own history.
+    /// Adds a job for the member by which the customer was found, because each member's account has its own history.
     func enqueue(_ kind: StoredJob.Kind, for customer: Customer) throws(StoreError) {
         try session.execute(
             """
@@ -31,7 +31,9 @@ extension DatabaseTransaction {
         }
         // Each member has its own account and job.
         var identities = try identities(ofMember: member)
-        if !identities.contains(where: \.kind.isAppStores) { identities = try self.identities(of: customer.id) }
+        if !identities.contains(where: \.kind.isAcceptedByAppStore) {
+            identities = try self.identities(of: customer.id)
+        }
         return StoredJob(
             id: id, kind: kind, customer: customer.named(as: member), identities: identities,
             tries: Int(clamping: try row.integer(2)))

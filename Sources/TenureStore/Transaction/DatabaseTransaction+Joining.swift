@@ -5,7 +5,7 @@ import TenureCore
 extension DatabaseTransaction {
     /// Joins customers whom signed data names together. The first one keeps its number and gets what the others proved.
     ///
-    /// Returns the customer, and the numbers of all that were joined. Others of `known` stay apart.
+    /// Returns the customer, and the numbers of all customers that were joined. The others of `known` stay separate.
     func joined(_ known: [Customer]) throws(StoreError) -> (customer: Customer?, members: [Int64]) {
         guard let joining = try joining(known) else { return (known.first, known.prefix(1).map(\.id)) }
         return (try join(joining, as: joining.facts), [joining.first.id] + joining.others.map(\.id))
@@ -14,17 +14,17 @@ extension DatabaseTransaction {
     /// Returns which of these customers can be joined with the first; nil if none can.
     func joining(_ known: [Customer]) throws(StoreError) -> Joining? {
         guard let first = known.first, known.count > 1 else { return nil }
-        var ones = try Joinable(of: first, in: self)
+        var joined = try Joinable(of: first, in: self)
         var others: [Customer] = []
         for other in known.dropFirst() {
-            let theirs = try Joinable(of: other, in: self)
-            guard ones.group.count + theirs.group.count <= Self.maximumMembers, ones.mayBeOne(with: theirs),
-                try !areSeparated(ones.group, theirs.group)
+            let candidate = try Joinable(of: other, in: self)
+            guard joined.group.count + candidate.group.count <= Self.maximumMembers, joined.mayBeOne(with: candidate),
+                try !areSeparated(joined.group, candidate.group)
             else { continue }
-            ones.add(theirs)
+            joined.add(candidate)
             others.append(other)
         }
-        return others.isEmpty ? nil : Joining(first: first, others: others, group: ones.group)
+        return others.isEmpty ? nil : Joining(first: first, others: others, group: joined.group)
     }
 
     /// Merges the others into the first customer, and stores the facts of all of them.

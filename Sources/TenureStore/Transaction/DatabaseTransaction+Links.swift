@@ -35,13 +35,14 @@ extension DatabaseTransaction {
         var customer = try customer(of: member)
         guard try !isUnbound(member.id) else { return .refused(.unboundProof) }
         let identity = Identity(.userID, user)
-        // The customer to whom the user is linked already.
+        // The customer to whom the user is linked already, if any.
         let theirs = try self.customer(by: identity, in: member.realm, forUpdate: true)
         if let theirs, theirs.id == customer.id { return .done(customer, isNew: false) }
         let otherUsers = try users(of: customer.id)
         if transfer == .never, !otherUsers.isEmpty { return .refused(.linkedToAnotherUser) }
         let isTransfer = transfer == .newest && !otherUsers.isEmpty
-        // The members that get the user. Members that signed data merged are one account, so they move together.
+        // The members that will be linked to the user. Members that signed data merged are one account, so they move
+        // together.
         let all = try group(of: customer.id)
         let taken = isTransfer ? try account(of: member.id, among: all) : all
         if let theirs {

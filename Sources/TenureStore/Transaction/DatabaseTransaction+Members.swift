@@ -1,17 +1,20 @@
 import Foundation
 import TenureCore
 
-/// One row of `customers`: a customer, or a member that was merged into one.
+/// One row of `customers`: a customer, or a part of one into which it was merged.
 struct CustomerMember {
     let id: Int64
     let realm: Realm
     let publicID: String
     let createdAt: Date
+    /// The number of the row into which this one was merged; nil for the survivor.
     let mergedInto: Int64?
 }
 
 extension DatabaseTransaction {
-    /// Returns the member; nil if it doesn't exist or was erased. Changes lock it with `forUpdate`.
+    /// Returns the member; nil if it doesn't exist or was erased.
+    ///
+    /// - Parameter forUpdate: whether to lock the row until the transaction ends, for changes.
     func member(_ name: CustomerName, forUpdate: Bool = true) throws(StoreError) -> CustomerMember? {
         let (column, value): (String, SQLValue) =
             switch name {
@@ -62,7 +65,6 @@ extension DatabaseTransaction {
     /// Stores into which customer a member is merged; nil separates it.
     func mergeMember(_ id: Int64, into parent: Int64?) throws(StoreError) {
         try session.execute(
-            "UPDATE customers SET merged_into = $1 WHERE id = $2",
-            [parent.map { .integer($0) } ?? .null, .integer(id)])
+            "UPDATE customers SET merged_into = $1 WHERE id = $2", [SQLValue(parent), .integer(id)])
     }
 }

@@ -11,8 +11,8 @@ enum MergeReason: String, Sendable, Hashable {
 }
 
 extension DatabaseTransaction {
-    /// The maximum number of members, more than one person has. It also limits chains of merges. Every update reads all
-    /// of them.
+    /// The maximum number of members of one customer: more than one person has. Every update reads all members. The
+    /// number also limits chains of merges.
     static let maximumMembers = 100
 
     /// Whether two customers with these members together stay within the maximum.

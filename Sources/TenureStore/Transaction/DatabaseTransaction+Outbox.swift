@@ -56,12 +56,13 @@ extension DatabaseTransaction {
             [.integer(message), .text(endpoint), customer, .integer(isBulk ? 1 : 0), milliseconds, milliseconds])
     }
 
+    /// Whether there is a message that was created before an instant.
     func hasMessages(before: Date) throws(StoreError) -> Bool {
         try session.row(
             "SELECT 1 FROM outbox WHERE created_at < $1 LIMIT 1", [.integer(before.millisecondsSince1970)]) != nil
     }
 
-    /// Removes at most `limit` messages from before an instant that no endpoint waits for. Returns how many.
+    /// Removes at most `limit` messages that were created before an instant and wait for no delivery. Returns how many.
     func pruneMessages(before: Date, limit: Int) throws(StoreError) -> Int {
         let ids = try session.integers(
             """
@@ -83,8 +84,8 @@ extension DatabaseTransaction {
         try execute("DELETE FROM outbox WHERE id IN \(places)", about: ids)
     }
 
-    /// The SQL condition for a message of a hidden customer. Endpoints don't get such messages, which are removed in
-    /// pieces.
+    /// The SQL condition for a message about a hidden customer. Endpoints don't get the message, which is removed
+    /// later.
     static func isOfHidden(_ table: String) -> String {
         "EXISTS (SELECT 1 FROM customers WHERE customers.id = \(table).customer AND merged_into = customers.id)"
     }
@@ -98,8 +99,8 @@ extension DatabaseTransaction {
         return limit - left
     }
 
-    /// Statements in this order, because each table refers to the next one. They look at a few messages only, however
-    /// many there are.
+    /// Statements that remove rows in this order, because each table refers to the next one. They look at the first
+    /// eight messages only, however many there are.
     private static let removingMessages: [String] = {
         let first = "SELECT id FROM outbox WHERE customer = $1 ORDER BY id LIMIT 8"
         return [

@@ -41,7 +41,8 @@ extension DatabaseTransaction {
         return version
     }
 
-    /// Checks that the publication's evaluation is still usable, and finds the customers that changed since then.
+    /// Checks that a publication's evaluation is still usable, and finds the customers that changed since the
+    /// evaluation.
     ///
     /// From here on, no customer changes until the transaction ends. The caller evaluates the changed customers and
     /// calls `publish` in the same transaction. If there are more than `limit`, the publication is refused as `behind`.
@@ -74,8 +75,8 @@ extension DatabaseTransaction {
         counts.customers = evaluation.customers
         counts.gaining = impacts.values.count { $0.gains }
         counts.losing = impacts.values.count { $0.loses }
-        guard counts.losing <= request.allowance else { return .takes(counts.losing) }
-        if let most = request.gainAllowance, counts.gaining > most { return .gives(counts.gaining) }
+        guard counts.losing <= request.allowance else { return .tooManyLosing(counts.losing) }
+        if let most = request.gainAllowance, counts.gaining > most { return .tooManyGaining(counts.gaining) }
 
         let version = try version(of: request.compiled, sha256: request.sha256)
         let id = try insert(request, of: version, counts)

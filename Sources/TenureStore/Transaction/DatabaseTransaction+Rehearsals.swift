@@ -19,7 +19,7 @@ extension DatabaseTransaction {
             ])
     }
 
-    /// A rehearsal, without examples of customers that are being erased.
+    /// Returns a rehearsal, without examples of customers that are being erased.
     package func rehearsal(_ id: String) throws(StoreError) -> StoredRehearsal? {
         let row = try session.row(
             """
@@ -40,8 +40,8 @@ extension DatabaseTransaction {
             report: try Self.report(Array(try row.text(8).utf8), without: Set(erased)))
     }
 
-    /// Rehearsals with examples that name one of the customers, and the public IDs of these customers. It reads all
-    /// reports, so only read transactions use it.
+    /// Returns the rehearsals with examples that name one of the customers, with the public IDs of these customers. It
+    /// reads all reports, so call it only in a transaction that doesn't write.
     func rehearsals(naming customers: [Int64]) throws(StoreError) -> [String: Set<String>] {
         let rows = try rows(
             """
@@ -53,7 +53,8 @@ extension DatabaseTransaction {
         return named
     }
 
-    /// Removes the examples that name these customers. The counts in the report stay: a publication may refer to it.
+    /// Removes the examples that name these customers. The counts in the report stay, because a publication may refer
+    /// to the rehearsal.
     func removeExamples(of customers: Set<String>, from rehearsal: String) throws(StoreError) {
         let row = try session.row("SELECT report FROM rehearsals WHERE id = $1", [.text(rehearsal)])
         guard let row else { return }

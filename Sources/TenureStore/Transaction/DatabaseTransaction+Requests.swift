@@ -13,7 +13,7 @@ extension DatabaseTransaction {
     }
 
     /// How long requests are stored, in seconds: 30 days. Clients don't repeat older requests.
-    private static let requestMemory: TimeInterval = 30 * 86_400
+    private static let requestLifetime: TimeInterval = 30 * 86_400
 
     /// Whether the same admin key sent a request with the same ID before; nil if it didn't.
     func earlier(_ request: RequestedChange, on member: CustomerMember) throws(StoreError) -> EarlierRequest? {
@@ -23,7 +23,7 @@ extension DatabaseTransaction {
             [.text(request.actor), .text(id)])
         guard let row else { return nil }
         let (customer, change) = (try row.text(0), try row.text(1))
-        return customer == member.publicID && change == request.change.spelling ? .same : .another
+        return customer == member.publicID && change == request.change.canonicalText ? .same : .another
     }
 
     /// The counts that the same erasure request returned before; nil if the request's ID is new.
@@ -57,7 +57,7 @@ extension DatabaseTransaction {
 
     /// Stores the request, so that a repeated one changes nothing.
     func remember(_ request: RequestedChange, on member: CustomerMember) throws(StoreError) {
-        try remember(request, on: member.publicID, as: request.change.spelling)
+        try remember(request, on: member.publicID, as: request.change.canonicalText)
     }
 
     private func remember(
@@ -66,7 +66,7 @@ extension DatabaseTransaction {
         guard let id = request.request else { return }
         try session.execute(
             "DELETE FROM requests WHERE at < $1",
-            [.integer(now.addingTimeInterval(-Self.requestMemory).millisecondsSince1970)])
+            [.integer(now.addingTimeInterval(-Self.requestLifetime).millisecondsSince1970)])
         try session.execute(
             "INSERT INTO requests (actor, request, customer, change, at) VALUES ($1, $2, $3, $4, $5)",
             [.text(request.actor), .text(id), .text(customer), .text(change), milliseconds])

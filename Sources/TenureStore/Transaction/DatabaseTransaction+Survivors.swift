@@ -28,9 +28,9 @@ extension DatabaseTransaction {
 private struct Survivors {
     /// The current customer by member, without erased customers.
     private(set) var known: [Int64: Int64] = [:]
-    /// The size of the facts of all of them, in bytes.
+    /// The size of the facts of all these customers, in bytes.
     private(set) var factsSize = 0
-    /// Whether one of them is being erased.
+    /// Whether one of the members, or a customer into which one was merged, is being erased.
     private(set) var areSomeErased = false
     /// The statement for a single customer, the usual case.
     private static let one = "\(columns) FROM customers WHERE id = $1"

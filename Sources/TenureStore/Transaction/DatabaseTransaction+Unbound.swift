@@ -54,6 +54,7 @@ extension DatabaseTransaction {
         }
     }
 
+    /// Removes the links of an unbound customer to these members.
     func unlink(_ unbound: Int64, from members: some Collection<Int64>) throws(StoreError) {
         for member in members {
             try session.execute(
@@ -67,10 +68,11 @@ extension DatabaseTransaction {
             "SELECT customer FROM unbound_links WHERE unbound = $1 ORDER BY customer", [.integer(unbound)])
     }
 
-    /// The customers that the artifacts of an unbound customer name. Empty if it is linked to none.
+    /// Returns the customers that the artifacts of an unbound customer name. Empty if it is linked to no customer.
     ///
-    /// A purchase that it lists may also belong to customers of other accounts, to whom it isn't linked. Of such a
-    /// customer, only the purchases are returned: nothing else that is known of that account is about these artifacts.
+    /// A purchase in these artifacts may also belong to customers of other accounts, to whom the unbound customer isn't
+    /// linked. They are returned with purchases and renewals only: nothing else about their accounts concerns these
+    /// artifacts.
     package func customers(namedBy unbound: Customer) throws(StoreError) -> [Customer] {
         let links = try links(of: unbound.id)
         guard !links.isEmpty else { return [] }
@@ -87,7 +89,7 @@ extension DatabaseTransaction {
                 facts.add(customer.facts.purchases)
                 facts.add(customer.facts.renewals)
             }
-            customers.append(customer.knowing(facts))
+            customers.append(customer.replacingFacts(with: facts))
         }
         return customers
     }

@@ -60,8 +60,8 @@ extension DatabaseTransaction {
     /// the customer, it also ends and restores the stored promises, and adds events to the timeline.
     ///
     /// So each decision sees the whole publication, even before `Store.finishPublication` reaches the customer.
-    func settled(
-        _ customer: Customer, after unfinished: UnfinishedPublication, isLocked: Bool
+    func applying(
+        _ unfinished: UnfinishedPublication, to customer: Customer, isLocked: Bool
     ) throws(StoreError) -> Customer {
         let mark = SQLValue.integer(unfinished.mark)
         var (ended, restored): (Set<String>, [StoredPromise]) = ([], [])
@@ -87,7 +87,7 @@ extension DatabaseTransaction {
         var facts = customer.facts
         facts.removePromises(of: ended)
         facts.add(restored)
-        guard isLocked else { return customer.knowing(facts) }
+        guard isLocked else { return customer.replacingFacts(with: facts) }
         try append(.promisesEnded, of: ended, to: customer, by: unfinished)
         try append(.promisesRestored, of: Set(restored.map(\.entitlement)), to: customer, by: unfinished)
         return try update(customer, to: facts)

@@ -5,6 +5,7 @@ extension DatabaseTransaction {
     /// The seconds after which an unfinished update is abandoned, and its artifacts are removed.
     static let maximumUpdateDuration: TimeInterval = 86_400
 
+    /// Stores that a large update has begun, so that its artifacts don't count yet.
     func begin(_ updateID: Int64, of member: Int64) throws(StoreError) {
         try session.execute(
             "INSERT INTO unfinished_updates (customer, update_id, started_at) VALUES ($1, $2, $3)",
@@ -25,8 +26,8 @@ extension DatabaseTransaction {
             [.integer(member), .integer(updateID)]) > 0
     }
 
-    /// Takes an artifact from an unfinished update, which then can't be finished anymore. The artifact belongs to
-    /// `updateID` afterward; if that is nil, it counts immediately.
+    /// Takes an artifact from the unfinished update `other`, which then can't be finished anymore. The artifact belongs
+    /// to `updateID` afterward. If `updateID` is nil, the artifact counts immediately.
     func take(_ artifact: Artifact, from other: Int64, of member: Int64, for updateID: Int64?) throws(StoreError) {
         guard other != updateID else { return }
         try session.execute(
@@ -42,7 +43,7 @@ extension DatabaseTransaction {
         try session.integers("SELECT DISTINCT customer FROM unfinished_updates")
     }
 
-    /// Some of the erased customers and of the updates that will never be finished; nil if nothing is left.
+    /// Returns some of the erased customers and of the updates that will never be finished; nil if nothing is left.
     func leftovers() throws(StoreError) -> Leftovers? {
         let updates = try session.rows(
             "SELECT customer, update_id FROM unfinished_updates WHERE started_at < $1 LIMIT \(Self.leftoversPerRead)",
@@ -68,7 +69,7 @@ extension DatabaseTransaction {
                 .integer(update.member), .integer(update.id),
                 .integer(now.addingTimeInterval(-Self.maximumUpdateDuration).millisecondsSince1970),
             ])
-        // Another process removed it first.
+        // If it isn't listed, another process removed it first.
         guard isListed != nil else { return true }
         guard update.id != Self.erasing else { return try removeSome(ofHidden: update.member) }
         let count = try session.execute(

@@ -125,8 +125,8 @@ extension DatabaseTransaction {
             // The customer may have been merged just before it was locked.
             guard found.id == survivor || met.insert(found.id).inserted else { continue }
             if identity.kind != .appTransactionID {
-                // An app transaction's ID belongs to one account. A new one isn't about a customer who has another one,
-                // even if they share a device.
+                // The ID of an app transaction belongs to one account. An update with a new ID isn't about a customer
+                // who has another ID, even if both share a device.
                 if leadsWithAccount, try hasAppTransactionID(among: try group(of: found.id)) { continue }
                 guard acquisition?.mayBelong(to: found) ?? true else { continue }
             }
@@ -147,7 +147,7 @@ extension DatabaseTransaction {
 }
 
 extension CustomerFacts {
-    /// The transactions that no other identity names: renewals of subscriptions that `known` doesn't have.
+    /// The identities of renewals that `known` doesn't have. No other identity names a renewal.
     func renewals(beyond known: CustomerFacts?) -> [Identity] {
         let renewals = purchases.filter { $0.transactionID != $0.originalTransactionID }
         guard !renewals.isEmpty else { return [] }

@@ -3,7 +3,16 @@ import TenureCore
 
 /// The operations of the database, inside one transaction.
 ///
-/// Each file in this folder adds the operations of one concept.
+/// Each file in this folder adds the operations of one concept. They use these terms:
+///
+/// - **Member:** a row of `customers`. A merge keeps both rows, so that it can be undone. So a merged customer has
+///   several members, and `merged_into` of one row names another. A *group* is the numbers of all members of one
+///   customer.
+/// - **Survivor:** the member that isn't merged into another one. Its row has the facts of all members.
+/// - **Unbound customer:** artifacts that came without proof that they belong to the sender, stored as a customer.
+/// - **Hidden customer:** a customer that is being erased, merged into itself. No operation finds it anymore.
+/// - **Piece:** one of the short transactions into which a large operation is divided, so that other writers don't wait
+///   long.
 package struct DatabaseTransaction {
     package let session: any DatabaseSession
     package let now: Date
@@ -22,5 +31,27 @@ package struct DatabaseTransaction {
         self.now = now
     }
 
+    /// `now` as columns store it: milliseconds since 1970.
     var milliseconds: SQLValue { .integer(now.millisecondsSince1970) }
+}
+
+extension DatabaseTransaction {
+    /// Runs a query for each batch of numbers, such as those of customers, and returns all rows. The query has the
+    /// placeholders `DatabaseTable.batchPlaces`.
+    func rows(_ sql: String, about ids: [Int64]) throws(StoreError) -> [SQLRow] {
+        var rows: [SQLRow] = []
+        for chunk in ids.chunks(of: DatabaseTable.batchSize) {
+            rows += try session.rows(sql, DatabaseTable.batch(Array(chunk)))
+        }
+        return rows
+    }
+
+    /// Runs a statement for each batch of numbers, with the same placeholders. Returns the number of changed rows.
+    @discardableResult func execute(_ sql: String, about ids: [Int64]) throws(StoreError) -> Int {
+        var count = 0
+        for chunk in ids.chunks(of: DatabaseTable.batchSize) {
+            count += try session.execute(sql, DatabaseTable.batch(Array(chunk)))
+        }
+        return count
+    }
 }

@@ -3,18 +3,19 @@ struct NamedMembers: Sendable {
     /// The identities, ordered by kind: the most reliable one first.
     let identities: [Identity]
     let realm: Realm
-    /// The size of the facts of all customers that they name, in bytes.
+    /// The size of the facts of all customers that the identities name, in bytes.
     let factsSize: Int
-    /// Whether some of them name a customer that is being erased.
+    /// Whether some of the identities name a customer that is being erased.
     let areSomeErased: Bool
     private let members: [Identity: Int64]
     private let survivors: [Int64: Int64]
 
-    /// `survivors` has the current customer of each member.
+    /// - Parameters:
+    ///   - members: the members that the identities name.
+    ///   - survivors: the current customer of each member.
     init(
         _ identities: [Identity], in realm: Realm, members: [Identity: Int64], survivors: [Int64: Int64],
-        factsSize: Int,
-        areSomeErased: Bool
+        factsSize: Int, areSomeErased: Bool
     ) {
         self.identities = identities.count > 1 ? identities.sorted { $0.kind < $1.kind } : identities
         self.realm = realm
@@ -41,7 +42,7 @@ struct NamedMembers: Sendable {
             .map(\.identity.value)
     }
 
-    /// The strongest identity of each customer that they name, except this one.
+    /// The most reliable identity of each customer that the identities name, except this customer.
     func strongestIdentityOfEach(except customer: Int64) -> [Identity] {
         var met: Set<Int64> = [customer]
         return known.filter { met.insert($0.survivor).inserted }.map(\.identity)

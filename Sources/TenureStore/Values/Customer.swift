@@ -12,15 +12,15 @@ package struct Customer: Sendable, Hashable {
     package let facts: CustomerFacts
     /// The entitlements that webhooks last reported. Nil if none were reported, and in the result of a look-up.
     package let sentEntitlements: SentEntitlements?
-    /// The number by which the customer was looked up. Differs from `id` if that customer was merged into this one.
+    /// The number of the member by which the customer was looked up. Differs from `id` if that member was merged into
+    /// this customer.
     package let member: Int64
     /// Whether all purchases of a merged customer's other accounts are known: of every account except that of `member`.
     var otherAccountsAreComplete = true
 
     package init(
         id: Int64, realm: Realm, publicID: String, createdAt: Date, facts: CustomerFacts,
-        sentEntitlements: SentEntitlements? = nil,
-        member: Int64? = nil
+        sentEntitlements: SentEntitlements? = nil, member: Int64? = nil
     ) {
         self.id = id
         self.member = member ?? id
@@ -32,9 +32,9 @@ package struct Customer: Sendable, Hashable {
     }
 
     /// Returns the same customer with other facts.
-    func knowing(_ facts: CustomerFacts) -> Customer { with(facts, sentEntitlements) }
+    func replacingFacts(with facts: CustomerFacts) -> Customer { with(facts, sentEntitlements) }
 
-    /// Compares customers without the number by which they were looked up.
+    /// Compares everything except the member by which the customers were looked up.
     package static func == (left: Customer, right: Customer) -> Bool {
         left.id == right.id && left.realm == right.realm && left.publicID == right.publicID
             && left.createdAt == right.createdAt && left.facts == right.facts

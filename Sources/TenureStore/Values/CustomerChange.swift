@@ -42,7 +42,7 @@ package enum CustomerChange: Sendable, Hashable {
     }
 
     /// A text that is the same only for equal changes. It is stored to recognize a repeated request.
-    var spelling: String {
+    var canonicalText: String {
         switch self {
         case .link(let user, _), .unlink(let user): "\(name) \(user)"
         default: "\(name) \(detail.json)"

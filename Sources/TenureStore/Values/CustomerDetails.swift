@@ -1,6 +1,6 @@
 package import Foundation
 
-/// Everything that the database stores about a customer, and about those merged into them.
+/// Everything that the database stores about a customer, and about the customers who were merged into them.
 package struct CustomerDetails: Sendable {
     /// What to read besides the summary.
     package struct Parts: OptionSet, Sendable {
@@ -10,6 +10,7 @@ package struct CustomerDetails: Sendable {
         package static let bytes = Parts(rawValue: 1)
         /// The unbound customers with artifacts that name this customer.
         package static let unbound = Parts(rawValue: 1 << 1)
+        /// The entries of the audit trail about the customer.
         package static let audit = Parts(rawValue: 1 << 2)
 
         package init(rawValue: Int) { self.rawValue = rawValue }

@@ -1,8 +1,9 @@
 import Foundation
 package import TenureCore
 
-/// Limits the facts in a response about unbound proof to the sent artifacts, minus known refunds, expirations and
-/// revocations.
+/// Limits the facts in a response about an unbound customer. The sender may not be the customer whom the artifacts
+/// name. So the response is based on the sent artifacts only, minus the refunds, expirations and revocations that are
+/// known about the named customers.
 extension CustomerFacts {
     /// Returns these facts of an unbound customer, limited by the facts of the customers that its artifacts name.
     ///
@@ -36,7 +37,8 @@ extension CustomerFacts {
         return limited
     }
 
-    /// The proofs of one acquisition: those with its IDs, and those that are grouped with them.
+    /// The proofs of one acquisition: those with its IDs, and those that are grouped with an acquisition that matches
+    /// it.
     private func knownProofs(of key: AcquisitionKey, in evidence: Evidence) -> [AppProof] {
         let related = evidence.acquisitions.map(\.key).filter { $0.matches(key) }
         return proofs.filter { proof in
@@ -119,7 +121,8 @@ extension Purchase {
 }
 
 extension Renewal {
-    /// The renewal with the shorter grace period that later renewal info has, or without one if that has none.
+    /// The renewal with the shorter grace period that later renewal info proves, or without a grace period if that info
+    /// has none.
     fileprivate func limited(by known: Renewal) -> Renewal {
         guard known.supersedes(self), let grace = gracePeriodExpiresDate else { return self }
         return Renewal(

@@ -15,7 +15,7 @@ package struct CustomerFacts: Sendable, Hashable {
     package var purchasesAreComplete = false
     package private(set) var promises: [StoredPromise] = []
     package private(set) var support: [SupportGrant] = []
-    /// Whether they belong to an unbound customer: the artifacts came without proof that they belong to the sender.
+    /// Whether the customer is unbound: the artifacts came without proof that they belong to the sender.
     package var isUnbound = false
 
     /// For tests: called with the number of entries that an addition processes, or that decoding large facts reads.
@@ -27,7 +27,8 @@ package struct CustomerFacts: Sendable, Hashable {
     package mutating func add(_ more: [AppProof]) {
         guard !more.isEmpty else { return }
         Self.counted?(proofs.count + more.count)
-        // The order makes the stored bytes the same for the same facts. All artifacts stay in the database.
+        // `condensed` also sorts, so that equal facts have equal bytes. The artifacts of omitted proofs stay in the
+        // database.
         proofs = condensed(proofs + more)
     }
 
@@ -102,7 +103,7 @@ package struct CustomerFacts: Sendable, Hashable {
         for grant in others.flatMap(\.support) { add(grant) }
     }
 
-    /// Returns the evidence for a decision. A persona replaces the customer's own.
+    /// Returns the evidence for a decision. A persona replaces the customer's own evidence.
     package func evidence(in environment: AppStoreEnvironment, as persona: Persona? = nil) -> Evidence {
         Evidence(
             environment: environment, app: proofs, transactions: purchases, renewals: renewals,

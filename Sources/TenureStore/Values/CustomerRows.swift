@@ -1,6 +1,7 @@
 package import Foundation
 
-/// All rows of one customer, and of those merged into them, from which their facts are computed.
+/// All rows of one customer, and of the customers who were merged into them. The customer's facts are computed from
+/// these rows.
 package struct CustomerRows: Sendable {
     package let customer: Customer
     /// The artifacts in the order of their arrival, each with the time of its arrival.

@@ -23,13 +23,13 @@ package struct CustomerUpdate: Sendable {
     private(set) var completesPurchases = false
     private let otherAccountsAreComplete: Bool
 
-    /// `customer` is nil for a new customer.
+    /// - Parameter customer: the customer before the update; nil for a new customer.
     package init(of customer: Customer?) {
         facts = customer?.facts ?? CustomerFacts()
         otherAccountsAreComplete = customer?.otherAccountsAreComplete ?? true
     }
 
-    /// An update with facts that replace the known ones.
+    /// Creates an update with facts that replace the known ones.
     package init(facts: CustomerFacts) {
         self.facts = facts
         otherAccountsAreComplete = true
@@ -45,7 +45,7 @@ package struct CustomerUpdate: Sendable {
         facts.add(renewals)
     }
 
-    /// How many artifacts, purchases and renewals it has.
+    /// How many artifacts, purchases and renewals the update has.
     var size: Int { artifacts.count + facts.purchases.count + facts.renewals.count }
 
     package mutating func identify(by more: some Sequence<Identity>) {

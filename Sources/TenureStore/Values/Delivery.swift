@@ -21,7 +21,7 @@ package struct Delivery: Sendable, Hashable {
     package let message: StoredMessage
     /// Counts from 1. A replay starts at 1 again.
     package let attempt: Int
-    /// The time when the message was queued. The period of retries starts then.
+    /// The time when the message was queued. The period in which failed attempts are repeated starts then.
     package let queuedAt: Date
 
     /// The result of an attempt. The endpoint's response isn't stored, except for its status.

@@ -3,7 +3,7 @@ package struct DeviceUse: Sendable, Hashable {
     /// The hash of the device's ID.
     package let device: String
     let getsEntitlementToken: Bool
-    /// If the customer has more devices than this, an event is stored. It has no other effect.
+    /// The number of devices above which an event is stored. The limit has no other effect.
     let limit: Int
 
     package init(device: String, getsEntitlementToken: Bool, limit: Int) {

@@ -16,7 +16,7 @@ package struct Endpoint: Sendable, Hashable {
     var types: String { kinds.map { $0.map(\.rawValue).sorted().joined(separator: " ") } ?? "*" }
 }
 
-/// An endpoint that at least one process configured.
+/// The name of a registered endpoint, with its last heartbeat.
 package struct NamedEndpoint: Sendable, Hashable {
     package let name: String
     /// A value that changes each time a process reports that it serves the endpoint. Nil if no process has.
@@ -26,7 +26,7 @@ package struct NamedEndpoint: Sendable, Hashable {
 /// An endpoint that was removed and gets no more messages.
 package struct RemovedEndpoint: Sendable, Hashable {
     package let name: String
-    /// The number of messages that waited for it and were abandoned.
+    /// The number of messages that waited for the endpoint and were abandoned.
     package let waiting: Int
 
     package init(name: String, waiting: Int) {

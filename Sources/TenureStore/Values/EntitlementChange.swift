@@ -6,8 +6,8 @@ package enum EntitlementChange: Sendable, Hashable {
     case later
     /// Webhooks report nothing about this customer.
     case never
-    /// The messages, all reported entitlements afterward, and when to compare again. Without a date, the customer is
-    /// compared again after the next change.
+    /// Webhooks report these messages. Also has all entitlements as reported afterward, and when to compare again.
+    /// Without a date, the customer is compared again after the next change.
     case reported([Message], SentEntitlements, nextComparison: Date?)
 
     var messages: [Message] {

@@ -11,7 +11,7 @@ struct FactsReader {
     private let bytes: UnsafeRawBufferPointer
     private var position = 0
 
-    /// `bytes` must outlive the reader.
+    /// - Parameter bytes: the encoded facts, which must stay valid as long as the reader.
     init(_ bytes: UnsafeRawBufferPointer) {
         self.bytes = bytes
     }
@@ -159,6 +159,7 @@ struct FactsReader {
         return Date(timeIntervalSinceReferenceDate: seconds)
     }
 
+    /// Reads a date if its flag is set.
     private mutating func date(if isThere: Bool) throws(Malformed) -> Date? {
         isThere ? try date() : nil
     }

@@ -17,7 +17,7 @@ package struct Identity: Sendable, Hashable {
         /// In test environments it's used only if the purchase has no ID. The device alone never identifies a customer,
         /// because several accounts may use it.
         case device = 4
-        /// The hash of an artifact. Used only if no identity above is known.
+        /// The hash of an artifact. Used only if no identity of a kind above is known.
         case artifact = 5
         /// Artifacts that came without proof that they belong to the sender. They identify an unbound customer.
         case unbound = 6
@@ -35,14 +35,15 @@ package struct Identity: Sendable, Hashable {
         case transactionID = 10
         /// An event of a subscription, its first purchase or a renewal, by the ID of its order line.
         case webOrderLineItemID = 11
-        /// A purchase of this member by which a sync finds another customer, because several accounts have the purchase.
-        /// With this identity, a refund under any of them applies to unbound artifacts that list the purchase.
+        /// A purchase of this member by which a sync finds another customer, because several accounts have the
+        /// purchase. With this identity, a refund to any of these accounts applies to unbound artifacts that list the
+        /// purchase.
         ///
         /// The value is the purchase's original transaction ID, a space, and the member's number.
         case sharedPurchase = 12
 
         /// Whether Apple's App Store Server API accepts this kind as the ID of a customer.
-        var isAppStores: Bool { self == .appTransactionID || self == .originalTransactionID }
+        var isAcceptedByAppStore: Bool { self == .appTransactionID || self == .originalTransactionID }
 
         package static func < (left: Kind, right: Kind) -> Bool { left.rawValue < right.rawValue }
     }
@@ -68,7 +69,8 @@ package struct Identity: Sendable, Hashable {
 }
 
 extension Identity {
-    /// The leading artifact of an unbound customer.
+    /// The kind of an unbound customer's leading artifact: its app transaction, or else its receipt, or else its
+    /// transactions.
     package enum Lead: String, Sendable, Hashable, CaseIterable {
         case app, receipt, transactions
 

@@ -6,6 +6,7 @@ import TenureCore
 /// Plain facts that differ only in IDs and in dates that don't matter to the policy lead to the same decisions. They get
 /// equal keys, so a rehearsal over millions of customers decides once for each key.
 package struct PlainFacts {
+    /// The encoded facts.
     private let bytes: UnsafeRawBufferPointer
     private var position = 0
     /// The memory for the key.
@@ -114,7 +115,8 @@ package struct PlainFacts {
         return true
     }
 
-    /// Writes a promise, and whether it is for the customer's acquisition. Its IDs and its date of purchase are left out.
+    /// Writes a promise, and whether it is for the customer's acquisition. The promise's IDs and date of purchase are
+    /// left out.
     private mutating func writePromise() -> Bool {
         guard let raw = number(), let entitlement = text(), entitlement.count < 0xFF else { return false }
         let flags = FactsFormat.PromiseFlags(rawValue: raw)

@@ -11,7 +11,7 @@ package enum PublicID: String {
     private static let alphabet = Array("23456789abcdefghijkmnpqrstuvwxyz".utf8)
     /// The number of characters after the prefix.
     private static let size = 24
-    /// How many of them encode the instant, five bits each.
+    /// How many of these characters encode the instant, five bits each.
     private static let instantSize = 9
 
     /// Returns an ID of 120 random bits.
@@ -28,8 +28,8 @@ package enum PublicID: String {
             })
     }
 
-    /// Whether a text has the form of such an ID.
-    package func names(_ text: String) -> Bool {
+    /// Whether a text has the form of an ID of this kind.
+    package func matches(_ text: String) -> Bool {
         text.hasPrefix(rawValue) && text.utf8.count == rawValue.utf8.count + Self.size
             && text.utf8.dropFirst(rawValue.utf8.count).allSatisfy(Self.alphabet.contains)
     }

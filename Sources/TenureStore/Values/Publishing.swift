@@ -10,9 +10,9 @@ package struct RequestedPublication: Sendable, Hashable {
     let author: String?
     let reason: String?
     package let rehearsal: String?
-    /// The publication against which it was rehearsed. If another one is in effect by now, this one is refused.
+    /// The publication that was in effect at the rehearsal. If another one is in effect by now, the request is refused.
     let base: Int64
-    /// Restores the promises that publications after this one ended. Nil restores none.
+    /// A publication: the promises that later publications ended are restored. Nil restores none.
     package let restoringAfter: Int64?
     /// How many customers may lose something.
     let allowance: Int
@@ -70,9 +70,9 @@ package struct PublicationEvaluation: Sendable {
     private var isMarking = false
     /// The state of the database before the first customer was read, or at the last changes.
     package private(set) var position: DatabasePosition
-    /// The counted customers of the first reading, in the order of their numbers.
+    /// The customers that the first reading counted, in the order of their numbers.
     private var read: [Int64] = []
-    /// The customers that changed since then, and whether each of them is counted now.
+    /// The customers that changed since the first reading, and whether each of them is counted now.
     private var readAgain: [Int64: Bool] = [:]
 
     package init(at position: DatabasePosition) {
@@ -162,7 +162,8 @@ package struct ChangedCustomers: Sendable {
 /// A customer to evaluate, with the promises that a rollback would restore.
 package struct CustomerToEvaluate: Sendable, Hashable {
     package let customer: Customer
-    /// Whether this is an unbound customer. They aren't counted, and their copied promises end with the original ones.
+    /// Whether the customer is unbound. Unbound customers aren't counted, and their copied promises end with the
+    /// original ones.
     package let isUnbound: Bool
     package let restored: [StoredPromise]
 
@@ -178,10 +179,10 @@ package enum PublicationOutcome: Sendable, Hashable {
     case published(StoredPublication)
     /// Another publication took effect since the rehearsal.
     case overtaken
-    /// More customers than allowed would lose something.
-    case takes(Int)
-    /// More customers than allowed would gain something.
-    case gives(Int)
+    /// More customers than allowed would lose something: this many.
+    case tooManyLosing(Int)
+    /// More customers than allowed would gain something: this many.
+    case tooManyGaining(Int)
     /// Too many customers changed since the evaluation to evaluate them again while no other transaction writes.
     case behind
 }

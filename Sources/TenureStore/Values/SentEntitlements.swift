@@ -3,14 +3,14 @@ package import TenureCore
 
 /// The entitlements of one customer as webhooks last reported them.
 ///
-/// They are stored with the facts. After new facts, the end of a right or a new policy, the current entitlements are
-/// compared with them. So webhooks report each change exactly once.
+/// They are stored with the customer. After new facts, the end of a right or a new policy, they are compared with the
+/// current entitlements. So webhooks report each change exactly once.
 package struct SentEntitlements: Sendable, Hashable {
     /// A granted entitlement as webhooks reported it.
     package struct Right: Sendable, Hashable, Codable {
         /// Milliseconds since 1970; nil if the right is permanent.
         package var until: Int64?
-        /// Whether webhooks reported that it ends soon.
+        /// Whether webhooks reported that the right ends soon; nil if they didn't.
         package var isExpiring: Bool?
 
         package init(until: Date?, isExpiring: Bool = false) {

@@ -30,8 +30,8 @@ package struct Rederivation: Sendable {
 
         /// Adds what further pages prove.
         ///
-        /// - Parameter more: what each page proves. Add all pages in one call, because each call processes everything
-        ///   that is known again.
+        /// - Parameter more: what each page proves. Add all pages in one call, because each call processes all known
+        ///   facts again.
         package mutating func add(_ more: [CustomerFacts], upTo end: SignedEntries.Position) {
             facts.add(more)
             self.end = end
@@ -48,7 +48,7 @@ package struct Rederivation: Sendable {
         self.prove = prove
     }
 
-    /// The number of entries that are in memory at once.
+    /// The number of entries in a page, so that few entries are in memory at once.
     package static let pageSize = 200
 }
 

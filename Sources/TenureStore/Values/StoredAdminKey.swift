@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A key for the admin API, as the database has it: without its secret.
+/// A key for the admin API, without its secret. The database stores a hash of the secret.
 package struct StoredAdminKey: Sendable, Hashable {
     /// What a key may do.
     package enum Scope: String, Sendable, Hashable, CaseIterable {

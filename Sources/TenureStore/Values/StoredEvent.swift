@@ -14,7 +14,6 @@ package struct StoredEvent: Sendable, Hashable {
         case transferred
         /// The customer uses more devices than the limit.
         case manyDevices
-        case erased
         /// A publication ended promises.
         case promisesEnded
         /// A rollback restored promises.

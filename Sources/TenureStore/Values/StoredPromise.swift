@@ -1,7 +1,7 @@
 package import Foundation
 package import TenureCore
 
-/// A promise as the database stores it. It names the policy that made it by version.
+/// A promise as the database stores it, with the version of the policy that made the promise.
 package struct StoredPromise: Sendable, Hashable {
     package let entitlement: String
     package let acquisition: AcquisitionKey

@@ -22,7 +22,7 @@ package struct StoredPublication: Sendable, Hashable {
     /// The author of the policy, as given with the publication.
     package var author: String?
     package var reason: String?
-    /// The ID of the rehearsal that it refers to.
+    /// The ID of the rehearsal to which the publication refers.
     package var rehearsal: String?
     package var counts = Counts()
 
@@ -32,9 +32,9 @@ package struct StoredPublication: Sendable, Hashable {
         package var customers = 0
         package var gaining = 0
         package var losing = 0
-        /// Promises that it ended.
+        /// Promises that the publication ended.
         package var ended = 0
-        /// Promises that an earlier publication ended, and that count again.
+        /// Promises that an earlier publication ended, and that count again now.
         package var restored = 0
     }
 }
@@ -42,7 +42,7 @@ package struct StoredPublication: Sendable, Hashable {
 /// The result of a rehearsal over all customers.
 package struct StoredRehearsal: Sendable, Hashable {
     package let id: String
-    /// The publication that was in effect then.
+    /// The publication that was in effect at the rehearsal.
     package let base: Int64
     /// The hash of the rehearsed policy.
     package let sha256: [UInt8]

@@ -4,9 +4,9 @@ package import Foundation
 package struct TrialUse: Sendable, Hashable {
     /// The number of counted sessions.
     package let sessions: Int
-    /// The time when the first session began.
+    /// The time when the first session began; nil without sessions.
     package let since: Date?
-    /// The time when the requested session began, if it was counted before.
+    /// The time when the requested session began; nil if it hasn't begun yet.
     package let sessionBegan: Date?
 }
 

@@ -10,6 +10,6 @@ package struct UnboundCustomer: Sendable {
 
     /// The unbound customer with the facts that a response may use; see `CustomerFacts.limited`.
     package var limited: Customer {
-        unbound.knowing(unbound.facts.limited(by: customers.map(\.facts), in: unbound.realm.environment))
+        unbound.replacingFacts(with: unbound.facts.limited(by: customers.map(\.facts), in: unbound.realm.environment))
     }
 }

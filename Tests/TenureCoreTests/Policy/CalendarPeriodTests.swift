@@ -39,6 +39,7 @@ import Testing
     @Test(arguments: [
         ("9999-12-31T23:59:59Z", true), ("9999-12-31T23:59:59-08:00", false), ("0000-01-01T00:00:00Z", true),
         ("0000-01-01T00:00:00+01:00", false), ("9999-12-31T23:59:60Z", false),
+        ("9999-12-31T23:59:59.999999999Z", true),
     ])
     func `an instant is read only if its year has four digits`(text: String, isRead: Bool) {
         let instant = Date(rfc3339: text)

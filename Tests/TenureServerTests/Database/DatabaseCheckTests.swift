@@ -55,7 +55,9 @@ import Testing
         Damage(
             "UPDATE identities SET kind = 99 WHERE kind = 1 AND customer = 1", finding: "has the unknown kind 99",
             .support),
-        Damage("UPDATE support_grants SET kind = 'gift' WHERE id = 1", finding: "no support grant", .restore),
+        Damage(
+            "UPDATE support_grants SET kind = 'gift' WHERE id = 1",
+            finding: "a support grant has the unknown kind `gift`", .restore),
         Damage("UPDATE events SET detail = '[' WHERE id = 1", finding: "an object of strings", .restore),
         Damage(
             "UPDATE policies SET compiled = x'7b7d' WHERE version = 1", finding: "was changed after it was stored",

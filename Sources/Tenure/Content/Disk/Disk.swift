@@ -154,7 +154,7 @@ enum Disk {
         let names = FileManager.default.enumerator(atPath: folder)
         while let name = names?.nextObject() as? String {
             guard let file = FileStatus(path: folder + "/" + name) else { continue }
-            if file.names > 1, !seen.insert(file.identifier).inserted { continue }
+            if file.linkCount > 1, !seen.insert(file.identifier).inserted { continue }
             total += file.size
         }
         return total

@@ -241,7 +241,7 @@ final class PackWriter {
                 let isGood = isWhole && hash.digest == file.chunks[index]
                 // Another version has the same file under another name. So remove this name, and don't write to the
                 // file.
-                if !isGood, (FileStatus(path: path)?.names ?? 0) > 1 {
+                if !isGood, (FileStatus(path: path)?.linkCount ?? 0) > 1 {
                     partial.drop(fileIndex)
                     break
                 }

@@ -82,7 +82,7 @@ struct PartialPack {
         for (fileIndex, file) in manifest.files.enumerated() {
             let here = FileStatus(path: path(of: fileIndex))
             // Never write to a file with a second hard link: an installed version has the same file.
-            let isUsable = here.map { $0.size == file.size || $0.size < file.size && $0.names == 1 } ?? false
+            let isUsable = here.map { $0.size == file.size || $0.size < file.size && $0.linkCount == 1 } ?? false
             if !isUsable, here != nil { Disk.remove(path(of: fileIndex)) }
             lengths.append(isUsable ? here?.size ?? 0 : 0)
         }

@@ -57,7 +57,7 @@ struct ReusableFiles {
     /// installation.
     func putBeginning(of file: PackManifest.File, at path: String) throws {
         guard let beginning = beginnings[file.digest], let here = FileStatus(path: beginning), here.size <= file.size,
-            here.names == 1
+            here.linkCount == 1
         else { return }
         try Disk.makeFolder((path as NSString).deletingLastPathComponent)
         try Disk.rename(beginning, to: path)
