@@ -67,15 +67,25 @@ import Testing
         }
     }
 
-    @Test func `after an erasure, no table contains the customer's app transaction ID or user ID`() async throws {
+    @Test func `after an erasure, no table or file contains the customer's app transaction ID or user ID`() async throws
+    {
         try await withFolder { folder in
             let id = "704000000000004711"
+            let traces = [id, "ada@example.com"]
+            /// Returns the traces in the bytes of the database's file and its write-ahead log.
+            @Sendable func tracesInFiles() throws -> [String] {
+                let files = try ["", "-wal"].map {
+                    try Data(contentsOf: URL(fileURLWithPath: folder + "/tenure.sqlite" + $0))
+                }
+                return traces.filter { trace in files.contains { $0.range(of: Data(trace.utf8)) != nil } }
+            }
             try await withService(in: folder) {
                 $0.adminKey = AdminClient.adminKey
             } _: { (client: Client) async throws in
                 let admin = AdminClient(client: client, key: AdminClient.adminKey)
                 let customer = try await admin.owner(id)
                 _ = try await admin.post(try customer.path("/links"), ["userID": "ada@example.com"])
+                #expect(try tracesInFiles() == traces)
                 #expect(try await admin.delete(try customer.path()).status == .ok)
             }
             let store = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
@@ -88,9 +98,12 @@ import Testing
                 let rows = try await store.database.read { session throws(StoreError) in
                     try session.rows("SELECT * FROM \(table)")
                 }
-                for trace in [id, "ada@example.com"] { #expect(!"\(rows)".contains(trace), "\(table)") }
+                for trace in traces { #expect(!"\(rows)".contains(trace), "\(table)") }
             }
             #expect(tables.count > 15)
+            // A running service empties the log within a minute.
+            #expect(await store.database.clearLog())
+            #expect(try tracesInFiles() == [])
             try await store.close()
         }
     }
