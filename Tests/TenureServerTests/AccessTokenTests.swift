@@ -53,9 +53,14 @@ import Testing
         }
     }
 
-    @Test func `an access token gives no access to the same customer's data in another realm`() async throws {
+    @Test func `an access token gives no access to the same customer's data in another realm, on any route`()
+        async throws
+    {
         try await withFolder { folder in
-            let texts = try await withService(in: folder) { client in
+            let published = try PublishedContent(in: folder)
+            try published.publishThree()
+            let policy = try PublishedContent.policy(trial: .sessions(9))
+            let texts = try await withService(in: folder, policy: policy) { client in
                 var texts: [String] = []
                 for environment in [AppStoreEnvironment.sandbox, .production] {
                     let answer = try await client.sync(
@@ -74,11 +79,20 @@ import Testing
             #expect(tokens.map(\.realm.environment) == [.sandbox, .production])
             #expect(Set(tokens.map(\.customer)).count == 2)
             // The service's own key signs the number of each customer, with the realm of each customer.
-            for customer in tokens {
-                for realm in tokens.map(\.realm) {
-                    let token = AccessToken(customer: customer.customer, realm: realm, expiresAt: customer.expiresAt)
-                    let expected: HTTPResponse.Status = realm == customer.realm ? .ok : .unauthorized
-                    #expect(try await status(of: key.text(of: token), in: folder) == expected)
+            try await withService(in: folder, policy: policy) {
+                $0.content = ContentSettings(folder: published.folder)
+            } _: { (client: Client) async throws in
+                for customer in tokens {
+                    for realm in tokens.map(\.realm) {
+                        let text = key.text(
+                            of: AccessToken(
+                                customer: customer.customer, realm: realm, expiresAt: customer.expiresAt))
+                        let expected: HTTPResponse.Status = realm == customer.realm ? .ok : .unauthorized
+                        for path in ["/v1/customer", "/v1/content"] {
+                            #expect(try await client.get(path, token: text).status == expected, "\(path)")
+                        }
+                        #expect(try await client.postSession("one", token: text).status == expected)
+                    }
                 }
             }
         }
