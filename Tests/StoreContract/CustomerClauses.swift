@@ -40,13 +40,17 @@ extension StoreClause {
             try expect(try await store.lookUp(-1) == nil, "nil for a negative one")
         },
         StoreClause("the same app transaction ID in another environment belongs to another customer") { store in
-            let one = try await store.update { $0.add([Sample.artifact("a")]) }
+            let one = try await store.update { $0.add([Sample.artifact("a")], purchases: [Sample.purchase("1")]) }
             for realm in [Realm(.sandbox), Realm(.xcode), Realm(.production, isTest: true)] {
-                let other = try await store.update(in: realm) { $0.add([Sample.artifact("a")]) }
+                let other = try await store.update(in: realm) {
+                    $0.add([Sample.artifact("a")], purchases: [Sample.purchase("2")])
+                }
                 try expect(other.id != one.id, "another customer in \(realm)")
+                try expect(other.facts.purchases == [Sample.purchase("2")], "with only the purchases there")
                 try expect(other.realm == realm, "in that environment")
                 try expect(try await store.lookUp(other.id)?.realm == realm, "also when looked up")
             }
+            try expect(try await store.lookUp(one.id) == one, "the first customer is unchanged")
         },
         StoreClause("if an app transaction ID and a transaction ID find two customers, the app transaction decides") {
             store in

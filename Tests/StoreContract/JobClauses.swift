@@ -110,6 +110,8 @@ extension StoreClause {
             try await store.write { try $0.postpone(job, until: Sample.now) }
             try await store.write { try $0.finish(job) }
             try expect(try await store.claim() == nil, "nothing came back")
+            try expect(try await store.claim(after: 2e6)?.customer.id == two.id, "the other job comes back as usual")
+            try expect(try await store.claim(after: 2e6) == nil, "and there is no third job")
         },
         StoreClause("a new device creates a job, and a known device doesn't") { store in
             _ = try await store.bring("1")

@@ -34,14 +34,19 @@ extension StoreClause {
         },
         StoreClause("customers with different acquisitions stay separate, even if signed data connects them") { store in
             let bought = Identity(.originalTransactionID, "77")
-            let one = try await store.update("1") { $0.identify(by: [bought]) }
+            let one = try await store.update("1") {
+                $0.identify(by: [bought])
+                $0.add([], purchases: [Sample.purchase("77")])
+            }
             let other = try await store.update("2") { _ in }
             let both = [Identity(.appTransactionID, "2"), bought]
             let (found, _) = try await store.update(both, in: Sample.production, at: Sample.now) {
                 (CustomerUpdate(of: $0), ())
             }
             try expect(found.id == other.id, "the acquisition decides")
-            try expect(try await store.lookUp(one.id)?.id == one.id, "the other is still there")
+            try expect(found.facts == other.facts, "without the other customer's purchase")
+            let kept = try await store.lookUp(one.id)
+            try expect(kept?.id == one.id && kept?.facts == one.facts, "the other is still there, with the purchase")
         },
         StoreClause("two customers who each have an app transaction stay separate, with or without its ID") { store in
             // In the first round, the customers have one purchase. In the second round, they have so many purchases

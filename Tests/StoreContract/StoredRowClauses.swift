@@ -37,6 +37,20 @@ extension StoreClause {
             let later = try await store.update { $0.add([], proving: [Sample.proof()]) }
             try expect(later.facts.purchasesAreComplete, "complete")
         },
+        StoreClause("a database isn't ready after a write failed because its disk is full, even if a small write fits")
+        {
+            store in
+            try expect(await store.writeFailure() == nil, "ready at first")
+            do {
+                try await store.write { _ -> Void in throw StoreError.full }
+                throw BrokenClause(description: "the write succeeded")
+            } catch let error as StoreError {
+                try expect(error == .full, "full: \(error)")
+            }
+            let small = try await store.update { $0.add([Sample.artifact("a")]) }
+            try expect(try await store.lookUp(small.id) == small, "a small write succeeds")
+            try expect(await store.writeFailure() == .full, "but the database isn't ready")
+        },
     ]
 
     static let promises: [StoreClause] = [

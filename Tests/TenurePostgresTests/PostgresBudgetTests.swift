@@ -53,7 +53,8 @@ import Testing
                     try row.text(0)
                 }
             }
-            #expect(texts.count == 40 && texts.allSatisfy { $0.hasPrefix("\(app) ") })
+            let expected = (0..<4).flatMap { task in (0..<10).map { "\(app) \(task) \($0)" } }
+            #expect(texts.sorted() == expected.sorted())
         }
     }
 
@@ -90,18 +91,23 @@ import Testing
         while try count(observer) > 0 { try await Task.sleep(for: .milliseconds(20)) }
     }
 
-    @Test func `idle connections to a PostgreSQL server close after the idle timeout`() async throws {
+    @Test func `idle connections of several apps to one PostgreSQL server close after the idle timeout`() async throws {
         let server = try PostgresServer()
-        let address = try PostgresAddress(server.url())
-        let observer = try PostgresConnection(to: address, for: .transactions)
+        let observer = try PostgresConnection(to: try PostgresAddress(server.url()), for: .transactions)
+        try observer.run("CREATE DATABASE other")
         let workers = PostgresWorkers(for: .transactions, limit: 4, idleTimeout: .milliseconds(300))
-        let pool = PostgresPool(on: workers, to: PostgresCluster(address), for: address, waitTimeout: waitTimeout)
+        let pools = try [server.url(), server.url(database: "other")].map { url -> PostgresPool in
+            let address = try PostgresAddress(url)
+            return PostgresPool(on: workers, to: PostgresCluster(address), for: address, waitTimeout: waitTimeout)
+        }
         for _ in 0..<2 {
             try await withThrowingTaskGroup(of: Void.self) { group in
-                for _ in 0..<4 {
-                    group.addTask {
-                        _ = try await pool.run { connection throws(PostgresFailure) in
-                            try connection.rows("SELECT pg_sleep(0.1)")
+                for pool in pools {
+                    for _ in 0..<2 {
+                        group.addTask {
+                            _ = try await pool.run { connection throws(PostgresFailure) in
+                                try connection.rows("SELECT pg_sleep(0.1)")
+                            }
                         }
                     }
                 }
@@ -112,8 +118,9 @@ import Testing
                 try #require(.now - began < .seconds(30))
                 try await Task.sleep(for: .milliseconds(20))
             }
+            for pool in pools { #expect(pool.use.open == 0) }
         }
-        await pool.close()
+        for pool in pools { await pool.close() }
     }
 
     @Test func `a PostgreSQL connection pool counts its open connections and its waiting operations`()

@@ -97,29 +97,35 @@ import Testing
         await pool.close()
     }
 
-    @Test func `a PostgreSQL connection pool closes after its running job, and then accepts no new jobs`() async throws
-    {
+    @Test func `a closing PostgreSQL connection pool completes its jobs, and accepts no new jobs`() async throws {
         let pool = try pool()
-        let (end, log) = (Signal(), Log<Bool>())
+        let (end, completed) = (Signal(), Counter())
         await occupy(pool, until: end)
-        async let last = pool.run { connection throws(PostgresFailure) in try connection.rows("SELECT 1") }
+        for _ in 0..<3 {
+            pool.submit(
+                run: { connection throws(PostgresFailure) in
+                    _ = try connection.rows("SELECT 1")
+                    completed.increment()
+                }, fail: { _ in Issue.record("failed") })
+        }
         async let closing: Void = pool.close()
-        async let refused: Void = {
-            // The pool is closing, or will be soon. Then it accepts no operation.
-            while true {
-                do {
-                    _ = try await pool.run { _ throws(PostgresFailure) in }
-                } catch {
-                    await log.append(true)
-                    return
+        // Until the pool is closing, a new job waits for the only connection in vain.
+        var refusal = StoreError.busy
+        while refusal == .busy {
+            do throws(StoreError) {
+                _ = try await pool.run(within: .milliseconds(20)) { _ throws(PostgresFailure) in
+                    Issue.record("ran while another job had the only connection")
                 }
+                break
+            } catch {
+                refusal = error
             }
-        }()
+        }
+        #expect(refusal == .failed("the database is closed"))
+        #expect(completed.value == 0)
         end.fire()
-        _ = try? await last
         await closing
-        await refused
-        #expect(await log.entries == [true])
+        #expect(completed.value == 3)
     }
 
     @Test func `a PostgreSQL pool runs the next job on a new connection after the server ended the old one`()

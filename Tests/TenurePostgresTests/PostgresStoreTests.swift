@@ -29,6 +29,11 @@ import Testing
                 #expect(one.databaseID != other.databaseID)
                 let customer = try await one.add("a", to: "704")
                 #expect(try await other.lookUp(customer.id) == nil)
+                #expect(try await other.read { try $0.customers(after: 0, limit: 10) }.isEmpty)
+                let second = try await other.add("b", to: "704")
+                #expect(second.publicID != customer.publicID)
+                #expect(try await other.read { try $0.artifacts(of: second.id) }.map(\.bytes) == [Array("b".utf8)])
+                #expect(try await one.read { try $0.artifacts(of: customer.id) }.map(\.bytes) == [Array("a".utf8)])
             }
         }
     }

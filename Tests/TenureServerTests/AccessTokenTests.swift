@@ -33,6 +33,71 @@ import Testing
         }
     }
 
+    @Test func `an access token gives access to its own customer's data, and to no other customer's data`() async throws
+    {
+        try await withService { client in
+            let id = "704000000000000002"
+            let owner = try await client.sync(
+                SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction), transactions: []))
+            let buyer = try await client.sync(
+                SyncRequest(
+                    appTransaction: try Calculator.minter().newcomer(id),
+                    transactions: [try Calculator.minter().transaction("77", of: id)]))
+            #expect(owner.id != buyer.id)
+            let ofOwner = try await client.customer(try owner.token)
+            #expect(ofOwner.id == owner.id && ofOwner.purchases.isEmpty)
+            #expect(ofOwner.entitlements["everything"]?.reasons.first?.code == "eraHonored")
+            let ofBuyer = try await client.customer(try buyer.token)
+            #expect(ofBuyer.id == buyer.id && ofBuyer.purchases.map(\.transactionID) == ["77"])
+            #expect(ofBuyer.entitlements["everything"]?.reasons.first?.code == "product")
+        }
+    }
+
+    @Test func `an access token gives no access to the same customer's data in another realm, on any route`()
+        async throws
+    {
+        try await withFolder { folder in
+            let published = try PublishedContent(in: folder)
+            try published.publishThree()
+            let policy = try PublishedContent.policy(trial: .sessions(9))
+            let texts = try await withService(in: folder, policy: policy) { client in
+                var texts: [String] = []
+                for environment in [AppStoreEnvironment.sandbox, .production] {
+                    let answer = try await client.sync(
+                        SyncRequest(
+                            appTransaction: try Calculator.minter(environment).text(.appTransaction), transactions: []))
+                    let read = try await client.customer(try answer.token)
+                    #expect(read.id == answer.id && read.environment == environment)
+                    texts.append(try answer.token)
+                }
+                return texts
+            }
+            let store = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
+            let key = try AccessTokenKey(folder: folder, databaseID: store.databaseID)
+            try await store.close()
+            let tokens = texts.compactMap { key.token(in: $0.utf8) }
+            #expect(tokens.map(\.realm.environment) == [.sandbox, .production])
+            #expect(Set(tokens.map(\.customer)).count == 2)
+            // The service's own key signs the number of each customer, with the realm of each customer.
+            try await withService(in: folder, policy: policy) {
+                $0.content = ContentSettings(folder: published.folder)
+            } _: { (client: Client) async throws in
+                for customer in tokens {
+                    for realm in tokens.map(\.realm) {
+                        let text = key.text(
+                            of: AccessToken(
+                                customer: customer.customer, realm: realm, expiresAt: customer.expiresAt))
+                        let expected: HTTPResponse.Status = realm == customer.realm ? .ok : .unauthorized
+                        for path in ["/v1/customer", "/v1/content"] {
+                            #expect(try await client.get(path, token: text).status == expected, "\(path)")
+                        }
+                        #expect(try await client.postSession("one", token: text).status == expected)
+                    }
+                }
+            }
+        }
+    }
+
     @Test func `an access token in a request with two Authorization headers is rejected`() async throws {
         try await withService { client in
             let answer = try await client.sync(

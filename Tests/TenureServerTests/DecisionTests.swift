@@ -117,10 +117,18 @@ import Testing
         }
     }
 
-    @Test func `transactions without an app transaction prove purchases in a sync`() async throws {
+    @Test func `transactions without an app transaction prove purchases in a sync, but no era`() async throws {
         try await withService { client in
             let answer = try await client.sync(SyncRequest(transactions: [try Calculator.minter().text(.transaction)]))
             #expect(answer.entitlements["everything"]?.reasons.first?.code == "product")
+            // No entitlement lists this product, so only an era could grant the entitlement.
+            let hat = try Calculator.minter().transaction(
+                "8", of: "704000000000000008", ["productId": .string("com.example.calculator.hat")])
+            let other = try await client.sync(SyncRequest(transactions: [hat]))
+            #expect(other.purchases.map(\.transactionID) == ["8"])
+            let everything = try #require(other.entitlements["everything"])
+            #expect(everything.outcome != .granted)
+            #expect(!everything.reasons.contains { $0.code == "eraHonored" })
         }
     }
 

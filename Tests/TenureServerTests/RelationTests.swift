@@ -287,6 +287,7 @@ import Testing
             #expect(ids.count == 1)
             let answer = try await client.sync(SyncRequest(appTransaction: appTransaction))
             #expect(answer.purchases.count == 64)
+            #expect(Set(answer.purchases.map(\.transactionID)) == Set((0..<64).map { String($0) }))
         }
     }
 }

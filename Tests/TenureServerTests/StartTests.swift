@@ -167,6 +167,7 @@ import Testing
                 Issue.record("\(String(describing: error))")
                 return
             }
+            #expect(mistakes.contains { $0.hasPrefix(path + ":2:") }, "\(mistakes)")
             #expect(mistakes.allSatisfy { $0.hasPrefix(path + ":") })
         }
     }

@@ -319,6 +319,10 @@ import Testing
                 #expect(answer.entitlementToken == nil)
                 #expect(answer.entitlements["everything"]?.outcome != .granted)
             }
+            let response = try await admin.client.get("/v1/customer", token: try before.token)
+            let text = String(buffer: response.body)
+            #expect(response.status == .ok && text.contains(before.id), "\(text)")
+            for secret in [customer.id, "supportGrant", "a gift"] { #expect(!text.contains(secret), "\(text)") }
         }
     }
 

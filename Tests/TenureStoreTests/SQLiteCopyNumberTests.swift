@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func `an SQLite database gets a new random number only if it is opened without a write-ahead log`()
+    @Test func `an SQLite database gets a new random number if it is opened without a log, and then keeps the number`()
         async throws
     {
         try await withFolder { folder in
@@ -39,9 +39,14 @@ import Testing
             try await second.close()
             for suffix in ["-wal", "-shm"] { try FileManager.default.removeItem(atPath: path + suffix) }
             let third = try Store(SQLiteDatabase(path: path))
-            #expect(try number(path) != before)
+            let renewed = try number(path)
+            #expect(renewed != before)
             #expect(await third.replacementReport() == nil)
             try await third.close()
+            let fourth = try Store(SQLiteDatabase(path: path))
+            #expect(try number(path) == renewed)
+            #expect(await fourth.replacementReport() == nil)
+            try await fourth.close()
         }
     }
 

@@ -89,11 +89,14 @@ import Testing
 
     @Test func `only their owner can read the files of an SQLite database`() throws {
         try withFolder { folder in
-            _ = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
-            for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
+            let store = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+            #expect(Set(names).isSuperset(of: ["tenure.sqlite", "tenure.sqlite-wal"]), "\(names)")
+            for name in names {
                 let attributes = try FileManager.default.attributesOfItem(atPath: folder + "/" + name)
                 #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600, "\(name)")
             }
+            withExtendedLifetime(store) {}
         }
     }
 

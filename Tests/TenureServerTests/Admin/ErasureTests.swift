@@ -6,6 +6,7 @@ import StoreContract
 import TenureAPI
 import TenureAppStore
 import TenureCore
+import TenureJSON
 import TenureMint
 import TenureStore
 import Testing
@@ -67,15 +68,31 @@ import Testing
         }
     }
 
-    @Test func `after an erasure, no table contains the customer's app transaction ID or user ID`() async throws {
+    @Test func `after an erasure, no table or file contains the customer's app transaction, its ID or the user ID`()
+        async throws
+    {
         try await withFolder { folder in
             let id = "704000000000004711"
+            let traces = [id, "ada@example.com"]
+            let appTransaction = try Calculator.minter().text(.appTransaction, ["appTransactionId": .string(id)])
+            let payload = appTransaction.split(separator: ".")[1]
+            // A page of the database may end within the payload, so the test searches for short parts of it.
+            let parts = stride(from: 0, to: payload.count - 64, by: 64).map { String(payload.dropFirst($0).prefix(64)) }
+            /// Returns the texts that are in the bytes of the database's file or its write-ahead log.
+            @Sendable func inFiles(_ texts: [String]) throws -> [String] {
+                let files = try ["", "-wal"].map {
+                    try Data(contentsOf: URL(fileURLWithPath: folder + "/tenure.sqlite" + $0))
+                }
+                return texts.filter { text in files.contains { $0.range(of: Data(text.utf8)) != nil } }
+            }
             try await withService(in: folder) {
                 $0.adminKey = AdminClient.adminKey
             } _: { (client: Client) async throws in
                 let admin = AdminClient(client: client, key: AdminClient.adminKey)
-                let customer = try await admin.owner(id)
+                let customer = try await client.sync(SyncRequest(appTransaction: appTransaction, transactions: []))
                 _ = try await admin.post(try customer.path("/links"), ["userID": "ada@example.com"])
+                #expect(try inFiles(traces) == traces)
+                #expect(try !inFiles(parts).isEmpty)
                 #expect(try await admin.delete(try customer.path()).status == .ok)
             }
             let store = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
@@ -88,9 +105,12 @@ import Testing
                 let rows = try await store.database.read { session throws(StoreError) in
                     try session.rows("SELECT * FROM \(table)")
                 }
-                for trace in [id, "ada@example.com"] { #expect(!"\(rows)".contains(trace), "\(table)") }
+                for trace in traces + parts { #expect(!"\(rows)".contains(trace), "\(table)") }
             }
             #expect(tables.count > 15)
+            // A running service empties the log within a minute.
+            #expect(await store.database.clearLog())
+            #expect(try inFiles(traces + parts) == [])
             try await store.close()
         }
     }

@@ -67,10 +67,10 @@ import Testing
             let minter = Calculator.minter(signed: Calculator.now)
             let id: [String: JSONValue] = ["appTransactionId": .string("704000000000000001")]
             let transaction = try minter.text(.transaction, id)
-            _ = try await admin.client.sync(
+            let customer = try await admin.client.sync(
                 SyncRequest(appTransaction: try minter.text(.appTransaction, id), transactions: [transaction]))
             let pasted = try await admin.post("/v1/admin/customers/find", ["artifact": transaction])
-            #expect(pasted.found.count == 1)
+            #expect(pasted.found == [customer.id])
         }
     }
 

@@ -62,14 +62,31 @@ import Testing
         }
     }
 
+    /// Whether a request for this path leads to a route, such as `/v1/admin/customers/{id}`.
+    private static func matches(_ route: String, _ path: String) -> Bool {
+        let names = route.split(separator: "/")
+        let parts = path.split(separator: "?")[0].split(separator: "/")
+        return names.count == parts.count && zip(names, parts).allSatisfy { $0 == $1 || $0.hasPrefix("{") }
+    }
+
     @Test func `the table of routes in this file lists every route of the admin API`() async throws {
         try await withFolder { folder in
             let service = try await TenureService(try Calculator.configuration(folder))
             // The routes about several apps need the admin key of the configuration, not a key of one app.
-            let guarded = try service.router().routes.filter { $0.method != .head }.map(\.path.description).filter {
-                $0.hasPrefix("/v1/admin") && !$0.hasPrefix("/v1/admin/apps") || $0 == "/v1/link"
+            let guarded = try service.router().routes.filter { route in
+                let path = route.path.description
+                return route.method != .head
+                    && (path.hasPrefix("/v1/admin") && !path.hasPrefix("/v1/admin/apps") || path == "/v1/link")
             }
-            #expect(guarded.count == Self.routes.count, "\(guarded)")
+            // Each request of the table leads to one route, and every route has a request.
+            let requested = Self.routes.map { method, path, _ in
+                guarded.filter { $0.method == method && Self.matches($0.path.description, path) }.map {
+                    "\($0.method) \($0.path.description)"
+                }
+            }
+            #expect(requested.allSatisfy { $0.count == 1 }, "\(requested)")
+            #expect(
+                requested.flatMap(\.self).sorted() == guarded.map { "\($0.method) \($0.path.description)" }.sorted())
             try await service.store.close()
         }
     }
@@ -154,6 +171,8 @@ import Testing
             try await store.close()
             #expect(secret.text.utf8.count == "tenure_key_".utf8.count + 48)
             #expect(KeySecret().text != secret.text)
+            let database = try Data(contentsOf: URL(fileURLWithPath: folder + "/tenure.sqlite"))
+            #expect(database.range(of: Data("ada".utf8)) != nil, "the key is in the database")
             for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
                 let bytes = try Data(contentsOf: URL(fileURLWithPath: folder + "/" + name))
                 #expect(bytes.range(of: Data(secret.text.utf8)) == nil, "\(name)")

@@ -44,7 +44,8 @@ import Testing
     @Test func `by default, a linked customer can't be linked to another user`() async throws {
         try await withAdminClient { admin, keys in
             let server = admin.with(keys[.link])
-            let token = try #require(try await admin.owner().accessToken?.value)
+            let owner = try await admin.owner()
+            let token = try owner.token
             _ = try await server.post("/v1/link", ["userID": "ada", "accessToken": token])
             let refused = try await server.post("/v1/link", ["userID": "boris", "accessToken": token])
             #expect(refused.problem?.code == .conflict && refused.problem?.reason == "linkedToAnotherUser")
@@ -52,6 +53,7 @@ import Testing
             let lines = try await admin.get("/v1/admin/audit").entries
             #expect((lines.first?["detail"] as? [String: Any])?["refused"] as? String == "linkedToAnotherUser")
             #expect(try await admin.get("/v1/admin/customers?id=boris").found.isEmpty)
+            #expect(try await admin.get("/v1/admin/customers?id=ada").found == [owner.id])
         }
     }
 
@@ -112,6 +114,7 @@ import Testing
             let token = try #require(found.accessToken?.value)
             let answer = try await admin.with(keys[.link]).post("/v1/link", ["userID": "eve", "accessToken": token])
             #expect(answer.problem?.code == .conflict && answer.problem?.reason == "unboundProof")
+            #expect(try await admin.get("/v1/admin/customers?id=eve").found.isEmpty)
         }
     }
 
@@ -132,6 +135,7 @@ import Testing
             }
             let unknown = try await server.post("/v1/link", ["userID": "ada", "customer": "cus_nobody"])
             #expect(unknown.problem?.code == .notFound)
+            #expect(try await admin.get("/v1/admin/customers?id=ada").found.isEmpty, "no request has linked the user")
         }
     }
 
@@ -150,10 +154,14 @@ import Testing
             _ = try await admin.delete(try other.path("/merges/\(try owner.publicID)"))
             let back = try await admin.get(try owner.path())
             #expect(back.outcome("everything") == "granted")
-            let purchases = (back.json["customer"] as? [String: Any])?["purchases"] as? [Any]
-            #expect(purchases?.count == 2)
+            func purchases(_ answer: AdminClient.Answer) -> [String]? {
+                let purchases = (answer.json["customer"] as? [String: Any])?["purchases"] as? [[String: Any]]
+                return purchases?.compactMap { $0["transactionID"] as? String }.sorted()
+            }
+            #expect(purchases(back) == ["1", "2"])
             let rest = try await admin.get(try other.path())
             #expect(rest.outcome("everything") == "denied")
+            #expect(purchases(rest) == [])
             #expect((rest.json["promises"] as? [Any])?.isEmpty == true)
         }
     }

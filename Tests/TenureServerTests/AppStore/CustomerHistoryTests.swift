@@ -89,6 +89,29 @@ import Testing
         }
     }
 
+    @Test func `a backfill stores the App Store's artifacts unchanged, byte by byte`() async throws {
+        let (transaction, period) = (try Answered.transaction("1001"), try Answered.period())
+        let (renewal, appTransaction) = (try Answered.renewal(), try Answered.appTransaction())
+        try await withAppStore { asking in
+            await asking.appStore.put(.production) { contents in
+                contents.histories = [(["1001"], [transaction, period])]
+                contents.statuses = ["1001": Answered.statuses(period, renewal)]
+                contents.appTransactions = ["1001": appTransaction]
+            }
+            let history = try await CustomerHistoryReader(client: asking.connection).history(of: id)
+            try await withFolder { folder in
+                let store = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
+                let (customer, _) = try await store.update(
+                    history.identities, in: try #require(history.realm), at: Calculator.now, adding: history.size
+                ) { known -> (CustomerUpdate, Void) in (updated(history, known), ()) }
+                let rows = try #require(try await store.read { try $0.rows(of: customer.id) })
+                let texts = rows.artifacts.map { String(decoding: $0.artifact.bytes, as: UTF8.self) }
+                #expect(texts.sorted() == [transaction, period, renewal, appTransaction].sorted())
+                try await store.close()
+            }
+        }
+    }
+
     @Test func `a backfill for an app transaction ID sends all its requests with that ID`() async throws {
         let fill = try subscriber()
         try await withAppStore { asking in
@@ -267,7 +290,7 @@ import Testing
         }
     }
 
-    @Test func `a backfill fails with a retryable error while too many unknown signers wait for verification`()
+    @Test func `a backfill fails with a retryable error, and stores nothing, while too many unknown signers wait`()
         async throws
     {
         let fill = try subscriber()
@@ -291,6 +314,51 @@ import Testing
             }
             #expect(rejection.code == .tooManyUnknownSigners)
             #expect(failure?.isRetryable == true)
+            try await expectNothingStored(by: connection, until: try asking.connection)
+        }
+    }
+
+    /// Runs the backfill of a new customer with a client that fails, and later with a client that works. Expects that only
+    /// the second backfill stores anything.
+    private func expectNothingStored(by failing: AppStoreClient, until working: AppStoreClient) async throws {
+        try await withFolder { folder in
+            let clock = TestClock()
+            let service = try await TenureService(try Calculator.configuration(folder))
+            let (customer, _) = try await service.store.update(
+                [Identity(.appTransactionID, Answered.customer)], in: Realm(.production, isTest: true),
+                at: Calculator.now
+            ) { known -> (CustomerUpdate, Void) in
+                var update = CustomerUpdate(of: known)
+                update.jobs = [.history]
+                return (update, ())
+            }
+            for (client, purchases) in [(failing, [String]()), (working, ["1001", "2001"])] {
+                let backfill = HistoryBackfill(
+                    client: client, store: service.store, policies: service.policies, now: { clock.now })
+                #expect(await backfill.runner(idle: 1, logger: Calculator.logger).step())
+                let rows = try #require(try await service.store.read { try $0.rows(of: customer.id) })
+                #expect(rows.artifacts.isEmpty == purchases.isEmpty)
+                #expect(rows.purchasesAreComplete == !purchases.isEmpty)
+                #expect(rows.customer.evidence.purchases.map(\.transactionID) == purchases)
+                clock.advance(by: 86_400)
+            }
+            try await service.store.close()
+        }
+    }
+
+    @Test func `a backfill stores nothing if the App Store can't deliver a part of it, and is repeated later`()
+        async throws
+    {
+        let fill = try subscriber()
+        let transaction = try Answered.transaction("1001")
+        try await withAppStore { asking in
+            await asking.appStore.put(.production, fill)
+            // The second request is the request for the app transaction.
+            await asking.appStore.answerFirst(
+                with: .init(status: 200, body: #"{"hasMore":false,"signedTransactions":["\#(transaction)"]}"#),
+                .error(503))
+            try await expectNothingStored(
+                by: try asking.connection(retryPolicy: RetryPolicy(attempts: 1)), until: try asking.connection)
         }
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import ServiceLifecycle
+import TenureCore
 import Testing
 
 @testable import TenureServer
@@ -71,8 +72,29 @@ import Testing
         let jobs = (0..<20).map { "job \($0)" }
         let queue = Queue(jobs, settled: settled)
         try await run(work(on: queue) { _ in }, until: settled)
-        #expect(await Set(queue.done) == Set(jobs))
+        #expect(await queue.done.sorted() == jobs.sorted())
         #expect(await queue.failed.isEmpty)
+    }
+
+    @Test func `the runner of App Store jobs performs at most four jobs at once`() async throws {
+        struct Running: Sendable {
+            var now = 0
+            var most = 0
+        }
+        let settled = Gate()
+        let queue = Queue((0..<20).map { "job \($0)" }, settled: settled)
+        let running = Locked(Running())
+        let work = work(on: queue) { _ in
+            running.withLock { running in
+                running.now += 1
+                running.most = max(running.most, running.now)
+            }
+            try await Task.sleep(for: .milliseconds(5))
+            running.withLock { $0.now -= 1 }
+        }
+        try await run(work, until: settled)
+        #expect(running.withLock { (1...4).contains($0.most) })
+        #expect(await queue.done.count == 20)
     }
 
     @Test func `the runner of App Store jobs repeats a failed job later only if a retry can help`() async throws {

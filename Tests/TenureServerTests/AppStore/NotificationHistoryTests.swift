@@ -32,9 +32,9 @@ import Testing
     /// Returns notifications that were sent so many hours ago. They aren't signed, because these tests verify no
     /// signatures.
     private func sent(_ hours: [Double]) -> [(sent: Int64, payload: String)] {
-        hours.map { hours in
+        hours.enumerated().map { number, hours in
             let instant = Int64((Calculator.now.timeIntervalSince1970 - hours * 3600) * 1000)
-            let payload = #"{"notificationType":"TEST","signedDate":\#(instant)}"#
+            let payload = #"{"notificationType":"TEST","notificationUUID":"\#(number)","signedDate":\#(instant)}"#
             let parts = [#"{"alg":"none"}"#, payload, "x"].map { Base64.urlSafe.text(Array($0.utf8)) }
             return (instant, parts.joined(separator: "."))
         }
@@ -131,7 +131,7 @@ import Testing
             let ingest = Ingest()
             let summary = try await run(catchUp, since: 2, ingest)
             #expect(summary.delivered == 60)
-            #expect(Set(await ingest.payloads) == Set(all.map(\.payload)))
+            #expect(await ingest.payloads.sorted() == all.map(\.payload).sorted())
         }
     }
 

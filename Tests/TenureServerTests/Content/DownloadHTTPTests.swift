@@ -40,7 +40,7 @@ import Testing
 
         func expectAll(_ response: TestResponse, sourceLocation: SourceLocation = #_sourceLocation) {
             #expect(response.status == .ok, sourceLocation: sourceLocation)
-            #expect(response.body.readableBytes == bytes.count, sourceLocation: sourceLocation)
+            #expect(Array(response.body.readableBytesView) == bytes, sourceLocation: sourceLocation)
             #expect(response.headers[.contentRange] == nil, sourceLocation: sourceLocation)
         }
     }

@@ -15,6 +15,10 @@ import Testing
 
 @testable import TenureServer
 
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
 @Suite(.timeLimit(.minutes(3))) struct `downloads in progress` {
     /// Begins a download and doesn't read it.
     private func begin(_ link: String, port: Int) throws -> RawConnection {
@@ -176,5 +180,57 @@ import Testing
             #expect(now < 64 * 12_000_000)
             for connection in slow { #expect(await connection.receivedPart(1000) != nil) }
         }
+    }
+
+    /// Syncs a new owner with a service in a separate process. Returns the owner's link to the pack.
+    private func link(of account: String, port: Int) async throws -> String {
+        let minter = Calculator.minter(signed: Date().addingTimeInterval(-60))
+        let sync = SyncRequest(
+            appTransaction: try minter.text(.appTransaction, ["appTransactionId": .string(account)]), transactions: [],
+            deviceVerificationID: Calculator.device.uuidString, nonce: "nonce")
+        var request = URLRequest(url: try #require(URL(string: "http://127.0.0.1:\(port)/v1/sync")))
+        request.httpMethod = "POST"
+        request.httpBody = try JSONEncoder().encode(sync)
+        request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+        let synced = try await URLSession.shared.data(for: request).0
+        let token = try JSONDecoder().decode(CustomerResponse.self, from: synced).token
+        request = URLRequest(url: try #require(URL(string: "http://127.0.0.1:\(port)/v1/content")))
+        request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
+        let content = try await URLSession.shared.data(for: request).0
+        return try #require(try JSONDecoder().decode(ContentResponse.self, from: content).packs["grand-piano"]).archive
+    }
+
+    @Test func `64 slow downloads of a large file take little memory`() async throws {
+        let folder = try Folder()
+        let published = try PublishedContent(in: folder.path)
+        try published.publish([published.pack("grand-piano", .entitlement("everything"), size: 16_000_000)])
+        let policy = try folder.write(
+            """
+            app: { bundleID: com.example.calculator, appleID: 828838134 }
+            eras: [{ name: paid, model: paid }]
+            entitlements: { everything: { honors: [paid] } }
+            """, to: "policy.yaml")
+        try Calculator.authority.save(to: folder.url("authority"))
+        let service = try RunningCommand([
+            "serve", "--policy", policy, "--database", folder.url("tenure.sqlite").path, "--port", "0",
+            "--log-level", "error", "--trust", folder.url("authority").path, "--content-folder", published.folder,
+        ])
+        let port = try #require(try await service.port(), "\(service.errors)")
+        var links: [String] = []
+        for number in 0..<4 { links.append(try await link(of: "70400000000000001\(number)", port: port)) }
+        let before = try #require(service.residentMemory)
+        let slow = try (0..<64).map { try begin(links[$0 % 4], port: port) }
+        for connection in slow { #expect(await connection.receivedPart(1000) != nil) }
+        // Waits until the service reads nothing more.
+        var (memory, earlier) = (try #require(service.residentMemory), 0)
+        while memory != earlier {
+            earlier = memory
+            try await Task.sleep(for: .seconds(2))
+            memory = try #require(service.residentMemory)
+        }
+        // The files of 64 downloads have 1 GB. A chunk has 256 KB.
+        #expect(memory - before < 128 << 20, "\((memory - before) >> 20) MB more")
+        withExtendedLifetime(slow) {}
+        #expect(await service.end(by: SIGTERM) == 0)
     }
 }

@@ -13,6 +13,15 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `a policy that another process published` {
+    /// Publishes a policy with another process of a service that has webhooks.
+    private func publish(_ policy: Policy, over active: Policy, in folder: String) async throws {
+        var configuration = try Calculator.configuration(folder, policy: active)
+        configuration.webhooks = [Webhook.local(9)]
+        let service = try await TenureService(configuration)
+        try await service.publish(policy)
+        try await service.store.close()
+    }
+
     @Test func `the next sync, read and list of products use a policy that another process published`() async throws {
         try await withFolder { folder in
             try await withServiceTestBed(in: folder, { $0.policyStaleness = .zero }) { first in
@@ -60,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func `webhooks get a message about a published policy, and then a message about the granted right`()
+    @Test func `webhooks get a message about another process's policy, and then a message about the granted right`()
         async throws
     {
         try await withFolder { folder in
@@ -68,7 +77,7 @@ import Testing
                 let newcomer = SyncRequest(appTransaction: try Calculator.minter().newcomer(), transactions: [])
                 _ = try await client.sync(newcomer)
                 while try await hooks.entitlementChanges.pass() {}
-                try await hooks.service.publish(try .generous())
+                try await publish(try .generous(), over: try Calculator.policy(), in: folder)
                 while try await hooks.entitlementChanges.pass() {}
                 #expect(
                     try await hooks.types() == ["policy.published", "policy.published", "entitlement.granted"])
@@ -76,7 +85,8 @@ import Testing
         }
     }
 
-    @Test func `webhooks get a message about a bought entitlement that a published policy removed`() async throws {
+    @Test func `webhooks get a message about a bought entitlement that another process's policy removed`() async throws
+    {
         try await withFolder { folder in
             let usual = try Calculator.policy()
             let both = try Policy(
@@ -99,10 +109,10 @@ import Testing
                         appTransaction: try Calculator.minter().newcomer("704000000000000003"), transactions: []))
                 while try await hooks.entitlementChanges.pass() {}
                 let before = try await hooks.outbox().count
-                try await hooks.service.publish(
-                    try Policy(
-                        app: usual.app, eras: usual.eras, buildNumbers: .increasing,
-                        entitlements: [Entitlement(name: "other", honors: [Honor(era: "paid")])]))
+                let reduced = try Policy(
+                    app: usual.app, eras: usual.eras, buildNumbers: .increasing,
+                    entitlements: [Entitlement(name: "other", honors: [Honor(era: "paid")])])
+                try await publish(reduced, over: both, in: folder)
                 while try await hooks.entitlementChanges.pass() {}
                 let messages = try await hooks.outbox().dropFirst(before).map(\.message)
                 #expect(messages.map(\.type) == ["policy.published", "entitlement.revoked"])

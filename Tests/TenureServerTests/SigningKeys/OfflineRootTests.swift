@@ -205,14 +205,17 @@ private func withRoot(_ body: @escaping @Sendable (RootTestBed) async throws -> 
         }
     }
 
-    @Test func `an existing offline root isn't replaced, and only its owner may be able to read its file`() async throws
-    {
+    @Test func `an offline root is kept in a file that only its owner can read, and is never replaced`() async throws {
         try await withRoot { testBed in
-            #expect(try testBed.root.create() == testBed.publicRoot)
-            #expect(!testBed.publicRoot.contains("PRIVATE"))
             let path = testBed.folder + "/root.json"
+            let attributes = try FileManager.default.attributesOfItem(atPath: path)
+            #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+            let contents = try Data(contentsOf: URL(fileURLWithPath: path))
+            #expect(try testBed.root.create() == testBed.publicRoot)
+            #expect(!testBed.publicRoot.contains("PRIVATE") && !testBed.publicRoot.contains("\"d\""))
             try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
             #expect(throws: ServiceError.self) { try testBed.root.create() }
+            #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == contents)
             #expect(throws: ServiceError.self) {
                 try OfflineRoot(path: testBed.folder + "/none.json").revoke([], at: testBed.clock.now)
             }

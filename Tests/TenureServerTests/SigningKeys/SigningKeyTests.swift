@@ -106,6 +106,11 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
             }
             try testBed.rotate(3)
             #expect(try keys() == 1)
+            for name in try FileManager.default.contentsOfDirectory(atPath: testBed.folder) {
+                guard name != "signing-key.json" else { continue }
+                let bytes = try Data(contentsOf: URL(fileURLWithPath: testBed.folder + "/" + name))
+                #expect(bytes.range(of: Data("PRIVATE KEY".utf8)) == nil, "\(name)")
+            }
             let attributes = try FileManager.default.attributesOfItem(atPath: testBed.folder + "/signing-key.json")
             #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
         }

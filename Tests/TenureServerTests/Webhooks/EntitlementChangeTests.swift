@@ -217,11 +217,14 @@ import Testing
         try await withHooks([Self.closedPort]) { client, hooks in
             let request = SyncRequest(
                 appTransaction: try Calculator.minter().text(.appTransaction), transactions: [])
-            _ = try await client.sync(request, from: nil)
+            let found = try await client.sync(request, from: nil)
             while try await hooks.entitlementChanges.pass() {}
-            // The messages are about the customer that the publication affects, not about the unbound
-            // customer.
-            #expect(try await hooks.types() == ["policy.published", "entitlement.granted"])
+            // The message is about the customer of the app transaction, not about the unbound customer.
+            let messages = try await hooks.outbox().map(\.message)
+            #expect(messages.map(\.type) == ["policy.published", "entitlement.granted"])
+            let owner = try await client.sync(request)
+            #expect(owner.id != found.id)
+            #expect(messages.last?.publicID == owner.id)
         }
     }
 
