@@ -18,6 +18,11 @@ import Testing
                 SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction)))
             let token = try #require(answer.accessToken?.value)
             #expect(try await client.get("/v1/customer", token: token).status == .ok)
+            let other = try await client.sync(SyncRequest(appTransaction: try Calculator.minter().newcomer()))
+            let otherToken = try #require(other.accessToken?.value)
+            #expect(other.id != answer.id)
+            #expect(try await client.customer(token).id == answer.id)
+            #expect(try await client.customer(otherToken).id == other.id)
             var corrupted: [String?] = [nil, "", "x", token + "A", String(token.dropLast()), token.lowercased()]
             for index in [0, 5, 20, 30, 60] {
                 var characters = Array(token)
@@ -103,12 +108,30 @@ import Testing
         }
     }
 
-    @Test func `an access token gives no access to the same customer's data in another realm`() throws {
+    @Test func `an access token is read only with the key that signed it`() throws {
         let key = try withKey()
         let token = AccessToken(customer: 7, realm: Realm(.production), expiresAt: Calculator.now)
         #expect(key.token(in: key.text(of: token).utf8) == token)
         let other = try withKey()
         #expect(other.token(in: key.text(of: token).utf8) == nil)
+    }
+
+    @Test func `an access token gives no access to the same customer's data in another realm`() async throws {
+        try await withServiceTestBed { testBed in
+            let owner = try await testBed.client.sync(
+                SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction)))
+            let key = testBed.service.accessTokenKey
+            let genuine = try #require(key.token(in: try #require(owner.accessToken?.value).utf8))
+            // The service's own key signs all of these tokens, and the service accepts both test realms.
+            for (environment, status) in [
+                (AppStoreEnvironment.production, HTTPResponse.Status.ok), (.sandbox, .unauthorized),
+            ] {
+                let token = AccessToken(
+                    customer: genuine.customer, realm: Realm(environment, isTest: true), expiresAt: genuine.expiresAt)
+                let response = try await testBed.client.get("/v1/customer", token: key.text(of: token))
+                #expect(response.status == status, "\(environment)")
+            }
+        }
     }
 
     /// Returns the status with which a service on this folder answers a token.

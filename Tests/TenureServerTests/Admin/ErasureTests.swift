@@ -89,6 +89,9 @@ import Testing
                     try session.rows("SELECT * FROM \(table)")
                 }
                 for trace in [id, "ada@example.com"] { #expect(!"\(rows)".contains(trace), "\(table)") }
+                // Rows of these tables can have the customer's data in bytes that this search can't read.
+                let isOfCustomers = ["customers", "artifacts", "identities", "promises"].contains(table)
+                #expect(!isOfCustomers || rows.isEmpty, "\(table)")
             }
             #expect(tables.count > 15)
             try await store.close()

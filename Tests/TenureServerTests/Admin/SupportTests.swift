@@ -95,6 +95,8 @@ import Testing
             let unknown = try await admin.post(
                 "/v1/admin/customers/cus_nobody/grants", ["entitlement": "everything", "reason": "r"])
             #expect(unknown.problem?.code == .notFound && unknown.problem?.reason == "noSuchCustomer")
+            let seen = try await admin.get(try customer.path())
+            #expect((seen.json["support"] as? [Any])?.isEmpty == true && seen.outcome("everything") == "denied")
         }
     }
 

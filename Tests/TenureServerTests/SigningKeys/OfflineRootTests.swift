@@ -208,8 +208,12 @@ private func withRoot(_ body: @escaping @Sendable (RootTestBed) async throws -> 
             #expect(try testBed.root.create() == testBed.publicRoot)
             #expect(!testBed.publicRoot.contains("PRIVATE"))
             let path = testBed.folder + "/root.json"
+            let attributes = try FileManager.default.attributesOfItem(atPath: path)
+            #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+            let before = try Data(contentsOf: URL(fileURLWithPath: path))
             try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
             #expect(throws: ServiceError.self) { try testBed.root.create() }
+            #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
             #expect(throws: ServiceError.self) {
                 try OfflineRoot(path: testBed.folder + "/none.json").revoke([], at: testBed.clock.now)
             }
