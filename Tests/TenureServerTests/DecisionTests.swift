@@ -119,6 +119,15 @@ import Testing
         try await withService { client in
             let answer = try await client.sync(SyncRequest(transactions: [try Calculator.minter().text(.transaction)]))
             #expect(answer.entitlements["everything"]?.reasons.first?.code == "product")
+            #expect(answer.entitlements["everything"]?.reasons.contains { $0.code == "eraHonored" } == false)
+        }
+        try await withService { client in
+            // No entitlement lists this product.
+            let hat = try Calculator.minter().text(
+                .transaction, ["productId": .string("com.example.calculator.hat")])
+            let answer = try await client.sync(SyncRequest(transactions: [hat]))
+            #expect(answer.purchases.count == 1)
+            #expect(answer.entitlements["everything"]?.outcome == .undetermined)
         }
     }
 

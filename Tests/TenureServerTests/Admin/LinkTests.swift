@@ -44,7 +44,8 @@ import Testing
     @Test func `linked customers aren't moved to another user unless the settings allow it`() async throws {
         try await withAdminClient { admin, keys in
             let server = admin.with(keys[.link])
-            let token = try #require(try await admin.owner().accessToken?.value)
+            let owner = try await admin.owner()
+            let token = try #require(owner.accessToken?.value)
             _ = try await server.post("/v1/link", ["userID": "ada", "accessToken": token])
             let refused = try await server.post("/v1/link", ["userID": "boris", "accessToken": token])
             #expect(refused.problem?.code == .conflict && refused.problem?.reason == "linkedToAnotherUser")
@@ -52,6 +53,8 @@ import Testing
             let lines = try await admin.get("/v1/admin/audit").entries
             #expect((lines.first?["detail"] as? [String: Any])?["refused"] as? String == "linkedToAnotherUser")
             #expect(try await admin.get("/v1/admin/customers?id=boris").found.isEmpty)
+            let publicID = try owner.publicID
+            #expect(try await admin.get("/v1/admin/customers?id=ada").found == [publicID])
         }
     }
 
@@ -111,6 +114,7 @@ import Testing
             let token = try #require(found.accessToken?.value)
             let answer = try await admin.with(keys[.link]).post("/v1/link", ["userID": "eve", "accessToken": token])
             #expect(answer.problem?.code == .conflict && answer.problem?.reason == "unboundProof")
+            #expect(try await admin.get("/v1/admin/customers?id=eve").found.isEmpty)
         }
     }
 
@@ -130,6 +134,7 @@ import Testing
             }
             let unknown = try await server.post("/v1/link", ["userID": "ada", "customer": "cus_nobody"])
             #expect(unknown.problem?.code == .notFound)
+            #expect(try await admin.get("/v1/admin/customers?id=ada").found.isEmpty)
         }
     }
 
