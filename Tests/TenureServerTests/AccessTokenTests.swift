@@ -121,7 +121,8 @@ import Testing
             let owner = try await testBed.client.sync(
                 SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction)))
             let key = testBed.service.accessTokenKey
-            let genuine = try #require(key.token(in: try #require(owner.accessToken?.value).utf8))
+            let text = try #require(owner.accessToken?.value)
+            let genuine = try #require(key.token(in: text.utf8))
             // The service's own key signs all of these tokens, and the service accepts both test realms.
             for (environment, status) in [
                 (AppStoreEnvironment.production, HTTPResponse.Status.ok), (.sandbox, .unauthorized),

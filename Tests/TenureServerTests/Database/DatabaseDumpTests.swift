@@ -52,10 +52,16 @@ import Testing
                 return (update, ())
             }
             let lines = try await DatabaseTestBed.dump(store).split(separator: "\n")
-            let numbers = lines.filter { $0.hasPrefix(#"{"table":"artifacts""#) && $0.contains(#""header":null"#) }
-                .compactMap { $0.split(separator: #""id":"#).last?.split(separator: ",").first }.compactMap { Int($0) }
-            #expect(numbers.count >= 100)
-            #expect(Array(numbers.suffix(0)) == [] && Set(numbers).count == numbers.count)
+            var artifacts: [String: [Int]] = [:]
+            for line in lines where line.hasPrefix(#"{"table":"artifacts""#) {
+                let row = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+                let customer = try #require(row["customer"] as? String)
+                artifacts[customer, default: []].append(try #require(row["id"] as? Int))
+            }
+            #expect(artifacts.values.contains { $0.count >= 100 })
+            for numbers in artifacts.values {
+                #expect(numbers == numbers.sorted() && Set(numbers).count == numbers.count)
+            }
             let names = lines.filter { $0.contains(#""value":"many "#) }
             #expect(names.count == 100)
             #expect(names == names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
