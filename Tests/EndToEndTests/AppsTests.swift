@@ -44,6 +44,11 @@ import Testing
         for path in ["keys/calculator/signing-key.json", "elsewhere/signing-key.json", "notes.sqlite"] {
             #expect(FileManager.default.fileExists(atPath: folder.url(path).path), "\(path)")
         }
+        #expect(!FileManager.default.fileExists(atPath: folder.url("keys/notes").path))
+        for name in ["signing-key.json", "access-token.secret"] {
+            let (one, other) = (folder.url("keys/calculator/\(name)"), folder.url("elsewhere/\(name)"))
+            #expect(try Data(contentsOf: one) != Data(contentsOf: other), "\(name)")
+        }
     }
 
     @Test func `serve reports a missing or misplaced setting of an app with its line, and an invalid name`()

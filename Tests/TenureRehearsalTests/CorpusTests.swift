@@ -94,7 +94,7 @@ struct CorpusTests {
             isStopped: {
                 reads.withLock { count in
                     count += 1
-                    return count > 3
+                    return count > 12
                 }
             }
         ).outcome
