@@ -52,6 +52,11 @@ import Testing
         }
         #expect(
             try await Command.run(["admin-key", "create", "--scope", "root", "--name", "x"] + database).status == 64)
+        // There is still only the first key, with its scope.
+        let listed = try await Command.run(["admin-key", "list", "--json"] + database)
+        let keys = try #require(try listed.json()["keys"] as? [[String: Any]])
+        #expect(keys.count == 1 && keys[0]["name"] as? String == "ada" && keys[0]["scope"] as? String == "read")
+        #expect(keys[0]["revokedAt"] is NSNull)
     }
 
     @Test func `tenure admin-key writes a key to a new file that only its owner can read`() async throws {

@@ -44,22 +44,40 @@ import Testing
         for path in ["keys/calculator/signing-key.json", "elsewhere/signing-key.json", "notes.sqlite"] {
             #expect(FileManager.default.fileExists(atPath: folder.url(path).path), "\(path)")
         }
+        #expect(!FileManager.default.fileExists(atPath: folder.url("keys/notes").path))
+        for name in ["signing-key.json", "access-token.secret"] {
+            let (one, other) = (folder.url("keys/calculator/\(name)"), folder.url("elsewhere/\(name)"))
+            #expect(try Data(contentsOf: one) != Data(contentsOf: other), "\(name)")
+        }
     }
 
-    @Test func `serve reports a missing, misplaced or invalid setting of an app`() async throws {
+    @Test func `serve reports a missing or misplaced setting of an app with its line, and an invalid name`()
+        async throws
+    {
         let folder = try Folder()
         let cases = [
             ("apps: { notes: { policy: notes.yaml } }", "tenure.yaml:1:9: the app `notes` needs `database`"),
-            ("apps: { notes: { policy: n, database: d, port: 1 } }", "there is no setting `port` here"),
-            ("policy: a.yaml\napps: { notes: { policy: n, database: d } }", "each app of `apps` has its own `policy`"),
-            ("apps: []", "`apps` isn't a mapping"),
-            ("apps: { Notes: { policy: notes.yaml, database: notes.sqlite } }", "can't be part of a path"),
+            (
+                "apps: { notes: { policy: n, database: d, port: 1 } }",
+                "tenure.yaml:1:42: there is no setting `port` here"
+            ),
+            (
+                "policy: a.yaml\napps: { notes: { policy: n, database: d } }",
+                "tenure.yaml:1:9: each app of `apps` has its own `policy`"
+            ),
+            ("apps: []", "tenure.yaml:1:7: `apps` isn't a mapping"),
+            (
+                "apps: { Notes: { policy: notes.yaml, database: notes.sqlite } }",
+                "the name `Notes` can't be part of a path"
+            ),
         ]
         try folder.write(Self.policy("com.example.notes"), to: "notes.yaml")
         for (text, words) in cases {
             let config = try folder.write(text, to: "tenure.yaml")
             let result = try await Command.run("serve", "--config", config, "--port", "0")
             #expect(result.status == 1 && result.errors.contains(words), "\(result.errors)")
+            let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+            #expect(files == ["notes.yaml", "tenure.yaml"])
         }
     }
 

@@ -26,7 +26,7 @@ import Testing
         #expect(await service.end(by: SIGTERM) == 0)
     }
 
-    @Test func `tenure database migrate moves every row to PostgreSQL and back, and the dump stays the same`()
+    @Test func `tenure database migrate moves every row to PostgreSQL and back, and commands work on both`()
         async throws
     {
         let testBed = try SoakTestBed()
@@ -57,6 +57,16 @@ import Testing
         #expect(try await Command.run("database", "migrate", "--database", url, "--to", back).status == 0)
         #expect(try await Command.run("database", "dump", "--database", back).output == dump.output)
         #expect(try await Command.run("database", "reopen", "--database", url).status == 0)
+        for database in [back, url] {
+            let options = ["--database", database]
+            let check = try await Command.run(["database", "check"] + options + testBed.trust)
+            #expect(check.status == 0 && check.output.contains("nothing is wrong"), "\(check.output)\(check.errors)")
+            let key = try await Command.run(["admin-key", "create", "--scope", "read", "--name", "ada"] + options)
+            #expect(key.status == 0 && key.output.hasPrefix("tenure_key_"), "\(key.errors)")
+            #expect(try await Command.run(["admin-key", "list"] + options).output.contains("ada"))
+            #expect(try await Command.run(["admin-key", "revoke", "ada"] + options).output == "revoked `ada`\n")
+            #expect(try await Command.run(["webhook", "log"] + options).status == 0)
+        }
 
         // New rows get new numbers, and old tokens open the same customers.
         let there = try SoakTestBed(database: url, authority: testBed.authority)

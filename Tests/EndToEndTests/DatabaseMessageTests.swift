@@ -144,7 +144,9 @@ import Testing
         #expect(await working.end(by: SIGTERM) == 0)
     }
 
-    @Test func `of two migrations to one target at once, one is refused because the target isn't empty`() async throws {
+    @Test func `of two migrations to one target at once, one moves its database completely and the other is refused`()
+        async throws
+    {
         let first = try SoakTestBed()
         let second = try SoakTestBed(authority: first.authority)
         for testBed in [first, second] {
@@ -156,6 +158,8 @@ import Testing
             }
             #expect(await service.end(by: SIGTERM) == 0)
         }
+        let dumps = [try await first.databaseCommand("dump").output, try await second.databaseCommand("dump").output]
+        #expect(dumps.allSatisfy { $0.split(separator: "\n").count > 20 } && dumps[0] != dumps[1])
         let target = try PostgresServer.shared().url("schema=\(Self.fresh())")
         async let one = first.databaseCommand("migrate", "--to", target)
         async let other = second.databaseCommand("migrate", "--to", target)
@@ -164,8 +168,11 @@ import Testing
         let loser = try #require(results.first { $0.status == 1 })
         #expect(loser.errors.contains("the target isn't empty"), "\(loser.errors)")
         #expect(!loser.errors.contains("pkey"))
-        // The database that couldn't be moved can still be used.
-        let source = results[0].status == 1 ? first : second
+        let lost = results[0].status == 1 ? 0 : 1
+        #expect(try await Command.run("database", "dump", "--database", target).output == dumps[1 - lost])
+        // The database that couldn't be moved is unchanged, and can still be used.
+        let source = [first, second][lost]
+        #expect(try await source.databaseCommand("dump").output == dumps[lost])
         let (service, _) = try await source.start()
         #expect(await service.end(by: SIGTERM) == 0)
     }
@@ -194,19 +201,25 @@ import Testing
         #expect(await again.end(by: SIGTERM) == 0)
     }
 
-    /// Only a service creates keys. No command does.
-    @Test func `serve --check and other commands create no keys and no folder for keys`() async throws {
+    @Test func `only a service creates keys, and no command does, whether the database can be used or not`()
+        async throws
+    {
         let testBed = try SoakTestBed()
         let (service, _) = try await testBed.start()
         #expect(await service.end(by: SIGTERM) == 0)
         let keys = testBed.folder.url("new/keys").path
-        let config = try testBed.folder.write(
-            """
-            policy: policy.yaml
-            database: tenure.sqlite
-            keys: new/keys
-            trust: [\(testBed.folder.url("authority").path)]
-            """, to: "tenure.yaml")
+        func configuration(_ database: String) throws -> String {
+            try testBed.folder.write(
+                """
+                policy: policy.yaml
+                database: \(database)
+                keys: new/keys
+                port: 0
+                trust: [\(testBed.folder.url("authority").path)]
+                """, to: "tenure.yaml")
+        }
+        try testBed.folder.write("to my grandmother, and longer than a header of SQLite", to: "letter.txt")
+        try FileManager.default.createDirectory(at: testBed.folder.url("inner"), withIntermediateDirectories: false)
         let commands: [[String]] = [
             ["serve", "--check"], ["database", "check"], ["database", "dump"], ["database", "rebuild"],
             ["database", "backup", testBed.folder.url("copy.sqlite").path], ["database", "vacuum"],
@@ -214,8 +227,16 @@ import Testing
             ["app-store", "test-notification"], ["app-store", "order", "--order", "MX1"],
         ]
         for command in commands {
-            _ = try await Command.run(command + ["--config", config])
+            _ = try await Command.run(command + ["--config", try configuration("tenure.sqlite")])
             #expect(!FileManager.default.fileExists(atPath: keys), "\(command)")
+        }
+        for database in ["letter.txt", "inner", "no/such/tenure.sqlite"] {
+            let config = try configuration(database)
+            for command in commands + [["serve"]] {
+                let result = try await Command.run(command + ["--config", config])
+                #expect(result.status != 0, "\(database): \(command)")
+                #expect(!FileManager.default.fileExists(atPath: testBed.folder.url("new").path), "\(command)")
+            }
         }
         for command in [["list"], ["rotate"], ["revoke", "x"]] {
             let result = try await Command.run(["signing-key"] + command + ["--keys", keys])

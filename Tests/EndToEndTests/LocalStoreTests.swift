@@ -82,6 +82,30 @@ import Testing
             ["app-store", "order", id, "--service", url, "--key-file", folder.url("admin.key").path] + more)
     }
 
+    @Test func `the local App Store refuses requests for another host, as a page with DNS rebinding sends them`()
+        async throws
+    {
+        let port = try #require(URL(string: storeURL)?.port)
+        func status(_ request: String, host: String) async throws -> Substring? {
+            let connection = try RawConnection(port: port)
+            connection.send("\(request)\r\nHost: \(host)\r\nConnection: close\r\n")
+            let body = #"{"operation":"customer","customer":"Eve"}"#
+            connection.send("Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
+            return await connection.received()?.split(separator: " ").dropFirst().first
+        }
+        let foreign = ["example.com:\(port)", "127.0.0.1.example.com", "localhost.example.com", "[::2]"]
+        for host in foreign {
+            for request in ["GET /control/state HTTP/1.1", "POST /control/operations HTTP/1.1"] {
+                #expect(try await status(request, host: host) == "421", "\(host)")
+            }
+        }
+        let state = try await Command.run("local-store", "device", "Eve", "--store", storeURL)
+        #expect(state.status != 0, "a page added a customer")
+        for host in ["127.0.0.1:\(port)", "localhost:\(port)", "LOCALHOST", "[::1]:\(port)"] {
+            #expect(try await status("GET /control/state HTTP/1.1", host: host) == "200", "\(host)")
+        }
+    }
+
     @Test func `tenure app-store order finds a customer by the order ID from Apple's e-mail receipt`() async throws {
         _ = try await perform("acquire", "customer=Zoe")
         let bought = try await perform("buy", "customer=Zoe", "product=com.example.calculator.pro")

@@ -1,6 +1,7 @@
 import CommandRunner
 import Foundation
 import PostgresServer
+import TenureServer
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -126,13 +127,20 @@ import Testing
         #expect(result.output.contains("metrics: off\n"))
     }
 
-    @Test func `tenure serve reports wrong usage, and its help lists the settings`() async throws {
+    @Test func `tenure serve reports wrong usage, and its help lists every setting`() async throws {
         #expect(try await Command.run("serve", "--prot", "1").status == 64)
         #expect(try await Command.run("serve", "--port").status == 64)
         let help = try await Command.run("serve", "--help")
         #expect(help.status == 0)
         for word in ["--policy <file>", "TENURE_RATE_LIMITS_PER_ADDRESS", "default: 8080", "--check"] {
             #expect(help.output.contains(word), "\(word)")
+        }
+        let words = Set(help.output.split { " \n();,".contains($0) })
+        for setting in Setting.all where setting.kind != .structure {
+            #expect(words.contains(setting.flag[...]), "\(setting.name)")
+        }
+        for setting in Setting.configurable where setting.kind != .structure {
+            #expect(words.contains(setting.variable[...]), "\(setting.name)")
         }
         #expect(try await Command.run("help", "serve").output == help.output)
     }

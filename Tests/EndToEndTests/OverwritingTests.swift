@@ -82,6 +82,12 @@ import Testing
                     testBed.folder.path, Command.executable.path, database,
                 ])
             #expect(result.status == 0, "\(result.errors)")
+            let backup = testBed.folder.url("tenure.sqlite").path
+            let copied = try await Command.run("database", "dump", "--database", backup)
+            let dump = try await Command.run("database", "dump", "--database", database)
+            #expect(copied.status == 0 && copied.output == dump.output, "\(copied.errors)")
+            // The next backup must replace all of this.
+            try Data("an earlier backup that was damaged since".utf8).write(to: URL(fileURLWithPath: backup))
         }
     }
 

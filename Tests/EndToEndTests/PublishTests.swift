@@ -10,18 +10,25 @@ import Testing
     private static let between = "704000000000000002"
     private static let late = "704000000000000003"
 
-    @Test func `commands reach a service on this machine directly, even if a proxy is configured`() async throws {
+    @Test func `commands never send a key for a service on this machine to a proxy`() async throws {
         let testBed = try await PublishingTestBed()
         let (service, port) = try await testBed.start()
-        // No process listens there, so a command that uses the proxy finds no service.
-        let proxy = "http://127.0.0.1:9"
+        let proxy = try ClosingProxy()
         for noProxy in ["", "example.com"] {
             let versions = try await Command.run(
                 ["policy", "versions"] + testBed.options(port),
-                environment: ["http_proxy": proxy, "HTTP_PROXY": proxy, "no_proxy": noProxy])
+                environment: [
+                    "http_proxy": proxy.url, "HTTP_PROXY": proxy.url, "all_proxy": proxy.url, "no_proxy": noProxy,
+                ])
             #expect(versions.status == 0, "\(versions.errors)")
         }
         #expect(await service.end(by: SIGTERM) == 0)
+        // A command that finds no service doesn't ask the proxy either.
+        let gone = try await Command.run(
+            ["policy", "versions"] + testBed.options(port),
+            environment: ["http_proxy": proxy.url, "HTTP_PROXY": proxy.url, "all_proxy": proxy.url])
+        #expect(gone.status == 1 && gone.errors.contains("no service responds"), "\(gone.errors)")
+        #expect(proxy.connections.withLock { $0 } == 0)
     }
 
     @Test func `commands use no proxy for the hosts in the environment variable no_proxy`() async throws {

@@ -53,7 +53,9 @@ import Testing
         #expect(customers["losing"] == truth["losing"] as? Int)
         #expect(customers["gaining"] == truth["gaining"] as? Int)
         let expected = try #require(truth["entitlements"] as? [String: [String: [String: Int]]])
-        for entitlement in try #require(report["entitlements"] as? [[String: Any]]) {
+        let entitlements = try #require(report["entitlements"] as? [[String: Any]])
+        #expect(Set(entitlements.compactMap { $0["name"] as? String }) == Set(expected.keys))
+        for entitlement in entitlements {
             let name = try #require(entitlement["name"] as? String)
             for (key, count) in (expected[name]?["outcomes"] ?? [:]).merging(
                 expected[name]?["changes"] ?? [:], uniquingKeysWith: +)
@@ -110,6 +112,7 @@ import Testing
         let report = try #require(
             try JSONSerialization.jsonObject(with: Data(command.output.utf8)) as? [String: Any])
         #expect(report["partial"] as? Bool == true)
+        #expect(((report["customers"] as? [String: Int])?["total"] ?? 0) > 0)
         #expect(command.errors.contains("stopping"))
     }
 

@@ -49,7 +49,7 @@ import Testing
     private static let clients = 4
 
     @Test(arguments: Replacement.allCases, 1...SoakScale.replacements)
-    func `after its database file is replaced, a service refuses requests and saves its data if possible`(
+    func `a replaced database file stops a service under load, and if possible a restart has every acknowledged write`(
         replacement: Replacement, round: Int
     ) async throws {
         let testBed = try SoakTestBed()
@@ -88,6 +88,10 @@ import Testing
             #expect(acknowledged.allSatisfy { dump.holds($0) })
         }
         try await expectRestart(of: testBed, after: replacement, restoring: replacement.canBeSaved ? saved : backup)
+        if replacement.canBeSaved {
+            let dump = try await testBed.dump()
+            #expect(acknowledged.allSatisfy { dump.holds($0) })
+        }
     }
 
     /// Expects what clients and load balancers see until the service restarts.

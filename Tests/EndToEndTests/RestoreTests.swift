@@ -16,7 +16,7 @@ import Testing
     @Test func `tenure database restore puts a backup in place, and keeps the replaced database`() async throws {
         let testBed = try SoakTestBed()
         let backup = testBed.folder.url("backup.sqlite").path
-        _ = try await serve(testBed)
+        let earlier = try await serve(testBed)
         #expect(try await testBed.databaseCommand("backup", backup).status == 0)
         let later = try await serve(testBed)
         let present = try await testBed.databaseCommand("dump").output
@@ -27,6 +27,7 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: backup)) == bytes)
         #expect(try await Command.run("database", "dump", "--database", replaced).output == present)
         let dump = try await testBed.dump()
+        #expect(!earlier.isEmpty && earlier.allSatisfy { dump.holds($0) })
         #expect(later.contains { !dump.holds($0) })
         try await testBed.expectHealthy()
         // A restore of the replaced database undoes the first restore, under another name.
@@ -39,7 +40,7 @@ import Testing
     @Test func `tenure database restore keeps a killed service's log with the replaced database`() async throws {
         let testBed = try SoakTestBed()
         let backup = testBed.folder.url("backup.sqlite").path
-        _ = try await serve(testBed)
+        let earlier = try await serve(testBed)
         #expect(try await testBed.databaseCommand("backup", backup).status == 0)
         let (service, port) = try await testBed.start()
         let load = SoakLoad(testBed)
@@ -49,6 +50,8 @@ import Testing
         #expect(try await testBed.databaseCommand("restore", backup).status == 0)
         #expect(!FileManager.default.fileExists(atPath: testBed.database + "-wal"))
         try await testBed.expectHealthy()
+        let restored = try await testBed.dump()
+        #expect(!earlier.isEmpty && earlier.allSatisfy { restored.holds($0) })
         let replaced = testBed.database + ".replaced"
         let dump = try SoakDump(try await Command.run("database", "dump", "--database", replaced).output)
         #expect(await load.acknowledged.allSatisfy { dump.holds($0) })

@@ -56,26 +56,35 @@ import Testing
         #expect(nothing.status == 1 && nothing.errors.contains("tenure webhook log"))
     }
 
-    @Test func `serve reports a mistake in the webhooks' configuration, and doesn't start`() async throws {
+    @Test func `serve reports a mistake in the webhooks' configuration with its line or the webhook's name`()
+        async throws
+    {
         let folder = try folder()
         let cases = [
             ("- { name: app, url: \"https://example.com/\" }", "tenure.yaml:3:5: `secretFile` of a webhook is missing"),
-            ("- { name: app, url: \"https://example.com/\", secretFile: none }", "there is no such file"),
+            (
+                "- { name: app, url: \"https://example.com/\", secretFile: none }",
+                "tenure.yaml:3:59: the key file `\(folder.url("none").path)` can't be used: there is no such file"
+            ),
             (
                 "- { name: app, secret: x, url: \"https://example.com/\", secretFile: webhook.secret }",
-                "has no `secret`"
+                "tenure.yaml:3:18: a webhook has no `secret`"
             ),
             (
                 "- { name: app, url: \"https://example.com/\", secretFile: webhook.secret, events: [born] }",
-                "there is no event `born`"
+                "the webhook `app` is invalid: there is no event `born`"
             ),
-            ("- { name: app, url: \"http://example.com/\", secretFile: webhook.secret }", "has no TLS"),
+            (
+                "- { name: app, url: \"http://example.com/\", secretFile: webhook.secret }",
+                "the webhook `app` is invalid: the URL of `example.com` has no TLS"
+            ),
         ]
         for (webhook, words) in cases {
             let config = try folder.write("policy: policy.yaml\nwebhooks:\n  \(webhook)\n", to: "tenure.yaml")
             let database = folder.url("tenure.sqlite").path
             let result = try await Command.run("serve", "--config", config, "--database", database, "--port", "0")
             #expect(result.status == 1 && result.errors.contains(words), "\(result.errors)")
+            #expect(!FileManager.default.fileExists(atPath: database))
         }
     }
 

@@ -20,7 +20,7 @@ private let extending: JSONObject = [
     "extendByDays": .number("14"), "extendReasonCode": .number("1"), "requestIdentifier": .string("r1"),
 ]
 
-@Test func `a subscription's renewal date can be extended twice a year, and not a third time`() async throws {
+@Test func `a subscription's renewal date can be extended twice a year, with a notification each time`() async throws {
     let state = try subscribed(url: "https://example.com/hook")
     try await withStoreClient(state) { client async throws in
         let id = state.id(of: state.transactions[0])
@@ -35,7 +35,9 @@ private let extending: JSONObject = [
         try await client.store.perform(AppStoreOperation(.advance, [.to: "2026-01-20"]))
         #expect(await client.store.state.notificationNames().last == "RENEWAL_EXTENDED")
         #expect(try await client.send(.put, path, extending).status == 200)
+        #expect(await client.store.state.notificationNames().count { $0 == "RENEWAL_EXTENDED" } == 2)
         #expect(try await client.send(.put, path, extending).body.number("errorCode") == 4_030_005)
+        #expect(await client.store.state.notificationNames().count { $0 == "RENEWAL_EXTENDED" } == 2)
         try await client.store.perform(AppStoreOperation(.advance, [.to: "2026-02-15"]))
         #expect(await client.store.state.notificationNames().last == "DID_RENEW")
     }

@@ -113,7 +113,9 @@ private func open(_ file: String) throws -> LocalAppStore {
     }
 }
 
-@Test func `the local App Store's control interface performs operations, and accepts only JSON`() async throws {
+@Test func `the local App Store's control interface performs operations, but not for a page of another origin`()
+    async throws
+{
     let store = LocalAppStore(header.state, signer: Shop.signer, sender: { _, _, _ in .success })
     let application = await AppStoreServer(store: store, key: try ServerAPIKey(seed: "kept"), port: 0).application()
     try await application.test(.live) { client in
@@ -137,7 +139,19 @@ private func open(_ file: String) throws -> LocalAppStore {
             ))
         #expect(try await operation(#"{"operation":"fly"}"#).0 == 400)
         #expect(try await operation("{").0 == 400)
-        #expect(try await operation("{}", type: "text/plain").0 == 415)
+        // A browser sends these without a permission of the server.
+        for type in [
+            "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x",
+            "text/plain; application/json",
+        ] {
+            #expect(try await operation(#"{"operation":"customer","customer":"Eve"}"#, type: type).0 == 415, "\(type)")
+        }
+        // Before it sends JSON, a browser asks for the permission, and gets none.
+        let permission = try await client.execute(
+            uri: "/control/operations", method: .options, headers: [.origin: "https://example.com"]
+        ) { $0.headers[.accessControlAllowOrigin] }
+        #expect(permission == nil)
+        #expect(await store.state.accounts.map(\.name) == ["Ada"])
         let device = try await client.execute(uri: "/control/customers/Ada", method: .get) { String(buffer: $0.body) }
         guard case .object(let object) = try JSONValue(parsing: Array(device.utf8)) else { throw NothingThere() }
         let jws = Array(try #require(object.text("appTransaction")).utf8)

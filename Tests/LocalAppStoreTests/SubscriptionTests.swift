@@ -135,11 +135,17 @@ private func subscribed(gracePeriodDays: Int? = nil) throws -> AppStoreState {
     #expect(state.notificationNames(since: 3) == ["DID_CHANGE_RENEWAL_PREF/DOWNGRADE"])
 }
 
-@Test func `a downgrade to a higher subscription level, or a second purchase in the group, isn't possible`() throws {
+@Test func `upgrading to a lower subscription level, downgrading to a higher one, and buying twice aren't possible`()
+    throws
+{
     var state = try subscribed()
     #expect(throws: AppStoreStateError.self) { try state.changePlan("Ada", to: Shop.pro, as: .downgrade) }
     #expect(throws: AppStoreStateError.self) { try state.buy(Shop.pro, "Ada") }
     #expect(state.notifications.count == 2)
+    try state.changePlan("Ada", to: Shop.pro, as: .upgrade)
+    #expect(throws: AppStoreStateError.self) { try state.changePlan("Ada", to: Shop.monthly, as: .upgrade) }
+    #expect(state.notifications.count == 3)
+    #expect(try state.lastNotification().transaction?.payload.productID == Shop.pro)
 }
 
 @Test func `an offer to a subscriber applies at the next renewal`() throws {

@@ -83,12 +83,24 @@ struct CorpusTests {
         #expect(broken.map { lines[$0.line - 1].first == UInt8(ascii: "{") } == true)
     }
 
-    @Test func `a rehearsal that is stopped at once has read no lines, and is marked as partial`()
-        async throws
+    @Test func `a stopped rehearsal counts exactly the lines that it has read, and is marked as partial`() async throws
     {
         let (lines, _) = try Corpora.lines(1000, seed: 3)
-        let (outcome, _) = try await Corpora.rehearse(lines, isStopped: { true })
-        #expect(outcome.isPartial)
-        #expect(outcome.counts.lines == 0)
+        let none = try await Corpora.rehearse(lines, isStopped: { true }).outcome
+        #expect(none.isPartial && none.counts.lines == 0 && none.tally.customers == 0)
+        let reads = Locked(0)
+        let stopped = try await Corpora.rehearse(
+            lines,
+            isStopped: {
+                reads.withLock { count in
+                    count += 1
+                    return count > 12
+                }
+            }
+        ).outcome
+        #expect(stopped.isPartial && stopped.tally.customers > 0)
+        #expect(stopped.counts.lines > 0 && stopped.counts.lines < lines.count)
+        let first = try await Corpora.rehearse(Array(lines.prefix(stopped.counts.lines))).outcome
+        #expect(stopped.tally == first.tally && stopped.counts == first.counts && !first.isPartial)
     }
 }

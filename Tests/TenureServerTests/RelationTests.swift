@@ -196,6 +196,7 @@ import Testing
             #expect(answer.environment == .production)
             #expect(answer.purchases.isEmpty)
             #expect(answer.problems.map(\.code) == ["wrongEnvironment", "wrongEnvironment"])
+            #expect(answer.entitlements["everything"]?.outcome != .granted)
         }
     }
 

@@ -35,6 +35,8 @@ import Testing
                 #"{"appTransaction": "\#(jws)", "receipt": null, "transactions": null, "customerID": "cus_x", "later": {"a": [1]}}"#
             )
             #expect(response.status == .ok)
+            let answer = try JSONDecoder().decode(CustomerResponse.self, from: Data(buffer: response.body))
+            #expect(answer.id != "cus_x" && answer.entitlements["everything"]?.outcome == .granted)
         }
     }
 
@@ -93,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func `a sync with corrupted artifacts never gets a 5xx status`() async throws {
+    @Test func `a sync with a corrupted artifact is never accepted, and never gets a 5xx status`() async throws {
         try await withService { client in
             var random = SystemRandomNumberGenerator()
             let sound = Array(try Calculator.minter().text(.appTransaction).utf8)
@@ -105,6 +107,7 @@ import Testing
                 let response = try await client.send(
                     SyncRequest(appTransaction: String(decoding: bytes, as: UTF8.self)))
                 #expect(response.status.code < 500)
+                #expect(response.status != .ok || bytes == sound)
             }
         }
     }

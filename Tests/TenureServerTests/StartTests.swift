@@ -52,6 +52,8 @@ import Testing
                 Issue.record("\(String(describing: error))")
                 return
             }
+            // No new key takes the place of the damaged one, which may be repaired.
+            #expect(FileManager.default.contents(atPath: path) == Data("lost".utf8))
         }
     }
 

@@ -204,9 +204,21 @@ struct GroupingTests {
         #expect(String(decoding: report.json(), as: UTF8.self).contains("\"ada\""))
     }
 
-    @Test func `hundreds of evidence lines of one Apple Account are one customer`() async throws {
-        var lines = try (0..<300).map { try transaction("\($0)", of: "1") }
-        lines.append(try appTransaction("1"))
-        #expect(try await customers(lines) == 1)
+    @Test func `hundreds of evidence lines of one Apple Account are one customer with all purchases`() async throws {
+        // This customer got the app when it was free, so only the one purchase grants anything.
+        let instant = try #require(Date(written: "2015-07-01"))
+        let app = try appTransaction(
+            "1", also: ["originalApplicationVersion": .string("300"), "originalPurchaseDate": .instant(instant)])
+        let others = try (0..<300).map { try transaction("\($0)", of: "1", product: "com.example.calculator.other") }
+        let bought = try transaction("300", of: "1", product: "com.example.calculator.everything")
+        #expect(try await customers(others + [app, bought]) == 1)
+        let cases: [(lines: [String], granted: Int)] = [
+            (others + [app], 0), (others + [app, bought], 1), ([bought, app] + others, 1),
+        ]
+        for (lines, granted) in cases {
+            let tally = try await Corpora.rehearse(lines.map { Array($0.utf8) }).outcome.tally
+            let index = try #require(tally.entitlements.firstIndex(of: "everything"))
+            #expect(tally.byEntitlement[index].counts.granted == granted)
+        }
     }
 }

@@ -162,6 +162,51 @@ struct DatabaseRehearsalTests {
         try await store.close()
     }
 
+    @Test func `a rehearsal fails if a promise names a policy version that the database lacks`() async throws {
+        let folder = try ScratchFolder()
+        let path = folder.path + "/database.sqlite"
+        let whole = try Store(SQLiteDatabase(path: path))
+        for (build, hash) in [("110", UInt8(7)), ("115", 8)] {
+            let policy = PolicyFile.compile(try Population.policy(freeFrom: build))
+            _ = try await whole.write(at: Population.now, locking: [.policies]) {
+                try $0.record(policy: policy, sha256: Array(repeating: hash, count: 32))
+            }
+        }
+        var updates: [(plan: CustomerUpdatePlan, update: CustomerUpdate)] = []
+        for number in 1...2 {
+            var facts = CustomerFacts()
+            facts.add([Population.appTransaction("\(number)")])
+            let key = AcquisitionKey(
+                appTransactionID: "\(number)", downloadID: nil, originalPurchaseDate: Population.date("2014-05-01"))
+            facts.add([
+                StoredPromise(
+                    entitlement: "everything", acquisition: key, policyVersion: Int64(number), until: nil,
+                    recordedAt: Population.now)
+            ])
+            let made = CustomerUpdate(facts: facts)
+            updates.append(
+                (
+                    CustomerUpdatePlan(
+                        naming: [Identity(.artifact, "\(number)")], in: Realm(.production), at: Population.now),
+                    made
+                ))
+        }
+        #expect(try await whole.save(updates).count == 2)
+        func rehearse(_ store: Store) async throws -> Int {
+            try await DatabaseRehearsal(
+                try Corpora.comparison(), environments: [.production], includesTestAuthorities: false
+            )
+            .run(over: store).tally.customers
+        }
+        #expect(try await rehearse(whole) == 2)
+        try await whole.close()
+
+        try SQLiteConnection(path: path, for: .writing).execute("DELETE FROM policies WHERE version = 2")
+        let damaged = try Store(SQLiteDatabase(path: path))
+        await #expect(throws: RehearsalError.brokenPolicy(2)) { try await rehearse(damaged) }
+        try await damaged.close()
+    }
+
     @Test func `a rehearsal fails if the database has a policy version that can't be read`() async throws {
         let folder = try ScratchFolder()
         let store = try Store(SQLiteDatabase(path: folder.path + "/database.sqlite"))

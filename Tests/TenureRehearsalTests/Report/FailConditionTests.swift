@@ -122,19 +122,32 @@ struct FailConditionTests {
     }
 
     @Test(arguments: [
-        "lost", "lost>", "lost>many", "loss>0", "everythin.lost>0", "lost>-1", ">0", "everything.rejected>0", "lost=0",
+        ("lost", "write a measure, `>`, `>=`, `<` or `<=`, and a number, such as `denied>0.5%`"),
+        ("lost>", "`` isn't a number; write one such as `0`, `100` or `0.5%`"),
+        ("lost>many", "`many` isn't a number; write one such as `0`, `100` or `0.5%`"),
+        ("loss>0", "`loss` isn't a measure; the measures are granted, denied, undetermined, gained, lost"),
+        ("everythin.lost>0", "there is no entitlement `everythin`; write one of `everything`"),
+        ("lost>-1", "`-1` isn't a number; write one such as `0`"), (">0", "`` isn't a measure; the measures are"),
+        ("everything.rejected>0", "write `rejected` without an entitlement"),
+        ("lost=0", "write a measure, `>`, `>=`, `<` or `<=`, and a number"),
     ])
-    func `an invalid --fail-if condition is refused`(text: String) throws {
+    func `an invalid --fail-if condition is refused with advice on what to write`(text: String, advice: String) throws {
         let comparison = Comparison(
             of: try Population.policy(freeFrom: "100"), against: try Population.policy(freeFrom: "120"),
             at: Population.now)
-        #expect(throws: RehearsalError.self) { try FailCondition(text, of: comparison) }
+        let error = #expect(throws: RehearsalError.self) { try FailCondition(text, of: comparison) }
+        let description = error.map { "\($0)" } ?? ""
+        #expect(
+            description.hasPrefix("`\(text)` isn't a condition: ") && description.contains(advice), "\(description)")
     }
 
     @Test func `a --fail-if condition about losses, gains or changes is refused without an old policy`() throws {
         let comparison = Comparison(of: try Population.policy(freeFrom: "100"), at: Population.now)
         for measure in ["lost", "gained", "changed", "everything.changed"] {
-            #expect(throws: RehearsalError.self, "\(measure)") { try FailCondition("\(measure)>0", of: comparison) }
+            let error = #expect(throws: RehearsalError.self, "\(measure)") {
+                try FailCondition("\(measure)>0", of: comparison)
+            }
+            #expect(error?.description.contains("add --against") == true, "\(measure)")
         }
         #expect(throws: Never.self) { try FailCondition("denied>0", of: comparison) }
     }

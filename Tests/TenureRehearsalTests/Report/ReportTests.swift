@@ -64,16 +64,36 @@ struct ReportTests {
         }
     }
 
-    @Test func `a rehearsal's JSON has the counts of the report`() throws {
+    @Test func `a rehearsal's JSON has every number of customers that the terminal shows`() throws {
         let report = try report(identifying: false)
         let object = try #require(
             try JSONSerialization.jsonObject(with: Data(report.json())) as? [String: Any])
         let customers = try #require(object["customers"] as? [String: Int])
-        #expect(customers["losing"] == report.tally.losing)
-        #expect(customers["unchanged"] == report.unchanged)
+        let tally = report.tally
+        let expected: [String: Int] = [
+            "total": tally.customers, "gaining": tally.gaining, "losing": tally.losing,
+            "losingWithPromises": tally.losingWithPromises, "changed": tally.changed,
+            "changingReason": tally.changingReason, "unchanged": report.unchanged,
+            "heldByPromise": tally.heldByPromise, "contradicting": tally.contradicting,
+        ]
+        #expect(customers == expected)
+        #expect(tally.losing > 0 && tally.customers == 600)
+        #expect((object["input"] as? [String: Any])?["skipped"] as? Int == 3)
         let entitlements = try #require(object["entitlements"] as? [[String: Any]])
         #expect(entitlements.map { $0["name"] as? String } == ["everything", "cloud"])
-        #expect(entitlements[0]["loses"] as? Int == report.tally.byEntitlement[0].counts.loses)
+        for (written, tally) in zip(entitlements, report.tally.byEntitlement) {
+            for outcome in Decision.Outcome.allCases {
+                #expect(written[outcome.rawValue] as? Int == tally.counts[outcome], "\(outcome)")
+            }
+            for change in Change.inReports {
+                #expect(written[change.rawValue] as? Int == tally.counts[change], "\(change)")
+            }
+            let (reasons, transitions) = (
+                written["reasons"] as? [[String: Any]], written["transitions"] as? [[String: Any]]
+            )
+            #expect(reasons?.compactMap { $0["count"] as? Int } == tally.sortedReasons.map(\.count))
+            #expect(transitions?.compactMap { $0["count"] as? Int } == tally.sortedTransitions.map(\.count))
+        }
         let places = try #require(object["places"] as? [[String: Any]])
         let granted = places.compactMap { ($0["everything"] as? [String: Int])?["granted"] }.reduce(0, +)
         #expect(granted == report.tally.byEntitlement[0].counts.granted)

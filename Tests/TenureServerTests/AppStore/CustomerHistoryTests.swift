@@ -70,6 +70,12 @@ import Testing
 
     @Test func `storing a backfill twice gives the customer each purchase once`() async throws {
         let fill = try subscriber()
+        var contents = ImitatedAppStore.Contents()
+        fill(&contents)
+        let given = contents.histories.flatMap(\.transactions) + contents.appTransactions.values
+        // The statuses have the renewal info, and another signature of the same subscription period.
+        let statuses = contents.statuses["1001"] ?? ""
+        @Sendable func signed(_ jws: String) -> Substring { jws[..<(jws.lastIndex(of: ".") ?? jws.endIndex)] }
         try await withAppStore { asking in
             await asking.appStore.put(.production, fill)
             let history = try await CustomerHistoryReader(client: asking.connection).history(of: id)
@@ -83,6 +89,11 @@ import Testing
                     #expect(customer.evidence.purchasesAreComplete)
                     #expect(customer.evidence.purchases.map(\.transactionID) == ["1001", "2001"])
                     #expect(customer.evidence.acquisitions.map(\.key.appTransactionID) == [Answered.customer])
+                    let artifacts = try await store.read { try $0.artifacts(of: customer.id) }
+                    let stored = artifacts.map { String(decoding: $0.bytes, as: UTF8.self) }
+                    #expect(stored.allSatisfy { given.contains($0) || statuses.contains($0) })
+                    #expect(Set(given.map(signed)).isSubset(of: stored.map(signed)))
+                    #expect(artifacts.contains { $0.kind == .renewalInfo } && Set(stored).count == stored.count)
                 }
                 try await store.close()
             }

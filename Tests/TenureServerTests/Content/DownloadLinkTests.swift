@@ -118,8 +118,10 @@ import Testing
                     links.append(link)
                 }
                 // Both apps published the same files, and both customers have the number 1.
-                let other = links[0].replacing("/apps/calculator/", with: "/apps/notes/")
-                #expect(try await http.execute(uri: other, method: .get) { $0.status } == .forbidden)
+                for (link, own, foreign) in [(links[0], "calculator", "notes"), (links[1], "notes", "calculator")] {
+                    let other = link.replacing("/apps/\(own)/", with: "/apps/\(foreign)/")
+                    #expect(try await http.execute(uri: other, method: .get) { $0.status } == .forbidden)
+                }
             }
         }
     }
@@ -208,6 +210,7 @@ import Testing
             let admin = AdminClient(client: testBed.client, key: AdminClient.adminKey)
             let owner = try await admin.owner()
             let link = try await testBed.links("grand-piano", try owner.token).archive
+            #expect(try await testBed.code(of: link) == "200")
             #expect(try await admin.delete(try owner.path("?reason=asked")).status == .ok)
             #expect(try await testBed.code(of: link) == "invalidLink")
         }

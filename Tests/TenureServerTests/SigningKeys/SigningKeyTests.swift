@@ -232,14 +232,20 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
 
     @Test func `a service keeps its signing keys while their file can't be read`() async throws {
         try await withKeys { testBed in
+            let id = try testBed.inUse()
+            func keyOfToken() async throws -> String? {
+                try opened(try #require(try await testBed.sync().entitlementToken)).keyID
+            }
             let path = testBed.folder + "/signing-key.json"
             let sound = try Data(contentsOf: URL(fileURLWithPath: path))
             for damaged in [Data(), Data("{}".utf8), sound.dropLast(40)] {
                 try damaged.write(to: URL(fileURLWithPath: path))
-                #expect(try await testBed.sync().entitlementToken != nil)
+                #expect(try await keyOfToken() == id)
             }
             try FileManager.default.removeItem(atPath: path)
-            #expect(try await testBed.sync().entitlementToken != nil)
+            #expect(try await keyOfToken() == id)
+            // The service doesn't write a new key in its place.
+            #expect(!FileManager.default.fileExists(atPath: path))
         }
     }
 }

@@ -115,6 +115,7 @@ import Testing
         _ = try await piano.url(for: "a.txt")
         testBed.device.time.now = end
         #expect(await piano.reaches { $0 == .notEntitled } == .notEntitled)
+        await #expect(throws: Tenure.AssetPackError.notEntitled("piano")) { try await piano.url(for: "a.txt") }
     }
 
     @Test func `the right to an asset pack ends with a subscription that the policy doesn't contain`() async throws {
@@ -136,6 +137,7 @@ import Testing
         // The customer's rights by the policy stay as they are.
         testBed.device.time.now = end
         #expect(await piano.reaches { $0 == .notEntitled } == .notEntitled)
+        await #expect(throws: Tenure.AssetPackError.notEntitled("piano")) { try await piano.url(for: "a.txt") }
     }
 
     @Test func `the right to an asset pack ends after the length of time that the policy gives its product`()
@@ -162,6 +164,7 @@ import Testing
         try await piano.download()
         testBed.device.time.now += 93 * InventedApp.day
         #expect(await piano.reaches { $0 == .notEntitled } == .notEntitled)
+        await #expect(throws: Tenure.AssetPackError.notEntitled("piano")) { try await piano.url(for: "a.txt") }
     }
 
     @Test func `the right to an asset pack follows the newest catalog, also for an installed pack`() async throws {
@@ -177,6 +180,7 @@ import Testing
         try testBed.publish(Self.files, unlock: .entitlement("cloud"))
         await tenure.content.refresh()
         #expect(await piano.reaches { $0 == .notEntitled } == .notEntitled)
+        await #expect(throws: Tenure.AssetPackError.notEntitled("piano")) { try await piano.url(for: "a.txt") }
     }
 
     @Test(arguments: ["entitlement", "product"])

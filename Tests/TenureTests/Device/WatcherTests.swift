@@ -35,12 +35,22 @@ import Testing
         stream.merged(with: AsyncStream<Void> { $0.finish() })
     }
 
+    /// Returns the last value that a watcher which doesn't stop gets.
+    private static func last<Value: Sendable>(of stream: AsyncStream<Value>) -> Task<Value?, Never> {
+        Task.detached {
+            var last: Value?
+            for await value in stream { last = value }
+            return last
+        }
+    }
+
     @Test func `changes of a customer are delivered even if a watcher stops during a change`() async {
         let now = Date(timeIntervalSince1970: 1_700_000_000)
         let state = CustomerState(.init(customer: Tenure.Customer(answers: [:]), floor: now), clock: { now }) { _ in
             throw CancellationError()
         }
         let id = UUID()
+        let watcher = Self.last(of: state.watch())
         await race(watch: { Self.signals(state.watch()) }) { count in
             if count.isMultiple(of: 2) {
                 state.endSession(of: "pro", id)
@@ -48,18 +58,25 @@ import Testing
                 state.beginSession(of: "pro", id, until: now.addingTimeInterval(100))
             }
         }
+        let customer = state.customer
         state.close()
+        #expect(await watcher.value == customer)
     }
 
     @Test func `changes of an asset pack are delivered even if a watcher stops during a change`() async {
         let states = ContentStates()
+        let watcher = Self.last(of: states.watch("piano"))
         await race(watch: { Self.signals(states.watch("piano")) }) { count in
             states.post(count.isMultiple(of: 2) ? .paused : .available(size: 1), of: "piano")
         }
+        let state = states.state(of: "piano")
         states.close()
+        #expect(await watcher.value == state)
     }
 
-    @Test func `a watcher gets every value of concurrent senders in order`() async throws {
+    @Test func `watchers that stop during a change don't keep another watcher from getting every value in order`()
+        async throws
+    {
         let watchers = Watchers<Int>()
         let last = Locked(0)
         let stream = watchers.add(first: 0, bufferSize: 10_000)
@@ -73,6 +90,13 @@ import Testing
                         }
                         watchers.deliver()
                     }
+                }
+            }
+            group.addTask {
+                for _ in 1...1_000 {
+                    let stopping = Task.detached { for await _ in watchers.add(first: 0, bufferSize: 1) {} }
+                    await Task.yield()
+                    stopping.cancel()
                 }
             }
         }

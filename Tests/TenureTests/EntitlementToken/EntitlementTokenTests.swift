@@ -6,8 +6,9 @@ import Testing
 
 @testable import Tenure
 
-private struct Signer {
-    let key = P256.Signing.PrivateKey()
+/// A key that signs entitlement tokens and statements about other keys.
+struct Signer {
+    var key = P256.Signing.PrivateKey()
 
     func pinned() throws -> Tenure.ServiceKey { try Tenure.ServiceKey(key.publicKey.pemRepresentation) }
 

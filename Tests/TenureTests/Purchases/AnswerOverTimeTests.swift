@@ -46,7 +46,9 @@ import Testing
         }
     }
 
-    @Test func `updates deliver the end of a subscription or grace period without a new search`() async throws {
+    @Test func `updates, tenure.customer and tenure.allows change together when a subscription or grace period ends`()
+        async throws
+    {
         let end = InventedApp.now.addingTimeInterval(10 * InventedApp.day)
         let device = Device(
             FakeStore {
@@ -61,7 +63,10 @@ import Testing
         #expect(await updates.next()?.allows("cloud") == true)
         device.time.now = end
         #expect(await updates.next()?.allows("cloud") == false)
+        #expect(!tenure.customer.allows("cloud"))
+        // No new search was needed.
         #expect(device.store.now.listCalls == searches)
+        #expect(await !tenure.allows("cloud"))
 
         let silent = Device(FakeStore { $0.appMood = .throwsAnError })
         let waiting = silent.start { $0.resolvingTimeout = 3600 }
@@ -70,6 +75,7 @@ import Testing
         #expect(await changes.next()?.allows("everything") == true)
         silent.time.now = InventedApp.now.addingTimeInterval(72 * 3600)
         #expect(await changes.next()?.allows("everything") == false)
+        #expect(!waiting.customer.allows("everything"))
         #expect(await !waiting.allows("everything"))
     }
 

@@ -126,6 +126,22 @@ private let keptByApps: URL = {
         #expect(displays == ["145", "13"])
     }
 
+    @Test func `the example app gets its scientific keys when they are bought on another device, while it runs`()
+        async throws
+    {
+        try await onServedDevice(of: "Dana") { model, device, served in
+            let following = Task { await model.follow() }
+            defer { following.cancel() }
+            await model.open()
+            #expect(model.keypad == .basic)
+            try await served.buy(InventedApp.everything, for: "Dana")
+            for _ in 0..<1500 where model.keypad == .basic { try await Task.sleep(for: .milliseconds(20)) }
+            #expect(model.keypad == .scientific)
+            #expect(model.notice == nil)
+            #expect(device.signInRequests == 0)
+        }
+    }
+
     @Test func `the example app has the scientific keys after its customer bought them elsewhere and tapped restore`()
         async throws
     {

@@ -90,14 +90,21 @@ import Testing
         }
     }
 
-    @Test func `a development build reads the app transaction only if a persona is set`() async {
+    @Test func `a persona makes a development build read its app transaction, which no other call does`() async {
         let store = FakeStore {
             $0.distribution = .development
             $0.app = InventedApp.newcomer(environment: .xcode)
         }
         let device = Device(store)
-        #expect(await !device.start().allows("everything"))
-        #expect(store.now.appCalls == 0)
+        // Reading it can show a sign-in to the developer.
+        let tenure = device.start()
+        #expect(await !tenure.allows("everything"))
+        _ = await tenure.settled()
+        _ = await tenure.decision(for: "everything")
+        await tenure.refresh()
+        await tenure.engine.searchAgain()
+        #expect(tenure.acquisition == nil)
+        #expect(store.now.appCalls == 0 && store.now.prompts == 0)
         #expect(await device.start { $0.options.persona = Self.earlyBuyer }.allows("everything"))
         #expect(store.now.appCalls == 1)
     }

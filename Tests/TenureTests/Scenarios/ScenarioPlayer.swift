@@ -36,6 +36,8 @@ struct ScenarioPlayer {
         var prompts = 0
         /// The status code of the service's response to each notification.
         var notified: [Int] = []
+        /// The number of notifications that the App Store had to send.
+        var notifications = 0
     }
 
     func play() async throws -> Played {
@@ -82,6 +84,7 @@ struct ScenarioPlayer {
                 }
             }
         }
+        played.notifications = await store.state.notifications.count
         played.prompts = devices.values.reduce(0) { $0 + $1.store.signInRequests }
         return played
     }

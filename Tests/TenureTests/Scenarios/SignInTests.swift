@@ -103,13 +103,20 @@ private let examples = URL(fileURLWithPath: #filePath)
         }
     }
 
-    @Test func `restoring purchases with a canceled sign-in changes nothing`() async throws {
+    @Test func `restoring purchases with a canceled sign-in changes nothing, also for another customer`() async throws {
         try await onAdasDevice { device, start in
             let tenure = start()
             #expect(await tenure.allows("everything"))
             device.behavior.signIn = .isCancelled
             #expect(await tenure.restore().signIn == .canceled)
             #expect(await tenure.allows("everything"))
+            device.signIn(as: "Dana")
+            #expect(await tenure.restore().signIn == .canceled)
+            #expect(await tenure.allows("everything"))
+            #expect(await tenure.decision(for: "everything").reasons.first?.code == "eraHonored")
+            device.behavior.signIn = .succeeds
+            await tenure.restore()
+            #expect(await !tenure.allows("everything"))
         }
     }
 }

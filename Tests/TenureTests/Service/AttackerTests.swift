@@ -49,7 +49,14 @@ import Testing
                 let tenure = replaced.start()
                 await tenure.engine.searchAgain()
                 #expect(stranger.line.syncs > 0)
+                let step = tenure.customer.steps.first { $0.name == .service }
+                #expect(step?.outcome == .failed("its entitlement token isn't signed with a pinned key"))
                 #expect(await tenure.allows("everything"))
+                // The stored right is still there without the attacker.
+                stranger.line.condition = .down
+                replaced.store.fallSilent()
+                let later = replaced.start { $0.options.whileUndetermined = .deny }
+                #expect(await later.allows("everything"))
             }
         }
     }
@@ -82,6 +89,8 @@ import Testing
                 service.line.condition = .replaced { $0.body = Data(garbage.utf8) }
                 let tenure = device.start()
                 await tenure.engine.searchAgain()
+                let hasFailed = tenure.customer.steps.contains { $0.failedAtService }
+                #expect(hasFailed, "\(garbage)")
                 #expect(await tenure.allows("everything"), "\(garbage)")
             }
         }

@@ -6,108 +6,6 @@ import Testing
 
 @testable import Tenure
 
-/// A service with a signing key that an offline root signed for ninety days, and a thief with a copy of that key.
-private struct Compromise {
-    let service: RealService
-    let clock: TestTime
-    let folder: KeysFolder
-    let root: OfflineRoot
-    let publicRoot: Tenure.ServiceKey
-    let stolen: String
-
-    static let period: TimeInterval = 90 * InventedApp.day
-
-    /// - Parameters:
-    ///   - policy: the thief's, which grants everything by default.
-    ///   - body: gets the thief's service too. That has the stolen key and its statement.
-    static func run(
-        policy: Policy? = nil,
-        _ body:
-            @escaping @Sendable (_ compromise: Compromise, _ thief: RealService, _ thiefClock: TestTime) async throws
-            -> Void
-    ) async throws {
-        let (clock, thiefClock) = (TestTime(InventedApp.now), TestTime(InventedApp.now))
-        let folder = try KeysFolder()
-        let root = OfflineRoot(path: folder.path + "/root.json")
-        let publicRoot = try root.create()
-        let generous = try Policy(
-            app: Policy.App(bundleID: InventedApp.bundleID, appleID: 828_838_134),
-            eras: [Era(name: "always", model: .free)],
-            entitlements: [Entitlement(name: "everything", honors: [Honor(era: "always")])])
-        try await RealService.run(now: { clock.now }, { $0.keysFolder = folder.path }) { service in
-            let key = try folder.administration.summary().inUse
-            let statement = try root.sign(key, until: InventedApp.now.addingTimeInterval(period), at: InventedApp.now)
-            _ = try folder.administration.install(statement, ofRoot: publicRoot, at: InventedApp.now)
-            let copy = try KeysFolder()
-            try FileManager.default.copyItem(
-                atPath: folder.path + "/signing-key.json", toPath: copy.path + "/signing-key.json")
-            let id = try #require(try folder.administration.summary().keys.last?.id)
-            try await RealService.run(
-                policy: policy ?? generous, now: { thiefClock.now },
-                {
-                    $0.keysFolder = copy.path
-                    $0.createsDatabase = true
-                }
-            ) { thief in
-                try await body(
-                    Compromise(
-                        service: service, clock: clock, folder: folder, root: root,
-                        publicRoot: try Tenure.ServiceKey(publicRoot), stolen: id), thief, thiefClock)
-            }
-        }
-    }
-
-    func device(
-        _ store: FakeStore, at service: RealService, storage: MemoryStateStorage = MemoryStateStorage(),
-        policy: Policy? = nil
-    ) -> Device {
-        let root = publicRoot
-        return service.device(store, storage: storage) { setup in
-            if let policy { setup.policy = .policy(policy) }
-            setup.keys = []
-            setup.root = root
-            setup.options.whileUndetermined = .deny
-        }
-    }
-
-    /// An owner's app with a bundled policy that grants everything.
-    func owner(at service: RealService, _ storage: MemoryStateStorage) throws -> Tenure {
-        device(try .owner(), at: service, storage: storage, policy: InventedApp.policy()).start()
-    }
-
-    /// The thief's responses bring the revocation.
-    ///
-    /// - Parameter before: what happens before the device gets one.
-    func passOnRevocation(through thief: RealService, before: @escaping @Sendable () -> Void = {}) throws {
-        let list = try root.revoke([stolen], at: InventedApp.now)
-        thief.line.condition = .replaced { response in
-            before()
-            let text = String(decoding: response.body, as: UTF8.self)
-            response.body = Data(
-                text.replacingOccurrences(
-                    of: #""signingKey":{"#, with: #""signingKey":{"revocations":"\#(list)","#
-                ).utf8)
-        }
-    }
-
-    /// The operator replaces the stolen key, and the root revokes it.
-    func recover() throws {
-        let now = clock.now
-        guard case .waiting(let next) = try folder.administration.rotate(at: now) else { throw RealService.NoPort() }
-        _ = try folder.administration.install(
-            try root.sign(next, until: now.addingTimeInterval(Self.period), at: now), at: now)
-        _ = try folder.administration.install(try root.revoke([stolen], at: now), at: now)
-    }
-}
-
-/// A thief's policy that honors no era.
-private func harshPolicy() throws -> Policy {
-    try Policy(
-        app: Policy.App(bundleID: InventedApp.bundleID, appleID: 828_838_134),
-        eras: [Era(name: "always", model: .free)],
-        entitlements: [Entitlement(name: "everything", products: [.init(id: InventedApp.everything)])])
-}
-
 extension MemoryStateStorage {
     fileprivate var stored: StoredState? {
         if case .state(let state) = load(device: InventedApp.device.hashed) { state } else { nil }
@@ -156,6 +54,28 @@ extension Tenure {
             #expect(await !again.allows("everything"))
             thief.line.condition = .down
             #expect(await !compromise.device(store, at: thief, storage: storage).start().allows("everything"))
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `a stolen signing key takes an owner's rights only until the service's next response`(_ isRevoked: Bool)
+        async throws
+    {
+        try await Compromise.run(policy: try harshPolicy()) { compromise, thief, _ in
+            let storage = MemoryStateStorage()
+            let fooled = compromise.device(try .owner(), at: thief, storage: storage)
+            #expect(await fooled.start().settled().isDenied)
+            #expect(await !fooled.start().allows("everything"))
+            if isRevoked { try compromise.recover() }
+            let owner = compromise.device(try .owner(), at: compromise.service, storage: storage)
+            let tenure = owner.start()
+            _ = await tenure.settled()
+            await tenure.engine.searchAgain()
+            #expect(tenure.serviceOutcome == .done)
+            #expect(await tenure.allows("everything"))
+            compromise.service.line.condition = .down
+            owner.store.fallSilent()
+            #expect(await owner.start().allows("everything"))
         }
     }
 
@@ -328,6 +248,24 @@ extension Tenure {
                 tenure.serviceOutcome
                     == .failed("its entitlement token is signed with a key after the end of its signing period"))
             #expect(await !tenure.allows("everything"))
+        }
+    }
+
+    @Test func `a stolen signing key can't vouch for another key`() async throws {
+        try await Compromise.run { compromise, thief, _ in
+            let (stolen, other) = (try compromise.stolenKey(), Signer())
+            let end = InventedApp.now.addingTimeInterval(10 * Compromise.period)
+            let statements = [try stolen.vouch(for: other), try stolen.vouch(for: other, until: end)]
+            // The root's statement is about the stolen key, so the thief can use only that key.
+            for (signer, isTrusted) in [(stolen, true), (other, false)] {
+                thief.line.condition = .replaced { $0.sign(by: signer, adding: statements) }
+                let tenure = compromise.device(try .newcomer(), at: thief).start()
+                _ = await tenure.settled()
+                #expect(await tenure.allows("everything") == isTrusted)
+                let refusal = "its entitlement token isn't signed with a pinned key"
+                let outcome: Tenure.AppStoreStep.Outcome = isTrusted ? .done : .failed(refusal)
+                #expect(tenure.serviceOutcome == outcome)
+            }
         }
     }
 

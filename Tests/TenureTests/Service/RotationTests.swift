@@ -73,7 +73,10 @@ final class KeysFolder: Sendable {
                 $0.keys = [first]
                 $0.options.whileUndetermined = .deny
             }
-            #expect(await !device.start().allows("everything"))
+            let tenure = device.start()
+            #expect(await !tenure.allows("everything"))
+            let step = tenure.customer.steps.first { $0.name == .service }
+            #expect(step?.outcome == .failed("its entitlement token isn't signed with a pinned key"))
         }
     }
 
@@ -88,7 +91,10 @@ final class KeysFolder: Sendable {
                 $0.keys = [first]
                 $0.options.whileUndetermined = .deny
             }
-            #expect(await !device.start().allows("everything"))
+            let tenure = device.start()
+            #expect(await !tenure.allows("everything"))
+            let step = tenure.customer.steps.first { $0.name == .service }
+            #expect(step?.outcome == .failed("its entitlement token isn't signed with a pinned key"))
             let second = try folder.pinned()
             // Tokens of the second pinned key are accepted, also after the next rotation.
             for _ in 0..<2 {

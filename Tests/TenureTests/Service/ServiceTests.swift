@@ -6,9 +6,9 @@ import Testing
 @testable import Tenure
 
 @Suite struct `The client asks the service` {
-    @Test func `an owner is granted everything by the service, with a reason and a sentence`() async throws {
+    @Test func `an owner gets an entitlement token, and a decision with its reason`() async throws {
         try await RealService.run { service in
-            let device = service.device(try .owner())
+            let device = service.device(try .owner()) { $0.options.whileUndetermined = .deny }
             let tenure = device.start()
             #expect(await tenure.allows("everything"))
             let decision = await tenure.decision(for: "everything")
@@ -17,6 +17,17 @@ import Testing
             #expect(decision.sentence.contains("while it was sold for a price"))
             #expect(await tenure.decision(for: "cloud").outcome == .denied)
             #expect(tenure.acquisition?.originalAppVersion == "37")
+            guard case .state(let stored) = device.storage.load(device: InventedApp.device.hashed) else {
+                Issue.record("nothing was stored")
+                return
+            }
+            #expect(stored.account.entitlementToken?.split(separator: ".").count == 3)
+            // The token alone proves the right, without the App Store and the service.
+            service.line.condition = .down
+            device.store.fallSilent()
+            let offline = device.start()
+            #expect(await offline.allows("everything"))
+            #expect(await !offline.allows("cloud"))
         }
     }
 
