@@ -9,7 +9,7 @@ struct AppStoreCall: Sendable, Hashable {
     let endpoint: AppStoreEndpoint
     /// The path and query, percent-encoded.
     let target: String
-    /// The JSON of the request's body; nil for a request without one.
+    /// The JSON of the request's body; nil if the request has no body.
     let body: [UInt8]?
 
     /// Asks for a page of a customer's transactions.
@@ -81,7 +81,7 @@ struct AppStoreCall: Sendable, Hashable {
         self.body = body
     }
 
-    /// The longest ID in bytes. Transaction IDs have up to 18, tokens of test notifications about 60.
+    /// The longest ID in bytes. Transaction IDs have up to 18 bytes, and tokens of test notifications about 60.
     private static let maximumIDLength = 256
 }
 

@@ -7,7 +7,7 @@ package struct AppsAnswer: Sendable, Hashable, Codable {
         package let status: String
         /// A stable name for the reason why the app is failing; nil if it isn't.
         package let reason: String?
-        /// A message that says why the app doesn't run; nil if it runs.
+        /// The error message if the app doesn't run; nil if it runs.
         package let detail: String?
     }
 

@@ -39,7 +39,7 @@ struct AppsHandlers: Sendable {
         return try .encoded(answer)
     }
 
-    /// The handler of these routes below `/apps/NAME`, and in a service without several apps.
+    /// The handler of these routes below `/apps/NAME`, and in a service with one app.
     @Sendable static func refuse(_ request: Request, _ context: ServiceContext) async throws -> Response {
         throw Problem(.notFound, "this route exists only if `apps` is configured; call it without `/apps/NAME`")
     }
