@@ -35,7 +35,7 @@ final class Download: Sendable {
                 try await writer.write(try await file.read(count, at: offset))
                 offset += Int64(count)
                 metrics.sentDownload(bytes: count)
-                // When this returns, the event loop has handled the chunk.
+                // When this call returns, the event loop has handled the chunk.
                 try await channel.eventLoop.submit {}.get()
                 // A writer suspends while the connection has no room.
                 if !channel.isWritable { try await writer.write(ByteBuffer()) }
