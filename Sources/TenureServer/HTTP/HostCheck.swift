@@ -2,7 +2,7 @@ import NIOCore
 import NIOHTTP1
 
 /// Rejects HTTP/1.1 requests without exactly one `Host` header (RFC 9112, section 3.2). If there were several, a proxy
-/// and the service could use different ones. Also rejects targets that aren't HTTP resources.
+/// and the service could use different hosts. Also rejects targets that aren't HTTP resources.
 ///
 /// The check must see the original headers. So its place in the pipeline is after the decoder, and before the handler
 /// that moves `Host` out of the headers.

@@ -38,7 +38,7 @@ package struct SigningKeyAdministration: Sendable {
         package let inUse: String
         /// The public key that waits for the offline root's signature; nil if no key waits.
         package let waiting: String?
-        /// The offline root's public key; nil without a root.
+        /// The offline root's public key; nil if there is no offline root.
         package let root: String?
     }
 
@@ -96,7 +96,7 @@ package struct SigningKeyAdministration: Sendable {
     package enum Installation: Sendable, Hashable {
         /// The key in use may sign until this date.
         case period(until: Date)
-        /// The waiting key replaced the one in use, and may sign until this date.
+        /// The waiting key replaced the key in use, and may sign until this date.
         case rotated(until: Date)
         /// These keys were revoked. Apps that pinned the `stranded` ones no longer trust any signing key.
         case revoked([String], stranded: [String])
