@@ -3,7 +3,7 @@ import TenureCore
 import TenurePolicyFile
 import TenureStore
 
-/// The versions of the policy that this process has read, and the last one that it knows to be in effect.
+/// The versions of the policy that this process has read, and the policy in effect as far as this process knows.
 ///
 /// Versions never change. Other processes add and publish them.
 final class PolicyVersions: Sendable {

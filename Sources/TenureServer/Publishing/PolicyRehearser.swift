@@ -29,7 +29,7 @@ struct PolicyRehearser: Sendable {
     ///
     /// - Parameters:
     ///   - restoringAfter: The publication to which a rollback returns; otherwise nil. Promises that later publications
-    ///     ended count again.
+    ///     ended apply again.
     ///   - keepingPromises: Whether customers keep what they were promised, although the new policy denies it.
     func rehearse(
         by evaluator: PublicationEvaluator, restoringAfter: Int64?, keepingPromises: Bool
