@@ -60,7 +60,7 @@ struct TrustOptions: ParsableArguments {
             }
         }
 
-        /// Whether the path is a folder, such as that of a test authority, which has a file for each environment.
+        /// Whether the path is a folder, such as the folder of a test authority, which has a file for each environment.
         var isFolder: Bool {
             var isFolder: ObjCBool = false
             return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue
