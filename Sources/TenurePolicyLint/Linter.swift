@@ -10,10 +10,10 @@ package enum Linter {
     ///
     /// - Parameters:
     ///   - draft: the policy file.
-    ///   - releases: the real releases, from a list beside the policy; nil to use the policy's own.
-    ///   - isListMapped: whether that list is an export with a mapping, which a policy can't name.
+    ///   - releases: the real releases, from a separate list; nil to use the policy's own list.
+    ///   - isListMapped: whether the separate list is an export with a mapping. A policy can't refer to such a list.
     ///   - old: the previous policy. Every right that an existing customer would lose is a finding.
-    ///   - now: the time of the check. Customers who came later, and rights that ended before, don't count.
+    ///   - now: the time of the check. Customers who came later, and rights that ended before, are ignored.
     /// - Returns: the findings in the order of the text, those of the policy file first, including acknowledged ones.
     package static func findings(
         in draft: PolicyDraft, releases: [ListedRelease]? = nil, isListMapped: Bool = false, against old: Policy? = nil,
