@@ -59,7 +59,7 @@ struct CaseReader {
 
     // MARK: Evidence
 
-    /// Reads the artifacts of a case. Only those of one environment become evidence.
+    /// Reads the artifacts of a case. Only the artifacts of one environment become evidence.
     private mutating func artifacts(_ fields: Fields, now: Date) -> PolicyCase.Artifacts {
         var result = PolicyCase.Artifacts()
         let environment = environment(fields["environment"]) ?? .production
@@ -93,7 +93,7 @@ struct CaseReader {
         part.flatMap { $0.word(&reading, of: AppStoreEnvironment.self) }
     }
 
-    /// Returns the environment that the artifact names; nil if it has that of the case.
+    /// Returns the environment in the artifact; nil if the artifact has the environment of the case.
     private mutating func environment(of artifact: Part) -> AppStoreEnvironment? {
         guard case .mapping(let entries) = artifact.node.content else { return nil }
         return environment(entries.first { $0.key == "environment" }.map { Part($0, under: artifact.path) })
@@ -132,7 +132,7 @@ struct CaseReader {
         let id: AcquisitionID? =
             text(fields["appTransactionID"]).map { .appTransaction($0) }
             ?? text(fields["downloadID"]).map { .download($0) }
-        // Receipts don't name a platform.
+        // Receipts don't contain a platform.
         var platform: Platform? = kind == .receipt ? nil : .iOS
         if let part = fields["originalPlatform"] { platform = self.platform(part) }
         return AppProof(
@@ -309,7 +309,7 @@ struct CaseReader {
     }
 }
 
-/// The product types that a case can name. `unknown` is a type that Tenure doesn't know.
+/// The product types that a case can have. `unknown` is a type that Tenure doesn't know.
 private enum TransactionType: String, CaseIterable {
     case nonConsumable, consumable, nonRenewing, autoRenewable, unknown
 
