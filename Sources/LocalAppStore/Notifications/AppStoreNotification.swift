@@ -25,8 +25,8 @@ package struct AppStoreNotification: Sendable, Hashable {
         case nothing
     }
 
-    /// The signing date. Of several notifications about one purchase at one instant, each is signed a millisecond after
-    /// the one before, so that a receiver can order them.
+    /// The signing date. Of several notifications about one purchase at one instant, each notification is signed a
+    /// millisecond after the previous one, so that a receiver can order them.
     var signingDate: Date { date.addingTimeInterval(Double(rank) / 1000) }
 
     var transaction: AppStoreTransaction? {

@@ -36,8 +36,8 @@ extension ServerAPIRequest {
         return try page(of: refunded.sorted { $0.revision < $1.revision }, isDescending: false)
     }
 
-    /// Returns the twenty entries after the revision in the request. The response's revision names the last of them: a later
-    /// request with it gets everything that changed since.
+    /// Returns the twenty entries after the revision in the request. The response's revision is the position of the
+    /// last entry. A later request with this revision gets everything that changed since.
     private func page(of transactions: [AppStoreTransaction], isDescending: Bool) throws -> JSONObject {
         var rest = transactions[...]
         let revision = single("revision")
@@ -56,7 +56,7 @@ extension ServerAPIRequest {
     }
 }
 
-/// A position in a transaction history. Clients send it back without reading it.
+/// A position in a transaction history. Clients send the position back without reading it.
 private struct Revision: Equatable {
     let number: Int
     private let milliseconds: Int64
@@ -124,7 +124,7 @@ private struct HistoryFilter {
             return ownership
         }
         let isRevoked = try Self.flag(request.single("revoked"), .invalidRevoked)
-        // The names in the first version of the history.
+        // Version 1 of the history has this parameter instead of `revoked`.
         let excludesRevoked = try Self.flag(request.single("excludeRevoked"), .invalidExcludeRevoked) ?? false
         self.isRevoked = isRevoked ?? (excludesRevoked ? false : nil)
     }
