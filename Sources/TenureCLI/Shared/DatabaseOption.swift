@@ -11,8 +11,8 @@ struct DatabaseOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            The database: an SQLite file, or a URL such as postgres://user@host/name. Default: that of the \
-            configuration, of $TENURE_DATABASE, or tenure.sqlite.
+            The database: an SQLite file, or a URL such as postgres://user@host/name. The default is \
+            the database of the configuration or of $TENURE_DATABASE, or else tenure.sqlite.
             """, valueName: "path or URL"))
     var database: DatabaseArgument?
 
