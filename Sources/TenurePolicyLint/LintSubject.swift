@@ -13,7 +13,7 @@ struct LintSubject: Sendable {
     let now: Date
     /// The rights that existing customers would lose; nil if there is no previous policy, or if the file has mistakes.
     let rights: RightsComparison?
-    /// The platforms of the policy, then those of the release list, in a fixed order.
+    /// The platforms of the policy, then the platforms of the release list, in a fixed order.
     let platforms: [LintPlatform]
     /// The real releases: from the separate release list, or from the policy. Empty if there is no list.
     let list: [ListedRelease]

@@ -33,7 +33,7 @@ package enum Linter {
         return sorted(findings, mainFile: draft.fileName)
     }
 
-    /// Checks a policy without its file. Positions are those in its compact JSON.
+    /// Checks a policy without its file. Positions refer to the policy's compact JSON.
     package static func findings(
         in policy: Policy, against old: Policy? = nil, at now: Date = .distantFuture
     ) -> [LintFinding] {
@@ -68,7 +68,7 @@ package enum Linter {
         return Acknowledgments(in: input).applied(to: found.filter { seen.insert($0.finding).inserted })
     }
 
-    /// Sorts findings by position, those of the policy file first.
+    /// Sorts findings by position, the findings in the policy file first.
     private static func sorted(_ findings: [LintFinding], mainFile: String) -> [LintFinding] {
         func place(_ finding: LintFinding) -> (Int, String, Int, Int) {
             let position = finding.position

@@ -4,7 +4,7 @@ import TenurePolicyFile
 /// Finds platforms that use the boundaries of iOS. In a universal purchase, builds may differ between platforms.
 extension LintRule {
     static let inheritsFromIOS = LintRule(
-        "inherits-from-ios", .note, "tvOS, watchOS or visionOS customers to whom iOS's boundaries apply",
+        "inherits-from-ios", .note, "a tvOS, watchOS or visionOS app that uses the boundaries of iOS",
         rationale:
             "Builds of the Apple TV app were near two thousand, those of the phone near one thousand, and one boundary applied to both.",
         fix: "Write the platform's own beginnings, or `new` where it began in that era."

@@ -54,6 +54,6 @@ extension LintRule {
     static let buildNumbersUnsaid = LintRule(
         "build-numbers-unsaid", .error, "an iOS-like platform without a release list and without `buildNumbers`",
         rationale:
-            "Build numbers may begin again with each version. Where they did, a boundary by build gives the app to new customers, or takes it from owners.",
+            "In some apps, build numbers restart with each version. There, a boundary by build treats new customers as owners, or owners as new customers.",
         fix: "Write `buildNumbers: increasing` or `restarted`, or add a release list.")
 }
