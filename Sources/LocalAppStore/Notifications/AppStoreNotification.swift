@@ -1,8 +1,8 @@
 import Foundation
 package import TenureAppStore
 
-/// One App Store Server Notification: its content at the time of the event, and the outcomes of its delivery.
-/// It is signed only when it is sent or listed.
+/// One App Store Server Notification: its content at the time of the event, and the outcomes of its delivery. The
+/// notification is signed only when it is sent or listed.
 package struct AppStoreNotification: Sendable, Hashable {
     let index: Int
     let uuid: UUID

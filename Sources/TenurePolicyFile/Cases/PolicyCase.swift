@@ -11,7 +11,7 @@ package struct PolicyCase: Sendable {
     package let policy: Policy
     /// Rights that an earlier policy gave.
     package let promises: [Promise]
-    /// When the case is decided.
+    /// The date of the decisions.
     package let now: Date
     let expectations: [Expectation]
     let artifacts: Artifacts

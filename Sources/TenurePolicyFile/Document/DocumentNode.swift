@@ -93,7 +93,7 @@ package struct DocumentNode: Sendable {
     }
 
     /// Returns the document with another document applied over it: mappings are merged key by key, null removes a key,
-    /// and any other value replaces the old one.
+    /// and any other value replaces the old value.
     func overlaid(with other: DocumentNode) -> DocumentNode {
         guard case .mapping(let mine) = content, case .mapping(let others) = other.content else { return other }
         var result = mine
@@ -132,7 +132,7 @@ extension PolicyFileMistake {
 extension String {
     /// The text for a message: on one line, without credentials, and shortened.
     package var shortened: String {
-        // A credential that begins in the text that is shown may end far behind it.
+        // A credential may begin in the first 61 characters and end far behind them.
         let line = String(String(prefix(4096)).hidingCredentials.prefix(61)).map {
             $0.isNewline || $0 == "\t" ? " " : $0
         }

@@ -116,7 +116,7 @@ struct PolicyReader {
             let fields = Fields(element, .era, &reading)
             let name = fields?[.name].flatMap { $0.name(&reading, example: "paid") }
             let model = fields?[.model].flatMap { $0.word(&reading, of: Era.Model.self) }
-            // Create an era for each element, even with mistakes, so that the indexes are those in the file. An
+            // Create an era for each element, even with mistakes, so that the indexes are the same as in the file. An
             // unreadable name becomes a name that no valid file contains.
             return Era(
                 name: name ?? "\u{0}\(index)",
@@ -255,7 +255,8 @@ struct PolicyReader {
             func text(_ key: PolicyKey, _ example: String) -> String? {
                 fields?[key].flatMap { $0.name(&reading, example: example) }
             }
-            // Create an acknowledgment for each element, even with mistakes, so that the indexes are those in the file.
+            // Create an acknowledgment for each element, even with mistakes, so that the indexes are the same as in the
+            // file.
             return Acknowledgment(
                 code: text(.code, "changeover-wide") ?? "\u{0}",
                 at: text(.at, "eras/freemium/changeover") ?? "\u{0}\(element.position.line):\(element.position.column)",

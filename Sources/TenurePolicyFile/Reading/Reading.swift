@@ -41,7 +41,7 @@ package struct Reading: Sendable {
         brokenParts.contains(path)
     }
 
-    /// Returns the mistakes without repetitions, in the order of the text, those of the main file first.
+    /// Returns the mistakes without repetitions, in the order of the text, the mistakes of the main file first.
     package func error(mainFile: String) -> PolicyFileError {
         func order(_ mistake: PolicyFileMistake) -> (Int, String, Int, Int) {
             (mistake.file == mainFile ? 0 : 1, mistake.file, mistake.line, mistake.column)

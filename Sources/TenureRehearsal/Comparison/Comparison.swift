@@ -41,7 +41,7 @@ package struct Comparison: Sendable {
         }
         let before = decide(evidence, promises: promises, under: old, at: instant)
         var names = entitlements
-        // Entitlements that are only in promises come after those of the policies.
+        // Entitlements that are only in promises come after the entitlements of the policies.
         if after.count > new.entitlements.count || before.count > old.entitlements.count {
             names += Set((after + before).map(\.entitlement)).subtracting(entitlements).sorted()
         }

@@ -137,7 +137,8 @@ package struct FailCondition: Sendable, Hashable {
     /// Measures the value in a report, and compares it with the limit.
     func measurement(in report: RehearsalReport) -> Measurement {
         let all = report.entitlements.filter { entitlement == nil || $0.name == entitlement }
-        // Returns the measurement of the first entitlement that fails, otherwise of the first one.
+        // Returns the measurement of the first entitlement that fails; if no entitlement fails, of the first
+        // entitlement.
         func worst(of value: (EntitlementTally) -> Int) -> Measurement {
             let measurements = all.map {
                 measurement(value($0.tally), of: report.tally.customers, entitlement: $0.name)

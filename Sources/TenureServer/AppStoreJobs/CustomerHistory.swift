@@ -6,8 +6,9 @@ import TenureStore
 
 /// The verified artifacts that the App Store has of one customer.
 ///
-/// The App Store responds for one account, but doesn't sign which account. Artifacts without an `appTransactionId` belong
-/// together because they are in the same response. Artifacts with an `appTransactionId` must all have the same one.
+/// The App Store responds for one account, but doesn't sign which account. Artifacts without an `appTransactionId`
+/// belong together because they are in the same response. Artifacts with an `appTransactionId` must all have the same
+/// ID.
 struct CustomerHistory: Sendable {
     let environment: AppStoreEnvironment
     /// The realm of the first artifact; nil if there is no artifact. All artifacts must have the same realm.

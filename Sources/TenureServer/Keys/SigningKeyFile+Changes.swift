@@ -35,7 +35,7 @@ extension SigningKeyFile {
         prune(at: now)
     }
 
-    /// The lifetime of an entitlement token, unless the configuration has another one.
+    /// The lifetime of an entitlement token, unless the configuration sets another lifetime.
     static let defaultTokenLife: TimeInterval = 365 * 86_400
 
     /// The longest lifetime of tokens that these keys signed, in seconds.

@@ -197,7 +197,7 @@ private struct State {
         self.bodyWindow = bodyWindow
     }
 
-    /// Adds a connection. Returns the connections that must be closed for it; the new one may be among them.
+    /// Adds a connection. Returns the connections that must be closed for it; the new connection may be among them.
     mutating func add(_ connection: Connection, at now: UInt64) -> [Connection] {
         count += 1
         queues[.idle, default: Queue()].append(connection)
@@ -271,8 +271,8 @@ private struct State {
         return connections
     }
 
-    /// Chooses one of a network's connections to close for a new one of that network, in the order that `Connections`
-    /// describes. An idle connection is closed even if it is new.
+    /// Chooses one of a network's connections to close for a new connection of that network, in the order that
+    /// `Connections` describes. An idle connection is closed even if it is new.
     private func victim(among connections: [Connection], at now: UInt64) -> Connection? {
         func longest(_ connections: [Connection]) -> Connection? { connections.min { $0.since < $1.since } }
         let byPhase = Dictionary(grouping: connections, by: \.phase)

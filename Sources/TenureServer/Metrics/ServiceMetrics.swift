@@ -112,7 +112,7 @@ struct ServiceMetrics: Sendable {
         }
     }
 
-    /// Counts a notification from the App Store. A type that Tenure doesn't know counts as `other`.
+    /// Counts a notification from the App Store. A type that Tenure doesn't know is counted as `other`.
     func notified(type: String) {
         notifications[NotificationType(rawValue: type)?.rawValue ?? "other"].increment()
     }

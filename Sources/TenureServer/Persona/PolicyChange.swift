@@ -10,7 +10,7 @@ struct PolicyChange {
     let platform: Platform
     /// The era before the change.
     let era: Era
-    /// The first version of the era after it, as the App Store names versions on this platform.
+    /// The first version of the era after the change, in the form that the App Store reports on this platform.
     let version: AppVersion?
     /// The date at which the era after the change began; nil if the policy has none.
     let date: Date?

@@ -7,8 +7,8 @@ import TenureStore
 
 /// Decides under the policy in effect, and knows every earlier version that promises refer to.
 ///
-/// The policy in effect is the last one that any process published in the database. This process reads it again when its
-/// copy may be too old.
+/// The policy in effect is the last policy that any process published in the database. This process reads the policy
+/// again when its copy may be too old.
 struct ActivePolicy: Sendable {
     /// The policy in effect as one value, so that a decision never mixes two policies.
     struct InEffect: Sendable {

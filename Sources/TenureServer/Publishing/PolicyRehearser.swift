@@ -6,8 +6,8 @@ import TenureStore
 
 /// Evaluates what a policy would change for each customer in production.
 ///
-/// It reads customers page by page while the service keeps running. Before a publication, `catchUp` evaluates the customers
-/// again who changed in the meantime.
+/// The rehearser reads customers page by page while the service keeps running. Before a publication, `catchUp`
+/// evaluates again the customers who changed in the meantime.
 struct PolicyRehearser: Sendable {
     let store: Store
     let policies: ActivePolicy

@@ -14,7 +14,7 @@ struct CustomerRoute: Sendable {
     let now: @Sendable () -> Date
     let metrics: ServiceMetrics
     /// Looks up a customer without suspending; nil if the database can't do that. The closure is stored here, because
-    /// `Database.lookUpNow` creates a new one on each access.
+    /// `Database.lookUpNow` creates a new closure on each access.
     let lookUp: (@Sendable (Int64) throws(StoreError) -> Customer?)?
 
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {

@@ -109,7 +109,7 @@ final class SyncService: Sendable {
         return answer
     }
 
-    /// The customer after the update, and what was decided.
+    /// The customer after the update, and the decisions.
     private typealias Saved = (customer: Customer, outcome: Result<Outcome, Problem>)
 
     /// The decisions, the evidence on which they are based, and which artifacts were accepted.

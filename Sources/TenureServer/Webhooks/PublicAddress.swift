@@ -3,7 +3,7 @@ import NIOCore
 /// Distinguishes public addresses from all others, such as the address of a router, a database or a cloud's metadata
 /// service. The service sends a webhook to other addresses only if it has `allowPrivate`.
 ///
-/// The ranges are those of IANA's registries of special-purpose addresses (RFC 6890 and its updates).
+/// The ranges are from IANA's registries of special-purpose addresses (RFC 6890 and its updates).
 enum PublicAddress {
     /// Whether the address is public.
     static func contains(_ address: SocketAddress) -> Bool {
