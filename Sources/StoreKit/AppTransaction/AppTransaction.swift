@@ -40,7 +40,7 @@ public struct AppTransaction: Sendable {
     /// The local App Store's time when it signed this copy.
     public let signedDate: Date
 
-    /// The app transaction that the device has stored. If the device has none, the App Store sends it, without a prompt.
+    /// The app transaction that the device has stored. If the device has none, the App Store sends it without a prompt.
     /// Throws a `StoreKitError` if the device has none and the App Store doesn't send it.
     public static var shared: VerificationResult<AppTransaction> {
         get async throws { try await LocalStore.required().appTransaction() }

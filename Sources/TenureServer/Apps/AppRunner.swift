@@ -6,7 +6,7 @@ struct AppRunner: Service {
     let name: String
     let apps: RunningApps
     let logger: Logger
-    /// Why the app couldn't start with the process; nil if it did start.
+    /// Why the app couldn't start with the process; nil if the app started.
     let error: ServiceError?
 
     private static let pause = Duration.seconds(5)

@@ -64,7 +64,7 @@ struct AppsHealth: Sendable {
 /// Whether an app can write to its database.
 struct AppState: Sendable {
     let name: String
-    /// A stable name for the reason why the app can't write; nil if it can.
+    /// A stable name for the reason why the app can't write; nil if the app can write.
     let reason: String?
 
     var status: String { reason == nil ? "ok" : "failing" }

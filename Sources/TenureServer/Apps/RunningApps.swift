@@ -66,10 +66,10 @@ final class RunningApps: Sendable {
 
     subscript(name: String) -> RunningApp? { state.withLock { $0.running[name] } }
 
-    /// Why the app isn't running; nil if it is, or wasn't started yet.
+    /// Why the app isn't running; nil if the app is running or wasn't started yet.
     func failure(of name: String) -> ServiceError? { state.withLock { $0.failures[name] } }
 
-    /// Stores why an app isn't running; nil if it is, or isn't configured anymore.
+    /// Stores why an app isn't running; nil if the app is running or isn't configured anymore.
     func record(failure: ServiceError?, of name: String) { state.withLock { $0.failures[name] = failure } }
 
     /// Sets the metric of the date on which the certificate expires.

@@ -61,7 +61,7 @@ public struct AppStoreHosts: Sendable, Hashable {
         }
     }
 
-    /// What is wrong with a URL; nil if it is valid. Messages append it to the URL.
+    /// What is wrong with a URL; nil if the URL is valid. Messages append this text to the URL.
     private static func mistake(in text: String) -> String? {
         guard let parts = URLComponents(string: text), let host = parts.host, !host.isEmpty else {
             return "isn't a URL; write it as https://api.storekit.apple.com"

@@ -99,7 +99,8 @@ extension Setting.Kind {
         }
     }
 
-    /// Returns why a text isn't a valid value; nil if it is. Messages show it after the setting's name.
+    /// Returns why a text isn't a valid value; nil if the text is valid. Messages append the reason to the setting's
+    /// name.
     func objection(to text: String) -> String? {
         switch self {
         case .path, .trust, .text: text.isEmpty ? "is empty; remove it, or write a value" : nil

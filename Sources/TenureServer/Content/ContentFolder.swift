@@ -27,7 +27,7 @@ final class ContentFolder: Sendable {
         return state.withLock { $0.known }
     }
 
-    /// Why the catalog in the folder isn't used; nil if it is.
+    /// Why the catalog in the folder isn't used; nil if the catalog is used.
     var failure: ServiceError? {
         refresh()
         return state.withLock { $0.problem }

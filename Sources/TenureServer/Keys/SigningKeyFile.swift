@@ -6,7 +6,7 @@ import TenureJSON
 /// The contents of the file of signing keys: the private key in use, the public keys, and the statements that vouch for
 /// them.
 ///
-/// All of it is in one file, so that replacing the file changes everything or nothing.
+/// All keys and statements are in one file, so that replacing the file changes everything or nothing.
 struct SigningKeyFile: Hashable, Sendable {
     /// A public key, and what became of it.
     struct Key: Codable, Hashable, Sendable {

@@ -56,7 +56,7 @@ struct PolicyRehearser: Sendable {
 
     /// Evaluates the customers that changed since `evaluation`, until few are left.
     ///
-    /// Each round takes less time than the one before, so fewer customers change meanwhile.
+    /// Each round takes less time than the previous round, so fewer customers change meanwhile.
     func catchUp(
         _ evaluation: PublicationEvaluation, by evaluator: PublicationEvaluator, restoringAfter: Int64?,
         keepingPromises: Bool
