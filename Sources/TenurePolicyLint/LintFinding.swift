@@ -6,7 +6,7 @@ package struct LintFinding: Sendable, Hashable, CustomStringConvertible {
     package enum Severity: String, Sendable, Hashable, CaseIterable, Comparable {
         /// Customers lose what they paid for, others get it for nothing, or the file isn't a valid policy.
         case error
-        /// This may be an error, depending on facts that aren't in the file.
+        /// A possible error, depending on facts that aren't in the file.
         case warning
         /// A fact that the developer should know.
         case note
@@ -71,7 +71,7 @@ extension Sequence<LintFinding> {
     /// The errors that the policy doesn't acknowledge. They stop a publication and fail a check.
     package var unacknowledgedErrors: [LintFinding] { unacknowledged(.error) }
 
-    /// The findings of at least that severity that the policy doesn't acknowledge.
+    /// The findings of at least this severity that the policy doesn't acknowledge.
     package func unacknowledged(_ severity: LintFinding.Severity) -> [LintFinding] {
         filter { $0.severity >= severity && !$0.isAcknowledged }
     }

@@ -75,7 +75,7 @@ private struct Revision: Equatable {
 
     var text: String { "\(milliseconds)_\(number)" }
 
-    /// Whether an earlier response can have contained this revision. Its transaction may have a later revision by now.
+    /// Whether an earlier response can have contained this revision. The transaction may have a later revision by now.
     func isKnown(in state: AppStoreState) -> Bool {
         if number == 0 { return self == .none }
         return number <= state.revision && milliseconds <= Int64(state.now.timeIntervalSince1970 * 1000)

@@ -9,8 +9,8 @@ struct PolicyOnDisk {
         try InputFile(path: path).bytes(limit: PolicyFile.maximumSize)
     }
 
-    /// The paths of the policy and of its release list. Only the policy's own path if the policy can't be read, or if
-    /// it is standard input, which can be read only once.
+    /// The paths of the policy and of its release list. The list has only the policy's path if the policy can't be
+    /// read, or if it is standard input, which can be read only once.
     var files: [String] {
         guard path != "-", let bytes = try? bytes() else { return [path] }
         var files = [path]

@@ -46,8 +46,9 @@ extension LintSubject {
             "honor \(name(era)) without an end; if you intend the end, add this finding to `acknowledge`")
     }
 
-    /// Returns the purchase dates of an era that none of its honors includes, as text for the message, and whether
-    /// customers certainly bought then. Without a release list, the app may not have been out before the first honored date.
+    /// Returns the purchase dates of an era that no honor of the era includes, as text for the message, and whether
+    /// customers certainly bought on these dates. Without a release list, the app may not have been out before the
+    /// first honored date.
     ///
     /// - Parameter soldSince: a date from which the app was sold, if the policy proves one.
     private func unhonoredDates(

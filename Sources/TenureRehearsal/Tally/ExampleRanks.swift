@@ -3,7 +3,7 @@ import TenureCore
 /// The highest rank with which a customer can still become an example, by entitlement and class. If there is no entry,
 /// any customer can become an example.
 ///
-/// The customers with the lowest ranks become examples. With these numbers, most others are skipped early.
+/// The customers with the lowest ranks become examples. With these numbers, most other customers are skipped early.
 struct ExampleRanks: Sendable {
     /// The ranks by entitlement and class, in the order of the tally.
     private var ranks: [UInt64]

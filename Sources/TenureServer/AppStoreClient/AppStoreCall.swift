@@ -14,8 +14,8 @@ struct AppStoreCall: Sendable, Hashable {
 
     /// Asks for a page of a customer's transactions.
     ///
-    /// Version 2 of the endpoint also lists finished consumables. Only in ascending order does the response contain a
-    /// revision from which a later call continues.
+    /// Version 2 of the endpoint also lists finished consumables. The response contains a revision from which a later
+    /// call continues, but only if the order is ascending.
     static func transactionHistory(of id: AppStoreCustomerID, after revision: String?) throws(AppStoreFailure) -> Self {
         try Self(
             .transactionHistory, "/inApps/v2/history/", id.text, query: [("sort", "ASCENDING"), ("revision", revision)])

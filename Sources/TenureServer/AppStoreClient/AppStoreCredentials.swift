@@ -27,7 +27,7 @@ struct AppStoreCredentials: Sendable {
             key: try AppStoreKeyFile(path: settings.privateKeyFile).key())
     }
 
-    /// The seconds until a token expires. Apple accepts up to an hour. Its own libraries use five minutes.
+    /// The seconds until a token expires. Apple accepts up to an hour. Apple's own libraries use five minutes.
     static let lifetime: TimeInterval = 5 * 60
 
     /// Returns a signed JWT for the App Store Server API that is valid for `lifetime`.

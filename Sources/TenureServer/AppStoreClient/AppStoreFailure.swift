@@ -49,7 +49,7 @@ enum AppStoreFailure: Error, Sendable, Hashable {
             return code.isBadRequest ? .none : .later
         case .unreachable, .timedOut, .held: return .retry
         case .untrusted(let rejection): return rejection.isRetryable ? .retry : .later
-        // The service ended during the request. It may succeed when the service runs again.
+        // The service ended during the request. The request may succeed when the service runs again.
         case .canceled: return .later
         case .notAuthorized, .tooLarge, .unreadable, .cannotSign: return .later
         case .invalidID, .notServed: return .none

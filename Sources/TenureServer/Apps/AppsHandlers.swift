@@ -3,7 +3,8 @@ import Hummingbird
 import TenureAPI
 import TenureCore
 
-/// The routes about all apps of the process, for its owner. They need the admin key that is set outside of `apps`.
+/// The routes about all apps of the process, for its owner. These routes need the admin key that is set outside of
+/// `apps`.
 struct AppsHandlers: Sendable {
     let apps: RunningApps
     let key: AdminKey?

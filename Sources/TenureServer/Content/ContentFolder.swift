@@ -80,7 +80,7 @@ private struct State {
     private var checkedAt: ContinuousClock.Instant?
     private var isChecking = false
 
-    /// Whether the caller has to check the file. Then `endCheck` must follow.
+    /// Whether the caller has to check the file. If it returns true, the caller must call `endCheck` later.
     mutating func beginCheck(staleness: Swift.Duration) -> Bool {
         guard !isChecking, checkedAt.map({ ContinuousClock.now - $0 >= staleness }) ?? true else { return false }
         isChecking = true

@@ -8,7 +8,7 @@ import TenureStore
 struct DatabaseDerivation: Sendable {
     private let derivation: Derivation
 
-    /// Creates the derivation. The last policy that can be read tells for which app artifacts must be signed.
+    /// Creates the derivation. The last policy that can be read identifies the app for which artifacts must be signed.
     init(trust: TrustConfiguration, policies: [StoredPolicy]) {
         let app = policies.reversed().lazy.compactMap { try? PolicyFile.read($0.compiled, named: "policy").app }.first
         derivation = Derivation(

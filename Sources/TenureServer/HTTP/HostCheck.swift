@@ -65,7 +65,7 @@ final class HostCheckInstaller: ChannelInboundHandler, RemovableChannelHandler {
             let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
             try pipeline.addHandler(HostCheck(), position: .after(decoder))
         } catch {
-            // This can't happen, because Hummingbird adds the decoder first. Without the check, no request may pass.
+            // There is always a decoder, because Hummingbird adds it first. Without the check, no request may pass.
             context.close(promise: nil)
         }
     }

@@ -1,7 +1,7 @@
 package import Foundation
 import TenureJSON
 
-/// The operations on a service's signing keys for `tenure signing-key`. Each one changes everything it should, or
+/// The operations on a service's signing keys for `tenure signing-key`. Each operation changes all of its parts or
 /// nothing.
 package struct SigningKeyAdministration: Sendable {
     private let store: SigningKeyStore
@@ -87,7 +87,8 @@ package struct SigningKeyAdministration: Sendable {
         }
     }
 
-    /// Revokes a key. Returns the pinned keys that no longer lead to a trusted signing key. Their apps need an update.
+    /// Revokes a key. Returns the pinned keys that no longer lead to a trusted signing key. Apps with these pinned keys
+    /// need an update.
     package func revoke(_ id: String, at now: Date) throws -> [String] {
         try store.update { try $0.revoke(id, at: now) }
     }

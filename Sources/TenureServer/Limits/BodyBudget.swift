@@ -17,7 +17,7 @@ final class BodyBudget: Sendable {
         fileprivate let isNotification: Bool
         /// The bytes that are reserved for the body.
         fileprivate var held = 0
-        /// The bytes that arrived recently, from which its rate is calculated.
+        /// The bytes that arrived recently, from which the body's rate is calculated.
         fileprivate var recent: RecentBytes
         /// Whether the body is still received: it wasn't dropped, and its end wasn't reached.
         fileprivate var isOpen = true
@@ -40,7 +40,7 @@ final class BodyBudget: Sendable {
     }
 
     /// The budget of all services in this process, which share its memory. It is enough for thousands of usual syncs at
-    /// once, or for 48 of the largest.
+    /// once, or for 48 of the largest syncs.
     static let process = BodyBudget(bytes: 256 << 20)
 
     /// The largest size of a small body, in bytes. A sync with a receipt of 100 purchases is smaller.
@@ -161,7 +161,7 @@ private struct State {
         body.client.flatMap { ofClient[$0]?.first(BodyBudget.compared + 1) } ?? []
     }
 
-    /// The oldest bodies that may be dropped. Only other large bodies may be dropped for a large one.
+    /// The oldest bodies that may be dropped. Only other large bodies may be dropped for a large body.
     private func others(isLarge: Bool) -> [BodyBudget.Body] {
         large.first(BodyBudget.compared + 1) + (isLarge ? [] : small.first(BodyBudget.compared + 1))
     }

@@ -4,9 +4,9 @@ import NIOCore
 import TenureCore
 
 /// The open connections of the service. If there are too many, in total or from one address, the service closes one of
-/// them and accepts the new one.
+/// them and accepts the new connection.
 ///
-/// It closes the first of these that exists:
+/// The service closes the first of these connections that exists:
 /// - the connection that has been idle for longest
 /// - the connection that sends its request slowest
 /// - a connection with a client that has read nothing of the response for ten seconds

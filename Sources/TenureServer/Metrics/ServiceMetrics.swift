@@ -152,7 +152,7 @@ struct ServiceMetrics: Sendable {
     func rejectedDownload(_ rejection: DownloadRejection) { downloadsRejected[rejection].increment() }
 }
 
-/// The metrics of one name, by their labels. Each is created when its labels first occur.
+/// The metrics of one name, by their labels. Each metric is created when its labels first occur.
 private final class MetricSeries<Labels: Hashable & Sendable, Metric: Sendable>: Sendable {
     private let metrics: Locked<[Labels: Metric]>
     private let make: @Sendable (Labels) -> Metric

@@ -128,7 +128,8 @@ struct NotificationService: Sendable {
     /// Whether the notification is from an environment that the service doesn't accept.
     private func isFromUnacceptedEnvironment(_ jws: [UInt8]) -> Bool {
         guard let payload = try? UnverifiedJWS(jws).payload else { return false }
-        // The environment is in the notification's data. Its field has another name for each kind of notification.
+        // The environment is in the notification's data. The field with the data has another name in each kind of
+        // notification.
         var environment: String?
         for member in payload.members {
             guard case .object(let object) = member.value, case .string(let name)? = object["environment"] else {
