@@ -18,7 +18,7 @@ struct AdminKeyGenerateCommand: AsyncParsableCommand {
             """
     )
 
-    @Option(help: ArgumentHelp("The file to write. If it's missing, the command prints the key.", valueName: "file"))
+    @Option(help: ArgumentHelp("The file to write. By default, the command prints the key.", valueName: "file"))
     var out: String?
 
     func run() async throws {
