@@ -5,7 +5,8 @@ import TenureJSON
 package import TenureMint
 
 /// The running local App Store: its state, the signer, and the sender of notifications.
-/// Operations run one after the other. Each ends when its notifications were sent; no time passes meanwhile.
+/// Operations run one after the other. An operation ends when its notifications were sent; no local time passes
+/// meanwhile.
 package actor LocalAppStore {
     /// Sends one signed notification to the app's URL.
     package typealias NotificationSender =
@@ -27,7 +28,7 @@ package actor LocalAppStore {
     private var isBusy = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    /// Creates a local App Store. Without a journal, its state is lost at the end of the process.
+    /// Creates a local App Store. Without a journal, the state is lost when the process ends.
     ///
     /// - Parameter journal: a journal of operations that lead to this state.
     package init(
@@ -50,15 +51,16 @@ package actor LocalAppStore {
         try self.init(journal.state(), signer: signer, journal: journal, clock: clock, sender: sender)
     }
 
-    /// Performs one operation. Its notifications are sent, and everything is saved, before this returns. Returns the
-    /// notifications that it caused. Throws an `AppStoreStateError` or an `OperationMistake` if the operation isn't
-    /// possible; then nothing has changed. Throws a `JournalError` if it couldn't be saved.
+    /// Performs one operation, and returns the notifications that the operation caused. When this method returns, these
+    /// notifications are sent and everything is saved. If the operation isn't possible, throws an `AppStoreStateError`
+    /// or an `OperationMistake`, and nothing has changed. Throws a `JournalError` if the change couldn't be saved.
     @discardableResult
     package func perform(_ operation: AppStoreOperation) async throws -> [AppStoreNotification] {
         try await perform([operation])
     }
 
-    /// Performs several operations and saves them together. If one isn't possible, the ones before it remain performed.
+    /// Performs several operations and saves them together. If an operation isn't possible, the operations before it
+    /// remain performed.
     @discardableResult
     func perform(_ operations: [AppStoreOperation]) async throws -> [AppStoreNotification] {
         await enter()
@@ -88,7 +90,8 @@ package actor LocalAppStore {
                 await deliverOutbox()
             }
             setClocks(state.now)
-            // Stored as an instant, because a length could count from another time when the journal is read again.
+            // The journal stores the instant, because a length of time could begin at another time when the journal is
+            // read again.
             record(.operation(AppStoreOperation(.advance, [.to: state.now.rfc3339])))
         } else {
             try state.perform(operation)
@@ -107,8 +110,8 @@ package actor LocalAppStore {
         }
     }
 
-    /// Sends a notification if its app has a URL. One that can't be signed counts as undelivered: the history shows that,
-    /// and it is sent again.
+    /// Sends a notification if its app has a URL. If the notification can't be signed, the history lists a failed
+    /// attempt, and the notification is sent again.
     ///
     /// - Parameter isLost: whether the delivery is lost although it is acknowledged.
     private nonisolated func deliver(

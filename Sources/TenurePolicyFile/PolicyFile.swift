@@ -6,9 +6,9 @@ package enum PolicyFile {
     /// The maximum size of a policy in bytes.
     package static let maximumSize = SourceText.maximumSize
 
-    /// Returns the path of a file that another file names, relative to that file's folder.
+    /// Returns the path of a file that another file contains. The path is relative to the folder of the other file.
     ///
-    /// - Parameter other: the file that contains the name. `-` is standard input, for which the working folder is used.
+    /// - Parameter other: the file that contains the path. `-` is standard input, for which the working folder is used.
     package static func path(of file: String, beside other: String) -> String {
         let folder = other == "-" ? "." : (other as NSString).deletingLastPathComponent
         return file.hasPrefix("/") || folder.isEmpty ? file : folder + "/" + file
@@ -19,7 +19,7 @@ package enum PolicyFile {
     /// - Parameters:
     ///   - bytes: UTF-8, at most 1 MiB.
     ///   - fileName: the name in mistakes.
-    ///   - releaseList: the bytes of the CSV file that `releases` names, by its path relative to the policy file.
+    ///   - releaseList: the bytes of the CSV file in `releases`, by its path relative to the policy file.
     /// - Throws: every mistake of the file and of its release list, in the order of the text.
     package static func read(
         _ bytes: some Collection<UInt8>, named fileName: String,
@@ -29,8 +29,8 @@ package enum PolicyFile {
         return try PolicyReader.read(document, mistakes: mistakes, releaseList: releaseList)
     }
 
-    /// Reads a policy file for the linter: its readable parts, all mistakes, and the position of each part. It never
-    /// throws: if the file isn't a document at all, the draft has this mistake.
+    /// Reads a policy file for the linter: its readable parts, all mistakes, and the position of each part. This method
+    /// never throws: if the file isn't a document at all, the draft has this mistake.
     package static func draft(
         _ bytes: some Collection<UInt8>, named fileName: String,
         releaseList: (String) throws -> [UInt8] = { _ throws in throw NoReleaseList() }
@@ -46,7 +46,7 @@ package enum PolicyFile {
         }
     }
 
-    /// Reads a policy from text. `releaseList` returns the bytes of the file that `releases` names.
+    /// Reads a policy from text. `releaseList` returns the bytes of the file in `releases`.
     ///
     /// - Throws: Every mistake in the policy and in its release list.
     package static func read(

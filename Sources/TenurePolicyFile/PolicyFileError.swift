@@ -31,7 +31,7 @@ package struct PolicyFileMistake: Sendable, Hashable, CustomStringConvertible {
     package let column: Int
     /// What is wrong, and what to write instead.
     package let message: String
-    /// The linter's code for this mistake, or `mistake` if there is no specific one.
+    /// The linter's code for this mistake, or `mistake` if there is no specific code.
     package let code: String
     /// Whether a command may show the line. False if the file may be something else, such as a file with a key.
     package fileprivate(set) var showsExcerpt = true

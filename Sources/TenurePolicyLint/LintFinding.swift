@@ -6,12 +6,12 @@ package struct LintFinding: Sendable, Hashable, CustomStringConvertible {
     package enum Severity: String, Sendable, Hashable, CaseIterable, Comparable {
         /// Customers lose what they paid for, others get it for nothing, or the file isn't a valid policy.
         case error
-        /// This may be an error, depending on facts that aren't in the file.
+        /// A possible error, depending on facts that aren't in the file.
         case warning
         /// A fact that the developer should know.
         case note
 
-        /// The more severe one is greater.
+        /// A more severe finding has the greater severity.
         package static func < (left: Severity, right: Severity) -> Bool { left.rank < right.rank }
 
         private var rank: Int {
@@ -35,12 +35,12 @@ package struct LintFinding: Sendable, Hashable, CustomStringConvertible {
     package let message: String
     /// What to do; nil if `message` says it.
     package internal(set) var fix: String?
-    /// The edits that `fix` describes. With them the finding disappears and no new one appears. Empty if `fix` is
-    /// advice.
+    /// The edits that `fix` describes. With the edits, the finding disappears and no new finding appears. Empty if
+    /// `fix` is advice.
     var edits: [PolicyEdit] = []
     /// The reason in the policy's acknowledgment; nil if the policy doesn't acknowledge the finding.
     package internal(set) var acknowledgment: String?
-    /// Whether it is a mistake in the file, which can't be acknowledged.
+    /// Whether the finding is a mistake in the file, which can't be acknowledged.
     package let isMistake: Bool
     /// Whether a command may show the line in the file.
     package var showsExcerpt = true
@@ -50,7 +50,7 @@ package struct LintFinding: Sendable, Hashable, CustomStringConvertible {
     /// The severity, with `acknowledged` if the policy acknowledges the finding.
     package var severityInWords: String { isAcknowledged ? "\(severity.rawValue), acknowledged" : severity.rawValue }
 
-    /// The finding with its position, such as `policy.yaml:12:7: warning: message [code]`. An acknowledged one has
+    /// The finding with its position, such as `policy.yaml:12:7: warning: message [code]`. An acknowledged finding has
     /// `warning, acknowledged` instead of `warning`.
     package var description: String {
         "\(position.file):\(position.line):\(position.column): \(severityInWords): \(message) [\(code)]"
@@ -71,7 +71,7 @@ extension Sequence<LintFinding> {
     /// The errors that the policy doesn't acknowledge. They stop a publication and fail a check.
     package var unacknowledgedErrors: [LintFinding] { unacknowledged(.error) }
 
-    /// The findings of at least that severity that the policy doesn't acknowledge.
+    /// The findings of at least this severity that the policy doesn't acknowledge.
     package func unacknowledged(_ severity: LintFinding.Severity) -> [LintFinding] {
         filter { $0.severity >= severity && !$0.isAcknowledged }
     }

@@ -7,8 +7,8 @@ struct LintFix: Sendable {
     /// The edits that the text describes; empty for advice.
     let edits: [PolicyEdit]
 
-    /// Returns a suggestion with edits. It is shown only if, after these edits, the linter reports neither this finding
-    /// nor a new one.
+    /// Returns a suggestion with edits. The suggestion is shown only if, after these edits, the linter reports neither
+    /// this finding nor a new one.
     static func suggestion(_ text: String, _ edits: PolicyEdit...) -> LintFix {
         LintFix(text: text, edits: edits)
     }

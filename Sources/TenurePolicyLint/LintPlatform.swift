@@ -7,7 +7,7 @@ struct LintPlatform: Sendable {
     let platform: Platform
     /// The eras of the policy on this platform.
     let timeline: Timeline
-    /// The releases of this platform in the order of the list, also undated ones.
+    /// The releases of this platform in the order of the list, including undated releases.
     let listed: [Release]
     /// The dated releases of this platform in the list, oldest first.
     let releases: [ListedRelease]
@@ -47,8 +47,8 @@ struct LintPlatform: Sendable {
             if start.sortingDay != release.releasedAt.sortingDay || start.isInstant && release.releasedAt.isInstant {
                 if release.releasedAt.sortingDate < start.sortingDate { break }
             } else if let mine = release.originalAppVersion, let first = timeline.beginnings[index]?.version {
-                // If only the day is known, and it is the same day, the era begins with the release that the boundary
-                // names.
+                // If only the day of a date is known, and both dates are on the same day, the era begins with the
+                // version in the policy.
                 if mine < first { break }
             } else {
                 return nil

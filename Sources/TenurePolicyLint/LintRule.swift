@@ -3,10 +3,10 @@ import TenurePolicyFile
 
 /// A rule of the linter, with its documentation and its check.
 package struct LintRule: Sendable {
-    /// The input that a rule needs besides the policy. Without this input, the rule finds nothing.
+    /// The input that a rule needs in addition to the policy. Without this input, the rule finds nothing.
     enum Need: Sendable {
         case nothing, releases, oldPolicy
-        /// A release list beside the policy, which the policy's own can't replace.
+        /// A separate release list. The policy's own list can't replace it.
         case otherReleases
     }
 
@@ -20,7 +20,7 @@ package struct LintRule: Sendable {
     package let rationale: String
     /// What to do in general.
     package let fix: String
-    /// The input that the check needs besides the policy.
+    /// The input that the check needs in addition to the policy.
     let needs: Need
     /// The check; nil if the reader of the file makes it, and reports a mistake.
     let check: (@Sendable (LintSubject, inout LintReport) -> Void)?

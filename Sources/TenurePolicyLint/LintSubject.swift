@@ -11,13 +11,13 @@ struct LintSubject: Sendable {
     let old: Policy?
     /// The time of the check. `distantFuture` if none was given.
     let now: Date
-    /// The rights that existing customers would lose; nil without a previous policy, or if the file has mistakes.
+    /// The rights that existing customers would lose; nil if there is no previous policy, or if the file has mistakes.
     let rights: RightsComparison?
-    /// The platforms of the policy, then those of the release list, in a fixed order.
+    /// The platforms of the policy, then the platforms of the release list, in a fixed order.
     let platforms: [LintPlatform]
     /// The real releases: from the separate release list, or from the policy. Empty if there is no list.
     let list: [ListedRelease]
-    /// The path with which the policy can name the separate list; nil if it can't, or if the policy has its own list.
+    /// The path by which the policy can refer to the separate list; nil if it can't, or if the policy has its own list.
     let listPath: String?
 
     var eras: [Era] { draft.eras }
@@ -116,15 +116,15 @@ struct LintSubject: Sendable {
         return eras.allSatisfy { unlimited.contains($0.name) }
     }
 
-    /// Returns the path of the beginning of an era on a platform in the file. A platform without a beginning may inherit
-    /// that of iOS.
+    /// Returns the path of the beginning of an era on a platform in the file. A platform without a beginning may
+    /// inherit the beginning on iOS.
     func path(ofBeginning era: Int, on platform: LintPlatform) -> [PolicyMistake.Step] {
         let isInherited = eras[era].begins[platform.platform] == nil && platform.platform.inheritsFromIOS
         return ["eras", .index(era), "begins", .key((isInherited ? Platform.iOS : platform.platform).rawValue)]
     }
 
-    /// The edit that makes the policy use the separate list; nil without such a list, or if the policy can't name it or
-    /// has its own.
+    /// The edit that makes the policy use the separate list; nil if there is no such list, or if the policy can't refer
+    /// to it or has its own list.
     var useOfList: (path: String, edit: PolicyEdit)? {
         listPath.map { ($0, .use(list, named: $0)) }
     }
@@ -152,7 +152,8 @@ struct LintSubject: Sendable {
         return byBoth.filter { !byDate.contains($0) }
     }
 
-    /// Returns the first such entitlements that a customer gets who got a release while it was on sale.
+    /// Returns the extra entitlements of a customer who got this release while it was on sale, at the first date with
+    /// any.
     func extraEntitlements(_ release: Release, on platform: LintPlatform) -> [String] {
         guard let number = release.originalAppVersion else { return [] }
         let sale = platform.sale(of: release)
@@ -179,9 +180,9 @@ struct EraChange: Sendable {
     let date: Date?
     /// The path of the beginning in the file.
     let path: [PolicyMistake.Step]
-    /// The entitlements that the earlier era gives, and the new one doesn't or not as long.
+    /// The entitlements that only the earlier era gives, or that it gives for longer.
     let lost: [String]
-    /// The entitlements that the new era gives, and the earlier one doesn't or not as long.
+    /// The entitlements that only the new era gives, or that it gives for longer.
     let gained: [String]
 
     /// Whether the two eras give different entitlements.

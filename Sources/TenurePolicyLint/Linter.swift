@@ -10,10 +10,10 @@ package enum Linter {
     ///
     /// - Parameters:
     ///   - draft: the policy file.
-    ///   - releases: the real releases, from a list beside the policy; nil to use the policy's own.
-    ///   - isListMapped: whether that list is an export with a mapping, which a policy can't name.
+    ///   - releases: the real releases, from a separate list; nil to use the policy's own list.
+    ///   - isListMapped: whether the separate list is an export with a mapping. A policy can't refer to such a list.
     ///   - old: the previous policy. Every right that an existing customer would lose is a finding.
-    ///   - now: the time of the check. Customers who came later, and rights that ended before, don't count.
+    ///   - now: the time of the check. Customers who came later, and rights that ended before, are ignored.
     /// - Returns: the findings in the order of the text, those of the policy file first, including acknowledged ones.
     package static func findings(
         in draft: PolicyDraft, releases: [ListedRelease]? = nil, isListMapped: Bool = false, against old: Policy? = nil,
@@ -33,7 +33,7 @@ package enum Linter {
         return sorted(findings, mainFile: draft.fileName)
     }
 
-    /// Checks a policy without its file. Positions are those in its compact JSON.
+    /// Checks a policy without its file. Positions refer to the policy's compact JSON.
     package static func findings(
         in policy: Policy, against old: Policy? = nil, at now: Date = .distantFuture
     ) -> [LintFinding] {
@@ -68,7 +68,7 @@ package enum Linter {
         return Acknowledgments(in: input).applied(to: found.filter { seen.insert($0.finding).inserted })
     }
 
-    /// Sorts findings by position, those of the policy file first.
+    /// Sorts findings by position, the findings in the policy file first.
     private static func sorted(_ findings: [LintFinding], mainFile: String) -> [LintFinding] {
         func place(_ finding: LintFinding) -> (Int, String, Int, Int) {
             let position = finding.position

@@ -5,11 +5,12 @@ import TenurePolicyFile
 /// Releases with one price model that the policy assigns to an era with the other model.
 struct ModelContradiction {
     let model: Era.Model
-    /// The first of the eras to which the policy assigns them.
+    /// The first of the eras to which the policy assigns the releases.
     let era: Int
     /// The nearest era of the release's model; nil if no era has that model.
     let meant: Int?
-    /// Whether the policy assigns them by date, because the version proves nothing or an early date counts more.
+    /// Whether the policy assigns the releases by date, because the version proves nothing or an early date takes
+    /// precedence.
     let isByDate: Bool
     private(set) var releases: [ListedRelease]
     /// The entitlements that buyers would have in an era in which the app was sold, and don't have.
@@ -30,18 +31,18 @@ struct ModelContradiction {
         datesHelp = datesHelp && other.datesHelp
     }
 
-    /// Whether both are reported as one finding.
+    /// Whether both contradictions are reported as one finding.
     fileprivate func belongsTogether(_ other: ModelContradiction) -> Bool {
         model == other.model && era == other.era && isByDate == other.isByDate && lost.isEmpty == other.lost.isEmpty
     }
 
-    /// Examines one release; nil if its model is that of its era, or if too little is known.
+    /// Examines one release; nil if the release and its era have the same model, or if too little is known.
     fileprivate init?(_ listed: ListedRelease, on platform: LintPlatform, in subject: LintSubject) {
         guard let model = listed.release.model, let number = listed.release.originalAppVersion else { return nil }
         let proven = platform.eras(provenBy: number)
         let byDate = platform.era(of: listed.release)
         let dated = byDate.map { EraSet(from: $0, to: $0 + 1) }
-        // The version decides the era, unless it proves nothing or an early date counts more.
+        // The version decides the era, unless it proves nothing or an early date takes precedence.
         let isByDate =
             proven.map { eras in
                 eras.contains { subject.eras[$0].model == .free }
@@ -68,7 +69,7 @@ struct ModelContradiction {
             datesHelp = lost.isSubset(of: atRelease)
         case .free:
             given = (isByDate ? atRelease : byVersion.union(atRelease)).subtracting(rights)
-            // Where the version is right, a date that gives nothing away does no harm.
+            // If the version is assigned correctly, a date that gives nothing away does no harm.
             if isByDate, proven != nil, given.isEmpty { return nil }
         }
     }
@@ -76,7 +77,7 @@ struct ModelContradiction {
 
 extension LintPlatform {
     /// Whether the list says that the release was free before any free era, or changeover to one, can have begun. An
-    /// early purchase date counts more than a late version (rule C1).
+    /// early purchase date takes precedence over a late version (rule C1).
     fileprivate func isFreeTooEarly(_ release: Release, among eras: [Era]) -> Bool {
         guard release.model == .free, era(of: release) != nil else { return false }
         let first = release.releasedAt.sortingDate
@@ -128,14 +129,14 @@ extension LintSubject {
         return model == .paid ? Set(entitlements.filter { !$0.products.isEmpty }.map(\.name)) : []
     }
 
-    /// Returns the era with the wrong beginning: the free era, which begins too early, or the paid era, which begins
-    /// too late.
+    /// Returns the era with the wrong beginning: the era to which the policy assigns the releases, which begins too
+    /// early, or the nearest later era with their model, which begins too late.
     func misplacedEra(_ group: ModelContradiction) -> Int {
         group.meant.flatMap { $0 > group.era ? $0 : nil } ?? group.era
     }
 
-    /// Returns a fix that moves the beginning of the free era to the first release above the paid ones, or that of the
-    /// paid era to its first release.
+    /// Returns a fix that moves the beginning of the free era to the first release above the paid releases, or the
+    /// beginning of the paid era to its first release.
     func movedBoundary(_ group: ModelContradiction, on platform: LintPlatform) -> LintFix? {
         let era = misplacedEra(group)
         let listed = platform.releases.compactMap(\.release.originalAppVersion)

@@ -1,4 +1,4 @@
-/// Paths that a policy names, relative to the policy's own path.
+/// Paths in a policy, relative to the policy's own path.
 enum RelativePath {
     /// Returns the path of a file relative to the policy's folder, or its absolute path if only the policy's path is
     /// relative. Returns nil if the result would depend on the working directory, or for standard input.

@@ -31,7 +31,7 @@ package struct DatabaseRehearsal: Sendable {
 
     /// A range of row numbers that one task reads and decides.
     private struct Page: Sendable {
-        /// The row number before the first of the page.
+        /// The row number before the first row of the page.
         let after: Int64
         /// The last row number of the page.
         let through: Int64
@@ -98,7 +98,7 @@ package struct DatabaseRehearsal: Sendable {
         return Outcome(tally: tally, skipped: skipped, isPartial: isStopped() && decidedThrough < lastRow)
     }
 
-    /// Returns all versions of the policy, by number. Promises refer to them.
+    /// Returns all versions of the policy, by number. Promises refer to these versions.
     private func policies(of versions: [StoredPolicy]) throws(RehearsalError) -> [Int64: Policy] {
         var policies: [Int64: Policy] = [:]
         for version in versions {

@@ -35,7 +35,7 @@ package struct EvidenceRehearsal: Sendable {
 
     /// The progress of a rehearsal.
     package struct Progress: Sendable {
-        /// The number of lines that were read; for a database, of customers.
+        /// The number of lines that were read; for a database, the number of customers.
         package var lines = 0
         /// The completed share of the current step, from 0 to 1; nil if it is unknown.
         package var share: Double?
@@ -46,15 +46,15 @@ package struct EvidenceRehearsal: Sendable {
     package struct Outcome: Sendable {
         package let tally: Tally
         package let counts: InputCounts
-        /// The placeholder `id`s: those of more than ten accounts. They don't group lines. Sorted.
+        /// The placeholder `id`s, which belong to more than ten accounts and don't group lines. Sorted.
         package let anonymousIDs: [AnonymousID]
         /// Whether the rehearsal was stopped, or the input couldn't be read to its end.
         package let isPartial: Bool
-        /// Why the input couldn't be read to its end; nil if it was, or if the rehearsal was stopped.
+        /// Why the input couldn't be read to its end; nil if it was read to its end, or if the rehearsal was stopped.
         package let problem: RehearsalError?
     }
 
-    /// The number of bytes to read at once. It is small, so that they stay in the processor's cache until they are
+    /// The number of bytes to read at once. It is small, so that the bytes stay in the processor's cache until they are
     /// divided into lines.
     private static let chunkSize = 256 << 10
 
@@ -80,7 +80,7 @@ package struct EvidenceRehearsal: Sendable {
                 let chunk = try source.read(upTo: Self.chunkSize, isStopped: isStopped)
                 if chunk.isEmpty {
                     isAtEnd = true
-                    // If it was stopped, the last line may be incomplete.
+                    // If the rehearsal was stopped, the last line may be incomplete.
                     if !isStopped(), let last = splitter.end() { waiting.append(last) }
                     problem = source.close()
                 } else {
@@ -168,7 +168,7 @@ package struct EvidenceRehearsal: Sendable {
         return joins
     }
 
-    /// Renames records under a placeholder `id`: they get the name that they have without it.
+    /// Renames records under a placeholder `id`: they get the name that they have without the `id`.
     private static func renameUnderWeakerNames(
         _ anonymous: [CustomerName: Int], in folder: SpillFolder
     ) throws(RehearsalError) {

@@ -19,8 +19,8 @@ package func inOrder<Work: Sendable, Done: Sendable>(
         // The results that wait for the result of an earlier task, by the number of their task.
         var waiting: [Int: Done] = [:]
         while true {
-            // Also limit the results that wait for an earlier one, so that they don't fill the memory if one task is
-            // slow.
+            // Also limit the results that wait for the result of an earlier task, so that they don't fill the memory if
+            // one task is slow.
             while started - taken < limit, let next = try await makeNext() {
                 let index = started
                 group.addTask { (index, await work(next)) }

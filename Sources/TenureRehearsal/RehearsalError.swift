@@ -4,7 +4,7 @@ package import TenureStore
 package enum RehearsalError: Error, Sendable, Hashable {
     /// The file at this path can't be read.
     case unreadable(String)
-    /// The path is that of a folder.
+    /// The path leads to a folder.
     case folder(String)
     /// The evidence is compressed, and `gzip` isn't installed.
     case noGzip(String)

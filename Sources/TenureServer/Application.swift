@@ -11,8 +11,8 @@ import UnixSignals
 
 /// Creates the service with one app from its configuration.
 ///
-/// It opens the database and creates missing keys, but listens only when it runs. It isn't public, so that callers of
-/// `serve` don't import Hummingbird.
+/// This call opens the database and creates missing keys. The service listens only when it runs. The function isn't
+/// public, so that callers of `serve` don't import Hummingbird.
 func buildApplication(
     configuration: ServiceConfiguration, store: Store? = nil, logger: Logger = Logger(label: "tenure"),
     onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
@@ -35,8 +35,8 @@ public func serve(
     try await serve(configuration: configuration, store: nil, logger: logger, onServerRunning: onServerRunning)
 }
 
-/// Runs the service on an open database, which it closes when it ends. Without one, it opens the SQLite file that the
-/// configuration names.
+/// Runs the service on an open database, and closes the database when the service ends. If `store` is nil, the service
+/// opens the SQLite file in the configuration.
 package func serve(
     configuration: ServiceConfiguration, store: Store?, logger: Logger,
     onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
@@ -86,8 +86,8 @@ private func run(
     }
 }
 
-/// Creates the service with several apps. Each is wired as if it were the only one, and `AppsResponder` passes it the
-/// requests below its path. Apps that can't start yet are started later, but at least one must start now.
+/// Creates the service with several apps. Each app gets the same parts as a single app, and `AppsResponder` passes it
+/// the requests below its path. Apps that can't start yet are started later, but at least one app must start now.
 func buildApplication(
     _ apps: AppsConfiguration, reread: AppsReading.Reader? = nil, logger: Logger = Logger(label: "tenure"),
     onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
@@ -111,9 +111,10 @@ func buildApplication(
 }
 
 extension TenureService {
-    /// Returns the application of a service with one app: the server, and what runs beside it.
+    /// Returns the application of a service with one app: the server and the other services that run as long as the
+    /// process.
     ///
-    /// - Parameter router: The routes; nil for those of `router()`.
+    /// - Parameter router: The routes; nil for the routes of `router()`.
     func application(
         logger: Logger, router: Router<ServiceContext>? = nil,
         onServerRunning: @escaping @Sendable (_ port: Int) async -> Void
@@ -181,7 +182,7 @@ extension TenureService {
 }
 
 extension ServiceConfiguration {
-    /// Reads the TLS certificate from its files; nil if none are configured, so the service uses plain HTTP.
+    /// Reads the TLS certificate from its files; nil if no files are configured, so that the service uses plain HTTP.
     fileprivate func serverCertificate() throws(ServiceError) -> ServerCertificate? {
         try certificateFiles.map { files throws(ServiceError) in try ServerCertificate(files, now: now) }
     }
@@ -192,7 +193,7 @@ extension ServiceConfiguration {
         services: [any Service], logger: Logger,
         onServerRunning: @escaping @Sendable (_ port: Int) async -> Void
     ) throws(ServiceError) -> Application<Responder> where Responder.Context == ServiceContext {
-        // Each connection gets a handler that checks its `Host` headers, and one that enforces timeouts and limits.
+        // Each connection gets a handler that checks `Host` headers, and a handler that enforces timeouts and limits.
         let (timeouts, limits) = (timeouts, limits)
         let connections = Connections(
             limit: connectionLimit, limitPerAddress: limits.connectionsPerAddress,
@@ -232,7 +233,7 @@ extension ServiceConfiguration {
 
 /// The event loops of the process, half as many as cores. Responses are made on Swift's own threads, as many as cores.
 /// With more event loops, the threads compete for cores: on two cores, one loop served 15 % more customers per second
-/// than two. They live as long as the process, so no code has to end them.
+/// than two. The event loops live as long as the process, so no code has to end them.
 private let eventLoops = MultiThreadedEventLoopGroup(numberOfThreads: max(1, System.coreCount / 2))
 
 /// Closes the database when the service ends. Logs how many requests were aborted by the shutdown timeout.

@@ -15,18 +15,19 @@ struct TenureService: Sendable {
     let accessTokenKey: AccessTokenKey
     let signingKeys: SigningKeys
     let keyAgreement: KeyAgreement
-    /// Compares entitlements before and after a change, to find the messages for webhooks; nil without webhooks.
+    /// Compares entitlements before and after a change, to find the messages for webhooks; nil if there are no
+    /// webhooks.
     let entitlementComparer: EntitlementComparer?
-    /// The asset packs and links to their files; nil if the service delivers no content.
+    /// The asset packs and the download links to their files; nil if the service delivers no content.
     let content: ContentDelivery?
     let configuration: ServiceConfiguration
     let metrics: ServiceMetrics
     /// The transport for the App Store; connections are opened by the first call.
     private let http = HTTPTransport()
-    /// `http`, or a test's replacement.
+    /// The transport that the service uses: `http`, or the replacement of a test.
     private let transport: AppStoreTransport
 
-    /// Creates the service on an open database, or on the SQLite file that the configuration names.
+    /// Creates the service on an open database, or on the SQLite file in the configuration.
     init(
         _ configuration: ServiceConfiguration, store: Store? = nil, appStore transport: AppStoreTransport? = nil,
         downloads: Downloads? = nil, metrics: ServiceMetrics = ServiceMetrics(), registeringWebhooks: Bool = true
@@ -50,7 +51,7 @@ struct TenureService: Sendable {
             configuration, databaseID: database.databaseID, downloads: downloads ?? configuration.downloads)
     }
 
-    /// Opens the SQLite file that the configuration names.
+    /// Opens the SQLite file in the configuration.
     static func openStore(_ configuration: ServiceConfiguration) throws(ServiceError) -> Store {
         if let finding = configuration.findingOfDatabase { throw finding }
         do {
@@ -76,14 +77,14 @@ struct TenureService: Sendable {
         ActivePersonas(store: store, keys: signingKeys, bundleID: configuration.policy.app.bundleID)
     }
 
-    /// The services that use the App Store Server API; none without a key for it. The first is the transport. Services
-    /// end in reverse order, so it ends last.
+    /// The services that use the App Store Server API; empty if there is no key for that API. Services end in reverse
+    /// order, so the transport comes first and ends last.
     func appStoreServices(logger: Logger) throws(ServiceError) -> [any Service] {
         guard let jobs = try appStoreJobs(logger: logger) else { return [] }
         return [http, jobs.histories, jobs.notifications]
     }
 
-    /// Makes the jobs for the App Store; nil without a key for the App Store Server API.
+    /// Makes the jobs for the App Store; nil if there is no key for the App Store Server API.
     func appStoreJobs(logger: Logger) throws(ServiceError) -> AppStoreJobs? {
         guard let client = try appStoreClient(logger: logger) else { return nil }
         let histories = HistoryBackfill(client: client, store: store, policies: policies, now: configuration.now)
@@ -96,7 +97,7 @@ struct TenureService: Sendable {
                 client: client, store: store, notifications: receiver, logger: logger, now: configuration.now))
     }
 
-    /// Makes the client of the App Store Server API; nil without a key for it.
+    /// Makes the client of the App Store Server API; nil if there is no key for that API.
     private func appStoreClient(logger: Logger) throws(ServiceError) -> AppStoreClient? {
         guard let settings = configuration.appStore else { return nil }
         var time = AppStoreTime.system
@@ -168,7 +169,7 @@ struct TenureService: Sendable {
         let silent = Logger(label: "tenure") { _ in SwiftLogNoOpLogHandler() }
         let appStore = try appStoreClient(logger: silent)
         addAdminRoutes(to: router, verifier: sync.verifier, appStore: appStore)
-        // These routes exist only in a service with several apps; this handler says so.
+        // These routes exist only in a service with several apps. This handler responds with an error that says so.
         router.get(AppsHandlers.listPath, use: AppsHandlers.refuse)
         router.post(AppsHandlers.reloadPath, use: AppsHandlers.refuse)
         router.get(HealthRoutes.livePath, use: health.live)

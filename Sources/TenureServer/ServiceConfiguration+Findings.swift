@@ -2,10 +2,11 @@ import Foundation
 import TenureCore
 package import TenureStore
 
-// What can be wrong with a configuration and the files that it names. `tenure serve` prints these mistakes. With several
-// apps, only `tenure serve --check` does, because a mistake in one app doesn't keep the others from starting.
+// What can be wrong with a configuration and with the files in its settings. `tenure serve` prints these mistakes. With
+// several apps, only `tenure serve --check` prints them, because a mistake in one app doesn't keep the others from
+// starting.
 extension ServiceConfiguration {
-    /// All mistakes, including those in the files that the configuration names. Finding them creates and changes nothing.
+    /// All mistakes, including the mistakes in files. Finding them creates and changes nothing.
     package var findings: [ServiceError] { findingsBesideKeys + findingsOfKeys }
 
     private var findingsBesideKeys: [ServiceError] {
@@ -50,7 +51,7 @@ extension ServiceConfiguration {
 
     /// The mistake if the database is missing although it should exist, or exists although it should be created.
     var findingOfDatabase: ServiceError? {
-        // A database server is asked when it's opened.
+        // The service asks a database server whether the database exists when it opens the database.
         guard let databaseFile else { return nil }
         let exists = hasDatabase
         if createsDatabase {
@@ -89,7 +90,7 @@ extension ServiceConfiguration {
             """)
     }
 
-    /// Mistakes in the key files that exist. Missing ones would be created.
+    /// Mistakes in the key files that exist. The service would create missing key files.
     private var findingsOfKeys: [ServiceError] {
         var findings: [ServiceError] = []
         do throws(ServiceError) {
@@ -107,7 +108,8 @@ extension ServiceConfiguration {
         return findings
     }
 
-    /// The mistakes of one of several apps. A missing folder of keys isn't a mistake here, because it will be created.
+    /// The mistakes in the configuration of one of several apps. A missing folder of keys isn't a mistake here, because
+    /// the service will create it.
     var findingsOfApp: [ServiceError] {
         guard let keysFolder, !FileManager.default.fileExists(atPath: keysFolder) else { return findings }
         var alone = self

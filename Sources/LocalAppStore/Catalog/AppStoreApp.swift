@@ -49,7 +49,7 @@ package struct AppStoreRelease: Codable, Sendable, Hashable {
     var version: String
     package var releasedAt: Date
 
-    /// The version by which the App Store names the release: the build; on macOS, the marketing version.
+    /// The version by which the App Store identifies the release: the build; on macOS, the marketing version.
     func reportedVersion(on platform: Platform) -> String {
         platform.versionKey == .shortVersionString ? version : build
     }

@@ -11,7 +11,7 @@ package struct AppStoreProduct: Codable, Sendable, Hashable {
     var prices: [String: Int64]
     /// The group of a subscription: a customer has one product of a group at a time.
     var group: String?
-    /// 1 is the highest; changing to a smaller number is an upgrade.
+    /// The level of a subscription in its group. 1 is the highest level; changing to a smaller number is an upgrade.
     var level: Int
     /// How long one payment for a subscription lasts, in ISO 8601.
     var period: CalendarPeriod?

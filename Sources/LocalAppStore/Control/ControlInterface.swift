@@ -64,7 +64,7 @@ struct ControlInterface: Sendable {
                 object["date"] = .string(notification.date.rfc3339)
                 object["transactionId"] = notification.transaction.map { .string(state.id(of: $0)) }
                 // Support can look up this transaction by its order ID. Transactions of family members and of the
-                // sandbox have none.
+                // sandbox have no order ID.
                 if state.environment.isProduction, let transaction = notification.transaction,
                     !transaction.isFamilyShared
                 {
@@ -155,8 +155,8 @@ extension Request {
     fileprivate var isJSON: Bool { headers[.contentType]?.lowercased().hasPrefix("application/json") == true }
 }
 
-/// Rejects requests with a `Host` that doesn't name this machine. Otherwise a web page could let its own host name resolve
-/// to this machine, and send requests here (DNS rebinding).
+/// Rejects requests with a `Host` other than this machine. Otherwise a web page could let its own host name resolve to
+/// this machine, and send requests here (DNS rebinding).
 struct LoopbackOnly<Context: RequestContext>: RouterMiddleware {
     func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response

@@ -6,7 +6,7 @@ package struct AppStoreAccount: Sendable, Hashable {
     var storefront: Storefront
     /// The name of the family, if any.
     var family: String?
-    /// `AppStore.deviceVerificationID` of each device, the first one first.
+    /// `AppStore.deviceVerificationID` of each device, starting with the first device.
     package var devices: [UUID]
     /// Whether charges succeed. If false, every charge fails.
     var billingWorks = true

@@ -1,14 +1,15 @@
 import Foundation
 import TenureCore
 
-/// One account's acquisition of an app. There is one for each app, however often the app is downloaded or bought again.
+/// One account's acquisition of an app. An account acquires an app once, however often the app is downloaded or bought
+/// again.
 package struct AppStoreAcquisition: Sendable, Hashable {
     /// How the account got the app.
     package enum Way: String, CaseIterable, Sendable, Hashable {
         case purchase, promoCode, volumePurchase
     }
 
-    /// The index in `AppStoreState.acquisitions`, and those of the account and the app in their lists.
+    /// The indexes of the acquisition, the account and the app in the lists of `AppStoreState`.
     package let index: Int
     let account: Int
     let app: Int
@@ -20,7 +21,7 @@ package struct AppStoreAcquisition: Sendable, Hashable {
     /// The price in milliunits. No artifact of the App Store contains it.
     var price: Int64
     let preorderDate: Date?
-    /// The end of the license, if it came from a volume purchase.
+    /// The end of the license, if the license came from a volume purchase.
     let licenseEnds: Date?
     /// The date of the refund, while the app is refunded.
     var refundedAt: Date?

@@ -26,7 +26,8 @@ package struct AppStoreTransaction: Sendable, Hashable {
     package var isFinished = false
     /// The index of the purchaser's transaction, for a family member's transaction.
     let sharedFrom: Int?
-    /// The number of the last change of this transaction, among all changes. It orders the history.
+    /// The number of the last change of this transaction, among all changes. The history has the order of these
+    /// numbers.
     var revision: Int
     var modifiedAt: Date
 

@@ -19,12 +19,12 @@ struct Subscription: Sendable, Hashable {
         var status: PriceIncreaseStatus
     }
 
-    /// The index in `AppStoreState.subscriptions`, and those of the account and the app in their lists.
+    /// The indexes of the subscription, the account and the app in the lists of `AppStoreState`.
     let index: Int
     let account: Int
     let app: Int
     let group: String
-    /// The indexes of the first transaction, and of the one for the current period.
+    /// The indexes of the first transaction, and of the transaction for the current period.
     let original: Int
     var current: Int
     /// The indexes of the current product, and of the product from the next renewal on.
@@ -40,7 +40,7 @@ struct Subscription: Sendable, Hashable {
     var offerPaymentsLeft = 0
     /// When the subscription began. Gaps of up to 60 days don't interrupt it.
     var streakBegan: Date
-    /// How often it has renewed since it was last bought.
+    /// How often the subscription has renewed since it was last bought.
     var renewals = 0
     /// The dates at which the developer extended the renewal date.
     var extensions: [Date] = []

@@ -102,7 +102,7 @@ package struct DeviceInterface: Sendable {
 }
 
 extension JSONObject {
-    /// Returns the operation with the sender as its customer, if it needs a customer and names none.
+    /// Returns the operation with the sender as its customer, if it needs a customer and has none.
     fileprivate func naming(_ customer: JSONValue?) -> JSONObject {
         guard self["customer"] == nil, AppStoreOperation.Kind(rawValue: text("operation") ?? "")?.isOfCustomer == true
         else { return self }

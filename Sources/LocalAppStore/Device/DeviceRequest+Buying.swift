@@ -5,7 +5,8 @@ import TenureJSON
 import TenureMint
 
 extension DeviceRequest {
-    /// Returns the requested products that are on sale. Unknown products, and those that can't be bought now, are left out.
+    /// Returns the requested products that are on sale. Unknown products, and products that can't be bought now, are
+    /// left out.
     func products(of state: AppStoreState) throws -> JSONObject {
         guard case .array(let ids)? = body["ids"] else {
             throw DeviceRefusal(.badRequest, "`ids` must be a list of product IDs")
@@ -49,8 +50,9 @@ extension AppStoreProduct {
 }
 
 extension DeviceInterface {
-    /// Buys like the App Store's sheet. If the customer already owns a non-consumable, the response is its transaction,
-    /// and nothing is charged. Buying another product of a group with a running subscription changes the plan.
+    /// Buys like the App Store's sheet. If the customer already owns a non-consumable, the response is the earlier
+    /// transaction, and nothing is charged. Buying another product of a group with a running subscription changes the
+    /// plan.
     func purchase(_ request: DeviceRequest) async throws -> JSONObject {
         guard let product = request.body.text("product") else {
             throw DeviceRefusal(.badRequest, "`product` must be the ID of a product")
@@ -97,8 +99,8 @@ extension DeviceInterface {
         }
     }
 
-    /// Returns the customer's current transaction of a product. For a subscription, it is that of the current period, which
-    /// a downgrade doesn't change.
+    /// Returns the customer's current transaction of a product. For a subscription, this is the transaction of the
+    /// current period, which a downgrade doesn't change.
     private func answer(_ product: String, _ request: DeviceRequest) async throws -> JSONObject {
         let state = await store.state
         let index = try state.productIndex(product)

@@ -1,7 +1,7 @@
 /// The requests of a customer's device. StoreKit on Linux uses these names, in process and over HTTP
 /// (`POST /control/device/NAME`).
-/// Each request has the `customer` (by default the only one) and the `app` (by default the only one). Artifacts in the
-/// response are signed for the `device`, a UUID.
+/// Each request has the `customer` (by default the only customer) and the `app` (by default the only app). Artifacts in
+/// the response are signed for the `device`, a UUID.
 package enum DeviceRequestKind: String, CaseIterable, Sendable, Hashable {
     /// Everything that the App Store knows about the customer in this app: transactions, subscriptions, storefront.
     case contents
@@ -21,8 +21,8 @@ package enum DeviceRequestKind: String, CaseIterable, Sendable, Hashable {
     case roots
     /// The local time.
     case now
-    /// Performs `operations`, in the form of the control interface. An operation that needs a customer and names none uses
-    /// the sender.
+    /// Performs `operations`, in the form of the control interface. An operation that needs a customer and has none
+    /// uses the sender.
     case operations
 }
 

@@ -6,7 +6,7 @@ import TenureStore
 
 /// Stores the state in one SQLite file, as a journal of operations.
 /// The first row is the header; each further row is an operation or the outcome of a delivery. Opening the file repeats
-/// all of them: the same seed and operations give the same state in every run.
+/// all rows: the same seed and operations give the same state in every run.
 package struct Journal: Sendable {
     enum Entry: Sendable {
         case operation(AppStoreOperation)
@@ -66,7 +66,7 @@ package struct Journal: Sendable {
         guard !entries.isEmpty else { return }
         try use { connection throws(StoreError) in
             try connection.transaction { () throws(StoreError) in
-                // A running clock replaces its last entry instead of adding one each second.
+                // A running clock replaces its last entry instead of adding an entry each second.
                 if entries.count == 1, case .operation(let operation) = entries[0], operation.kind == .advance {
                     let changed = try connection.execute(
                         """
@@ -104,7 +104,7 @@ package struct JournalHeader: Codable, Sendable {
     var environment: AppStoreEnvironment = .production
     package var now: Date
     package var apps: [AppStoreApp]
-    /// The lengths of periods in the sandbox; nil for Apple's.
+    /// The lengths of periods in the sandbox; nil for Apple's lengths.
     var sandboxPeriods: SandboxPeriods?
 
     package var state: AppStoreState {

@@ -1,8 +1,8 @@
 import Foundation
 package import TenureAppStore
 
-/// One App Store Server Notification: its content at the time of the event, and the outcomes of its delivery.
-/// It is signed only when it is sent or listed.
+/// One App Store Server Notification: its content at the time of the event, and the outcomes of its delivery. The
+/// notification is signed only when it is sent or listed.
 package struct AppStoreNotification: Sendable, Hashable {
     let index: Int
     let uuid: UUID
@@ -25,8 +25,8 @@ package struct AppStoreNotification: Sendable, Hashable {
         case nothing
     }
 
-    /// The signing date. Of several notifications about one purchase at one instant, each is signed a millisecond after
-    /// the one before, so that a receiver can order them.
+    /// The signing date. Of several notifications about one purchase at one instant, each notification is signed a
+    /// millisecond after the previous one, so that a receiver can order them.
     var signingDate: Date { date.addingTimeInterval(Double(rank) / 1000) }
 
     var transaction: AppStoreTransaction? {

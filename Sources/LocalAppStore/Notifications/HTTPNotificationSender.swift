@@ -15,8 +15,8 @@ package struct HTTPNotificationSender: Sendable {
         self.timeout = timeout
     }
 
-    /// A client that doesn't retry refused connections: the App Store sends the notification again in an hour. It lives as
-    /// long as the process.
+    /// A client that doesn't retry refused connections: the App Store sends the notification again in an hour. The
+    /// client lives as long as the process.
     package static let withoutRetries: HTTPClient = {
         var configuration = HTTPClient.Configuration.singletonConfiguration
         configuration.connectionPool.retryConnectionEstablishment = false
@@ -46,7 +46,7 @@ package struct HTTPNotificationSender: Sendable {
             default: .other
             }
         } catch {
-            // No process listens there, or the connection broke.
+            // No process listens at the URL, or the connection broke.
             return .noResponse
         }
     }

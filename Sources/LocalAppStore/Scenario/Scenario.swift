@@ -4,7 +4,8 @@ package import TenureCore
 /// A scenario: an app, its customers, what happens to them, and what they must be able to use.
 package struct Scenario: Sendable {
     package let name: String
-    /// The policy file, relative to the scenario's own; nil if the command names one.
+    /// The path of the policy file, relative to the scenario's file; nil if the scenario has no policy and the command
+    /// selects it.
     package let policy: String?
     package let header: JournalHeader
     package let customers: [Customer]

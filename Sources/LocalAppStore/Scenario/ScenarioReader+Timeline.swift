@@ -57,7 +57,7 @@ extension ScenarioReader {
     }
 
     /// Reads `acquires`, `{ acquires: macOS }`, `{ buys: com.example.calculator.yearly, offer: comeback }`, or a list
-    /// of them.
+    /// of such operations.
     private mutating func operations(_ part: Part, of customer: String?) -> [Scenario.Event] {
         if case .sequence = part.node.content {
             return list(part, example: "- buys: …").flatMap { operations($0, of: customer) }

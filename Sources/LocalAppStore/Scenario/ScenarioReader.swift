@@ -27,7 +27,7 @@ package struct ScenarioReader {
     private mutating func scenario(_ part: Part) -> Scenario? {
         guard let fields = fields(part, .file) else { return nil }
         let name = fields["scenario"].flatMap { $0.name(&reading, example: "The Calculator disaster") }
-        // For readers of the file only.
+        // The story is only for readers of the file.
         _ = fields["story"].flatMap { $0.name(&reading, example: "What happened, in a sentence") }
         let policy = fields["policy"].flatMap { $0.name(&reading, example: "calculator.policy.yaml") }
         let seed = fields["seed"].flatMap { $0.name(&reading, example: "calculator") }

@@ -4,7 +4,7 @@ import TenureAppStore
 import TenureCore
 import TenureJSON
 
-/// A developer's token for the App Store Server API: a JWT that names the app.
+/// A developer's token for the App Store Server API: a JWT with the app's bundle ID.
 struct BearerToken {
     /// The bundle ID of the app that the request is about.
     let bundleID: String
@@ -30,7 +30,7 @@ struct BearerToken {
         let seconds = Int64(now.timeIntervalSince1970)
         // Apple's library for Python leaves out `iat`.
         let begins = claims["iat"] == nil ? seconds : Self.number(claims["iat"])
-        // Bounded before they are subtracted: a token may have any number.
+        // The bounds keep the subtraction from overflowing, because a token may contain any number.
         guard let begins, (0...1 << 40).contains(begins), (0...1 << 40).contains(ends),
             ends - begins <= Self.maximumLifetime,
             begins <= seconds + Self.clockTolerance, ends > seconds

@@ -1,4 +1,5 @@
-/// Injected errors of the App Store Server API, for testing a server. A rate limit allows the next request in a second.
+/// Injected errors of the App Store Server API, for testing a server. The error of a rate limit tells the server to try
+/// again in a second.
 actor Fault {
     private var error: ServerAPIError?
     private var requests = 0

@@ -36,8 +36,8 @@ extension ServerAPIRequest {
         return try page(of: refunded.sorted { $0.revision < $1.revision }, isDescending: false)
     }
 
-    /// Returns the twenty entries after the revision in the request. The response's revision names the last of them: a later
-    /// request with it gets everything that changed since.
+    /// Returns the twenty entries after the revision in the request. The response's revision is the position of the
+    /// last entry. A later request with this revision gets everything that changed since.
     private func page(of transactions: [AppStoreTransaction], isDescending: Bool) throws -> JSONObject {
         var rest = transactions[...]
         let revision = single("revision")
@@ -56,7 +56,7 @@ extension ServerAPIRequest {
     }
 }
 
-/// A position in a transaction history. Clients send it back without reading it.
+/// A position in a transaction history. Clients send the position back without reading it.
 private struct Revision: Equatable {
     let number: Int
     private let milliseconds: Int64
@@ -75,7 +75,7 @@ private struct Revision: Equatable {
 
     var text: String { "\(milliseconds)_\(number)" }
 
-    /// Whether an earlier response can have contained this revision. Its transaction may have a later revision by now.
+    /// Whether an earlier response can have contained this revision. The transaction may have a later revision by now.
     func isKnown(in state: AppStoreState) -> Bool {
         if number == 0 { return self == .none }
         return number <= state.revision && milliseconds <= Int64(state.now.timeIntervalSince1970 * 1000)
@@ -124,7 +124,7 @@ private struct HistoryFilter {
             return ownership
         }
         let isRevoked = try Self.flag(request.single("revoked"), .invalidRevoked)
-        // The names in the first version of the history.
+        // Version 1 of the history has this parameter instead of `revoked`.
         let excludesRevoked = try Self.flag(request.single("excludeRevoked"), .invalidExcludeRevoked) ?? false
         self.isRevoked = isRevoked ?? (excludesRevoked ? false : nil)
     }

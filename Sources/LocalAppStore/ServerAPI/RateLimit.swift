@@ -28,7 +28,8 @@ actor RateLimit {
         self.share = share
     }
 
-    /// Counts a request. Returns nil if it may be answered, otherwise the end of the hour, when the next one may.
+    /// Counts a request. Returns nil if the request may be answered; otherwise the end of the hour, when the next
+    /// request may.
     func countRequest(_ kind: RequestClass, of bundleID: String, at now: Date) -> Date? {
         let hour = Int(now.timeIntervalSince1970 / 3600)
         if hour != self.hour {

@@ -6,7 +6,7 @@ import TenureCore
 import TenureJSON
 import TenureMint
 
-/// Requests with which a developer's server changes something. Each is performed as an operation.
+/// Requests with which a developer's server changes something. Each request is performed as an operation.
 extension ServerAPI {
     func addChanges(to apps: RouterGroup<BasicRequestContext>) {
         apps.put("v2/transactions/consumption/{id}") { try await change($0, $1, .reading) { try await consume($0) } }
@@ -70,7 +70,8 @@ extension ServerAPI {
         return Response(status: .accepted)
     }
 
-    /// The fields of consumption information in version 1 of the request, with the allowed range and the error for others.
+    /// The fields of consumption information in version 1 of the request, with the allowed range, and the error for
+    /// other values.
     private static let version1Fields: [(name: String, range: ClosedRange<Int>, error: ServerAPIError)] = [
         ("accountTenure", 0...7, .invalidAccountTenure), ("consumptionStatus", 0...3, .invalidConsumptionStatus),
         ("deliveryStatus", 0...5, .invalidDeliveryStatus),

@@ -58,7 +58,8 @@ extension ServerAPIRequest {
                 let number = Int(String(decoding: bytes, as: UTF8.self)),
                 (0...state.notifications.count).contains(number)
             else { throw ServerAPIError.invalidPaginationToken }
-            // Apple doesn't document when a token expires. Here it expires with the notifications that it leads to.
+            // Apple doesn't document when a token expires. Here, a token expires with the notifications that it leads
+            // to.
             if number < state.notifications.count, state.notifications[number].date < oldest {
                 throw ServerAPIError.paginationTokenExpired
             }
@@ -152,14 +153,14 @@ private struct NotificationFilter {
         if let type, notification.type.rawValue != type { return false }
         if let subtype, notification.subtype?.rawValue != subtype { return false }
         if let account, notification.transaction?.account != account { return false }
-        // A notification of an app without a URL was never sent. It has no attempts, and counts as a failure.
+        // A notification of an app without a URL was never sent. It has no attempts, and is listed as a failure.
         return !onlyFailures || notification.attempts.last?.result != .success
     }
 }
 
 extension Array {
-    /// Returns the index of the first element that satisfies `test`, by binary search. No earlier element may satisfy it,
-    /// and all later ones must.
+    /// Returns the index of the first element that satisfies `test`, by binary search. No earlier element may satisfy
+    /// `test`, and all later elements must satisfy it.
     fileprivate func partitioningIndex(_ test: (Element) -> Bool) -> Int {
         var (low, high) = (startIndex, endIndex)
         while low < high {

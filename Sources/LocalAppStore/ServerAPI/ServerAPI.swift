@@ -167,7 +167,7 @@ extension ServerAPI {
             return .refusal(error)
         } catch let error as RateLimited {
             var response = Response.refusal(.rateLimitExceeded)
-            // An instant in milliseconds since 1970, not a length.
+            // The header contains an instant in milliseconds since 1970, not a length of time.
             response.headers[.retryAfter] = String(Int64(error.next.timeIntervalSince1970 * 1000))
             return response
         } catch is Unauthorized {

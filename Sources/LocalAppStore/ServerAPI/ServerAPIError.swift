@@ -65,10 +65,12 @@ package enum ServerAPIError: Int, Error, Sendable, CaseIterable {
     /// The HTTP status is the beginning of the code.
     package var status: Int { rawValue / 10_000 }
 
-    /// The message that Apple documents for the error, or one in Apple's style for errors without a documented message.
+    /// The message that Apple documents for the error. For errors without a documented message, a message in Apple's
+    /// style.
     var message: String { Self.messages[self] ?? words }
 
-    /// The allowed values of `errorMessage` in Apple's documentation of each error. Some end without a period there.
+    /// The allowed values of `errorMessage` in Apple's documentation of each error. Some of these messages end without
+    /// a period there.
     private static let messages: [ServerAPIError: String] = [
         .generalBadRequest: "Bad request.",
         .invalidAppIdentifier: "Invalid request app identifier.",

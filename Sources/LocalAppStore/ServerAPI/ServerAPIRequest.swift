@@ -16,7 +16,7 @@ struct ServerAPIRequest: Sendable {
 
     func query(_ name: String) -> [String] { parameters.filter { $0.name == name }.map(\.value) }
 
-    /// Returns the value of a query parameter. If it is repeated, the last one counts, as in Apple's API.
+    /// Returns the value of a query parameter. If the parameter is repeated, the last value is used, as in Apple's API.
     func single(_ name: String) -> String? { query(name).last }
 
     func signed(_ transaction: AppStoreTransaction) throws -> String {

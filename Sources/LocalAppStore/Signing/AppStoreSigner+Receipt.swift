@@ -6,11 +6,11 @@ import TenureMint
 extension AppStoreSigner {
     /// Receipts signed before this day, 2013-06-20, have no `original_application_version`.
     private static let firstVersions = Date(timeIntervalSince1970: 1_371_686_400)
-    /// Receipts signed before this day, 2025-01-24, have SHA-1 signatures, and all others SHA-256.
+    /// Receipts signed before this day, 2025-01-24, have SHA-1 signatures, and all other receipts SHA-256.
     private static let firstSHA256 = Date(timeIntervalSince1970: 1_737_676_800)
 
     /// The app receipt on a device of the account, signed now, in DER.
-    /// It lists purchases, but consumables only until they are finished, and nothing that the family shares.
+    /// The receipt lists purchases, but consumables only until they are finished, and nothing that the family shares.
     func receipt(of acquisition: AppStoreAcquisition, in state: AppStoreState, device: UUID) throws -> [UInt8] {
         let app = state.apps[acquisition.app]
         let minter = ReceiptMinter(

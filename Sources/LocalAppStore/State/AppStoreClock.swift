@@ -1,7 +1,7 @@
 package import Foundation
 
-/// The local time. It changes only when it is set, and never runs backwards.
-/// In whole milliseconds, like the App Store's dates.
+/// The local time, in whole milliseconds like the App Store's dates. It changes only when it is set, and never runs
+/// backwards.
 package struct AppStoreClock: Sendable, Hashable {
     package private(set) var now: Date
 

@@ -52,7 +52,7 @@ struct AppStoreIDs: Sendable {
         return number - first
     }
 
-    /// Returns a UUID for the label. It is the same in every run.
+    /// Returns a UUID for the label: the same UUID in every run.
     func uuid(_ label: String) -> UUID {
         var bytes = Array(Self.hash("\(seed) \(label)").prefix(16))
         bytes[6] = bytes[6] & 0x0F | 0x40

@@ -8,8 +8,8 @@ extension AppStoreState {
     /// date remain, and the refund is removed.
     ///
     /// - Parameters:
-    ///   - name: the build of the release; on macOS, its marketing version. Nil takes the release on sale now.
-    ///   - price: the price in milliunits. Nil takes the app's current price.
+    ///   - name: the build of the release; on macOS, its marketing version. Nil for the release on sale now.
+    ///   - price: the price in milliunits. Nil for the app's current price.
     package mutating func acquire(
         _ customer: String, app bundleID: String? = nil, on platform: Platform = .iOS, release name: String? = nil,
         price: Int64? = nil, way: AppStoreAcquisition.Way = .purchase, preorderDate: Date? = nil,
@@ -38,7 +38,7 @@ extension AppStoreState {
         takeShares(account, app: app)
     }
 
-    /// Returns the named release, or the one on sale now if `name` is nil.
+    /// Returns the named release, or the release on sale now if `name` is nil.
     private func release(of app: Int, on platform: Platform, named name: String?) throws(AppStoreStateError)
         -> AppStoreRelease
     {
@@ -49,7 +49,7 @@ extension AppStoreState {
             }
             return release
         }
-        // Several releases may have this name, such as builds of one version on the Mac. Take the latest one.
+        // Several releases may have this name, such as builds of one version on the Mac. Take the latest of them.
         guard
             let release = apps[app].releases.last(where: {
                 ($0.platform == platform || platform.inheritsFromIOS && $0.platform == .iOS)
@@ -70,7 +70,7 @@ extension AppStoreState {
         acquisitions[acquisition.index].installedRelease = release
     }
 
-    /// The App Store refunds the app. It sends no notification.
+    /// The App Store refunds the app, and sends no notification.
     mutating func refundApp(_ customer: String, app bundleID: String? = nil) throws(AppStoreStateError) {
         let acquisition = try held(by: customer, app: bundleID)
         guard acquisition.refundedAt == nil, acquisition.price > 0 else {

@@ -53,7 +53,7 @@ extension AppStoreState {
         return new.level < old.level || new.level == old.level && new.period == old.period ? .upgrade : .downgrade
     }
 
-    /// Begins the new product now, and refunds the rest of the old one.
+    /// Begins the new product now, and refunds the rest of the old product.
     private mutating func upgrade(_ index: Int, to product: Int, offer: SubscriptionOffer?) {
         let old = subscriptions[index]
         change(old.current) { $0.isUpgraded = true }

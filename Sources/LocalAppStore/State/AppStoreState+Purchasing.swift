@@ -4,8 +4,8 @@ import TenureCore
 
 /// Buying what the app sells, and the periods of a subscription.
 extension AppStoreState {
-    /// Buys a product: once, or a subscription for the first time or after it has ended.
-    /// A customer who never had a subscription of the group gets the introductory offer; `offer` names another one.
+    /// Buys a product. A subscription can be bought for the first time, or after it has ended. A customer who never had
+    /// a subscription of the group gets the introductory offer; `offer` selects another offer.
     @discardableResult
     package mutating func buy(
         _ id: String, _ customer: String, quantity: Int64 = 1, offer name: String? = nil, appAccountToken: UUID? = nil
@@ -58,7 +58,7 @@ extension AppStoreState {
         let index: Int
         if let former {
             index = former.index
-            // Gaps of up to 60 days count as uninterrupted.
+            // Gaps of up to 60 days don't interrupt a subscription.
             let ended = transactions[former.current].expiresDate ?? .distantPast
             if now.timeIntervalSince(ended) > 60 * 86_400 { subscriptions[index].streakBegan = now }
             subscriptions[index].current = transaction.index
@@ -88,9 +88,9 @@ extension AppStoreState {
     /// Adds a transaction to the account's history.
     ///
     /// - Parameters:
-    ///   - original: the index of the first transaction. Nil if this is the first.
+    ///   - original: the index of the first transaction. Nil if this transaction is the first.
     ///   - start: the beginning of a subscription's period. Nil for other products.
-    ///   - price: the price of one unit in milliunits. Nil for the offer's or the product's.
+    ///   - price: the price of one unit in milliunits. Nil for the price of the offer or the product.
     ///   - sharedFrom: the index of the purchaser's transaction, for a family member.
     ///   - expiresDate: the end of a shared period. Nil to compute the end from `start`.
     mutating func addTransaction(
@@ -120,8 +120,8 @@ extension AppStoreState {
         return transaction
     }
 
-    /// Sets the offer of the next renewals after its first payment: only an offer that is paid as you go has further
-    /// payments.
+    /// Sets the offer of the next renewals after the offer's first payment: only an offer that is paid as you go has
+    /// further payments.
     mutating func setFurtherPayments(of offer: SubscriptionOffer?, in index: Int) {
         let left = offer?.discount == .payAsYouGo ? (offer?.count ?? 1) - 1 : 0
         subscriptions[index].nextOffer = left > 0 ? offer : nil

@@ -2,8 +2,8 @@ import Foundation
 package import TenureAppStore
 import TenureCore
 
-/// Asking for refunds, and granting or declining them. Only for in-app purchases: no notification reports a refund of
-/// the app.
+/// Asking for refunds, and granting or declining them. These operations are only for in-app purchases: no notification
+/// reports a refund of the app.
 extension AppStoreState {
     /// - Parameter periodsAgo: for a subscription, how many transactions before the latest one; 0 is the latest.
     func transaction(_ customer: String, _ id: String, periodsAgo: Int = 0) throws(AppStoreStateError)
@@ -35,8 +35,8 @@ extension AppStoreState {
         notify(.refundDeclined, about: transaction)
     }
 
-    /// Refunds a payment, in full or in part. For a subscription, the running period ends; an earlier one has no
-    /// effect.
+    /// Refunds a payment, in full or in part. For a subscription, a refund of the running period ends the period. A
+    /// refund of an earlier period doesn't change the running period.
     ///
     /// - Parameter percentage: in thousandths of a percent. Nil refunds all.
     package mutating func refund(

@@ -11,7 +11,7 @@ extension AppStoreState {
             && subscription.priceIncrease?.status != .notYetAnswered && !hasRenewedEnough(index)
     }
 
-    /// Charges for the next period. It follows the last one, or begins now if access had ended meanwhile.
+    /// Charges for the next period. It follows the last period, or begins now if access had ended meanwhile.
     mutating func renew(_ index: Int, recovering: Bool) {
         let subscription = subscriptions[index]
         let former = transactions[subscription.current]
@@ -131,7 +131,7 @@ extension AppStoreState {
     }
 
     /// Extends the renewal dates of all subscribers of a product, in some storefronts or all. Sends one notification
-    /// for each subscription, and one with the numbers.
+    /// for each subscription, and one notification with the numbers of extended subscriptions.
     mutating func extendAll(
         _ id: String, by days: Int, request: String, in storefronts: [String]
     ) throws(AppStoreStateError) {

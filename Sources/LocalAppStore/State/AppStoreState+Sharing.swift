@@ -2,7 +2,7 @@ import Foundation
 import TenureAppStore
 import TenureCore
 
-/// Family Sharing: each member has separate transactions, which follow the purchaser's.
+/// Family Sharing: each member has separate transactions, which follow the purchaser's transactions.
 extension AppStoreState {
     /// The purchaser lets the family use a product.
     mutating func share(_ customer: String, _ id: String) throws(AppStoreStateError) {
@@ -37,7 +37,7 @@ extension AppStoreState {
         }
     }
 
-    /// A member leaves the family, and loses what it shared.
+    /// A member leaves the family, and loses what the family shared.
     mutating func leaveFamily(_ customer: String) throws(AppStoreStateError) {
         let account = try accountIndex(customer)
         guard accounts[account].family != nil else { throw .noFamily(customer: customer) }
@@ -134,7 +134,7 @@ extension AppStoreState {
         notify(.oneTimeCharge, app: origin.app, about: .transaction(transaction, nil, nil))
     }
 
-    /// Updates a member's subscription to the purchaser's, and sends a notification.
+    /// Updates a member's subscription to match the purchaser's, and sends a notification.
     mutating func follow(_ member: Int, telling: (inout AppStoreState) -> Void) {
         guard let purchaser = subscriptions[member].sharedFrom, subscriptions[member].state != .revoked else { return }
         let shared = subscriptions[purchaser]

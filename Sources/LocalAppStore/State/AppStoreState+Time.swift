@@ -11,8 +11,9 @@ extension AppStoreState {
     /// The waits between attempts to deliver a notification in production.
     static let deliveryPauses: [TimeInterval] = [1, 12, 24, 48, 72].map { $0 * 3600 }
 
-    /// Sets the clock to `instant`, or to the next scheduled event if that is earlier, which then happens.
-    /// Returns whether an event happened. Then its notifications can be delivered before time continues.
+    /// Sets the clock to `instant`. If an event is scheduled before `instant`, sets the clock to that event instead,
+    /// and the event happens. Returns whether an event happened. Then its notifications can be delivered before time
+    /// continues.
     mutating func step(to instant: Date) -> Bool {
         guard let (date, event) = scheduledEvents.next(by: instant) else {
             clock.advance(to: instant)
@@ -62,7 +63,7 @@ extension AppStoreState {
         return outbox
     }
 
-    /// Records the outcome of a delivery. Production tries again 1, 12, 24, 48 and 72 hours after the attempt before.
+    /// Records the outcome of a delivery. Production tries again 1, 12, 24, 48 and 72 hours after the previous attempt.
     mutating func recordAttempt(_ result: SendAttemptResult, of notification: Int) {
         guard notifications.indices.contains(notification) else { return }
         outbox.removeAll { $0 == notification }

@@ -1,7 +1,8 @@
 import Foundation
 import TenureAppStore
 
-/// What customers may use, computed from the state without signed artifacts. Tests compare a service's answers with it.
+/// What customers may use, computed from the state without signed artifacts. Tests compare a service's answers with
+/// these results.
 extension AppStoreState {
     /// The products that the customer may use now, by Apple's rules for `currentEntitlements`: permanent purchases, and
     /// the plan that runs or is in its grace period. Non-renewing purchases aren't among them, because the developer

@@ -4,9 +4,9 @@ package import TenureCore
 
 /// The state of a local App Store: its catalog, its customers, and its clock.
 ///
-/// It is a value that changes only by operations. Lists refer to each other by index: an `Int` named `account`, `app`,
-/// `product`, `transaction` or `subscription` is the index in that list. The same seed and operations give the same state,
-/// with the same IDs and the same fields to sign.
+/// The state is a value that changes only by operations. Lists refer to each other by index: an `Int` named `account`,
+/// `app`, `product`, `transaction` or `subscription` is the index in that list. The same seed and operations give the
+/// same state, with the same IDs and the same fields to sign.
 package struct AppStoreState: Sendable {
     package let seed: String
     package let environment: AppStoreEnvironment
@@ -128,7 +128,7 @@ package struct AppStoreState: Sendable {
         return index
     }
 
-    /// The app with that bundle ID; without one, the only app.
+    /// Returns the index of the app with this bundle ID; if the bundle ID is nil, of the only app.
     func appIndex(_ bundleID: String?) throws(AppStoreStateError) -> Int {
         guard let bundleID else {
             guard apps.count == 1 else { throw .whichApp }
@@ -156,7 +156,7 @@ package struct AppStoreState: Sendable {
         return acquisitions[index]
     }
 
-    /// Finds a transaction by the order ID in the purchaser's e-mail. A shared purchase has none.
+    /// Finds a transaction by the order ID in the purchaser's e-mail. A shared purchase has no order ID.
     func transaction(order id: String) -> AppStoreTransaction? {
         guard let index = ids.transactionIndex(order: id), transactions.indices.contains(index),
             !transactions[index].isFamilyShared
@@ -168,8 +168,8 @@ package struct AppStoreState: Sendable {
     package func orderID(of transaction: AppStoreTransaction) -> String { ids.order(transaction.index) }
     package func id(of acquisition: AppStoreAcquisition) -> String { ids.appTransaction(acquisition.index) }
 
-    /// The ID of a subscription group: a number, as App Store Connect makes it. A group that is named by a number has that
-    /// ID, so that an app can use its real one. Empty for a group without products.
+    /// The ID of a subscription group: a number, as App Store Connect makes it. If the group's name is a number, this
+    /// number is the ID, so that an app can use its real ID. Empty for a group without products.
     func groupID(_ name: String, of app: Int) -> String {
         if name.utf8.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains) { return name }
         let first = products.indices.first { self.app(ofProduct: $0) == app && products[$0].group == name }
@@ -216,7 +216,7 @@ package struct AppStoreState: Sendable {
         notify(type, subtype, app: subscription.app, about: .transaction(transaction, subscription, nil))
     }
 
-    /// Changes a transaction. It moves to the end of the transaction history, which is ordered by the last change.
+    /// Changes a transaction. The transaction moves to the end of the history, which is ordered by the last change.
     mutating func change(_ transaction: Int, _ body: (inout AppStoreTransaction) -> Void) {
         revision += 1
         body(&transactions[transaction])

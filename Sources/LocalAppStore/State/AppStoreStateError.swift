@@ -5,7 +5,7 @@ import TenureJSON
 /// Why an operation isn't possible.
 package enum AppStoreStateError: Error, Sendable, Hashable {
     case noApp(String)
-    /// The operation names no app, and there isn't exactly one.
+    /// The operation doesn't say for which app it is, and the store doesn't have exactly one app.
     case whichApp
     case noCustomer(String)
     case customerExists(String)

@@ -11,8 +11,8 @@ package struct SandboxPeriods: Codable, Sendable, Hashable {
     var weeks: TimeInterval = 3 * 60
     /// Each month of a period; a year has twelve.
     var month: TimeInterval = 5 * 60
-    /// Each day of a grace period or of billing retry. Apple doesn't document it, so it is a thirtieth of the default
-    /// `month`.
+    /// Each day of a grace period or of billing retry. Apple doesn't document the length of this day, so it is a
+    /// thirtieth of the default `month`.
     var waitingDay: TimeInterval = 5 * 60 / 30
     /// How often a subscription renews by itself before it ends.
     var renewals = 12

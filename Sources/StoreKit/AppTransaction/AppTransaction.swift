@@ -40,14 +40,14 @@ public struct AppTransaction: Sendable {
     /// The local App Store's time when it signed this copy.
     public let signedDate: Date
 
-    /// The device's copy of the app transaction. The first time, it comes from the App Store, without a prompt.
-    /// Throws a `StoreKitError` without a copy if the App Store doesn't give one.
+    /// The app transaction that the device has stored. If the device has none, the App Store sends it without a prompt.
+    /// Throws a `StoreKitError` if the device has none and the App Store doesn't send it.
     public static var shared: VerificationResult<AppTransaction> {
         get async throws { try await LocalStore.required().appTransaction() }
     }
 
-    /// A new copy of the app transaction from the App Store. The customer has to sign in, so request it only after a tap
-    /// on a button.
+    /// Requests a new app transaction from the App Store. The customer has to sign in, so call this method only after a
+    /// tap on a button.
     /// Throws `StoreKitError.userCancelled` if the customer doesn't sign in, `networkError` while offline.
     public static func refresh() async throws -> VerificationResult<AppTransaction> {
         try await LocalStore.required().refreshAppTransaction()

@@ -39,7 +39,7 @@ final class AppStoreReader {
     /// Adds an app transaction, unless the purchases belong to another account.
     ///
     /// After the customer signs in to another account, StoreKit immediately lists the purchases of that account. But
-    /// it returns the previous account's app transaction until `restore()` refreshes it.
+    /// StoreKit returns the previous account's app transaction until `restore()` requests a new one.
     func take(
         _ result: Result<AppStoreResult<AppStoreAppTransaction>, any Error>?,
         unlessPurchasesAreOf listed: Result<[AppStoreResult<AppStoreTransaction>], any Error>?

@@ -154,9 +154,9 @@ struct Evaluation {
     /// Returns the answer about one entitlement for a client with a service: the first of these that exists.
     ///
     /// 1. The right in the entitlement token, or a new purchase's grant that lasts longer.
-    /// 2. The service's answer about the current evidence, unless it is a grant that has ended. A grant, which is
-    ///    unsigned here, counts only if evidence on the device confirms it. A denial counts only if everything was
-    ///    sent. Otherwise the answer is undetermined.
+    /// 2. The service's answer about the current evidence, unless it is a grant that has ended. An
+    ///    unsigned grant applies only if evidence on the device confirms it. A denial applies only if the app has sent
+    ///    everything. Otherwise the answer is undetermined.
     /// 3. A grant by the device, or by purchases that the service confirmed before, unless a denial is stored.
     /// 4. An undetermined answer.
     private func serviceAnswer(
@@ -168,7 +168,7 @@ struct Evaluation {
         let deviceGrant = device?.outcome == .granted ? device : nil
         if let fresh = facts.fresh?[name] {
             switch fresh.outcome {
-            // A right that has ended in the meantime doesn't count.
+            // A right that has ended in the meantime doesn't apply.
             case .granted where fresh.until.map { $0 <= stored.time.now(clock) } ?? false: break
             case .granted:
                 return deviceGrant ?? confirmedPurchase

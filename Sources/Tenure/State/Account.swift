@@ -31,7 +31,7 @@ package struct Account: Sendable, Hashable {
     var refused: Set<String> = []
     /// Transactions that the app has delivered and that aren't finished yet.
     var delivered: Set<String> = []
-    /// The rights that the device granted under the last readable policy.
+    /// The rights that the device granted when it last could read a policy, under that policy.
     package var granted: [String: Tenure.Answer] = [:]
 
     /// The hash of the token of the persona that replaced the customer in the last request to the service.

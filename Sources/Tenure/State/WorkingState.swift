@@ -16,7 +16,8 @@ struct WorkingState: Sendable {
     private let ownsState: Bool
     /// The stored name of the persona that replaces the customer.
     private let persona: String?
-    /// The state with which this process began: the base of its changes until a stored state was read.
+    /// The state with which this process began. It is the base for merging this process's changes until a stored
+    /// state was read.
     private let initial: StoredState
 
     /// The state of this process.

@@ -31,7 +31,7 @@ extension StoredState {
         accountNames.compactMap { time.elapsed(since: Self.beginning(of: entitlement, by: $0), clock) }.max()
     }
 
-    /// Returns the number of sessions left. For a trial of days: 1 until it is over.
+    /// Returns the number of sessions left. For a trial of days, returns 1 until the trial is over, then 0.
     func sessionsLeft(of trial: TenureCore.Trial, named entitlement: String, at clock: Date) -> Int {
         switch trial {
         case .sessions(let count): return max(0, count - trialSessions(of: entitlement))

@@ -4,10 +4,10 @@ import TenureServer
 struct AdminKeyGenerateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "generate",
-        abstract: "Make the admin key of the settings (`adminKeyFile`).",
+        abstract: "Generate the admin key for the setting `adminKeyFile`.",
         discussion: """
-            Writes the key to a new file with mode 600, or prints it. This key may do everything. For people and \
-            servers, make keys with `tenure admin-key create`, which you can revoke one by one.
+            Writes the key to a new file with mode 600, or prints it. This key allows every request. For people and \
+            servers, create separate keys with `tenure admin-key create`. You can revoke each of them.
 
             Exit codes: 0 made, 1 the file exists or can't be written, 64 wrong usage.
 
@@ -18,7 +18,7 @@ struct AdminKeyGenerateCommand: AsyncParsableCommand {
             """
     )
 
-    @Option(help: ArgumentHelp("The file to write. Without it, the key is printed.", valueName: "file"))
+    @Option(help: ArgumentHelp("The file to write. By default, the command prints the key.", valueName: "file"))
     var out: String?
 
     func run() async throws {

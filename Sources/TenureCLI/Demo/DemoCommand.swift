@@ -42,7 +42,7 @@ struct DemoCommand: AsyncParsableCommand {
         configuration.adminKey = adminKey
         var logger = Logger(label: "tenure") { TextLogHandler(label: $0) }
         configuration.content = try DemoContent.publish(folder, for: configuration.policy)
-        // Don't warn that the policy in the file isn't the active one: `publish` below reports it.
+        // Don't warn that the policy in the file isn't the active one: `publish` below reports that.
         logger.logLevel = .error
 
         let customers = try DemoCustomer.all(of: configuration.policy.app, signedBy: authority, now: Date())
@@ -92,7 +92,7 @@ private func publish(_ policy: Policy, of folder: DemoFolder, by client: Service
 
             """)
     } catch {
-        // The service is stopping or doesn't respond. The customers' syncs below report it.
+        // The service is stopping or doesn't respond. The customers' syncs below report that.
     }
 }
 

@@ -32,13 +32,14 @@ struct DemoFolder {
         if !files.fileExists(atPath: content) { try DemoContent.write(to: self) }
     }
 
-    /// Returns the admin key, with which users of the demo can try the admin API. It is created at the first start.
+    /// Returns the admin key, with which users of the demo can try the admin API. The key is created at the first
+    /// start.
     func adminKey() throws -> String {
         let key = try SecretFile(path: adminKeyPath).contents { Array(KeySecret().text.utf8) }
         return String(decoding: key, as: UTF8.self)
     }
 
-    /// Returns the test authority. It is created at the first start, so that artifacts stay valid.
+    /// Returns the test authority. The authority is created at the first start, so that artifacts stay valid.
     func authority() throws -> TestAuthority { try TestAuthority(keptIn: URL(fileURLWithPath: authorityPath)) }
 
     /// An invented app that changed a few weeks ago.

@@ -5,7 +5,7 @@ import TenureJSON
 
 extension Inspection {
     /// The JSON with `kind`, `verification`, `payload`, `nested` and `certificates`. Fields of the payload have Apple's
-    /// names; those of a receipt have the names of verifyReceipt.
+    /// names; the fields of a receipt have the names of verifyReceipt.
     var json: [UInt8] {
         var verification = JSONObject()
         verification["status"] = .string(verdict.status)

@@ -31,10 +31,11 @@ struct Inspection {
     let nested: [(name: String, payload: JSONObject)]
     let certificates: [CertificateSummary]
 
-    /// Whether the chain ends in one of Apple's roots, not in one from `--trust`.
+    /// Whether the chain ends in one of Apple's roots, not in a root from `--trust`.
     var isUnderAppleRoot: Bool { AppleAnchors.signed(certificates) }
 
-    /// Throws a `Rejection` if the artifact can't be parsed. A parsed but invalid one gets a verdict.
+    /// Throws a `Rejection` if the artifact can't be parsed. An artifact that can be parsed but is invalid gets a
+    /// verdict.
     init(of artifact: AppStoreArtifact, by verifier: AppStoreVerifier, now: Date) throws(Rejection) {
         kind = artifact.kindName
         var verified: VerifiedArtifact?

@@ -6,7 +6,7 @@ import TenureServer
 
 /// The folder of a local store. Missing files are created, and existing ones are kept.
 ///
-/// One process at a time uses it, because two processes would mix their entries in the journal.
+/// One process at a time uses the folder, because two processes would mix their entries in the journal.
 final class LocalStoreFolder: Sendable {
     let path: String
     private let lock: Int32
@@ -39,8 +39,8 @@ final class LocalStoreFolder: Sendable {
         _ = Foundation.close(lock)
     }
 
-    /// Returns the store with the state in the folder. If the folder has no state, the store begins with that of the
-    /// scenario.
+    /// Returns the store with the state in the folder. If the folder has no state, the store begins with the state of
+    /// the scenario.
     func open(scenario file: String?) async throws -> (store: LocalAppStore, key: ServerAPIKey) {
         if !FileManager.default.fileExists(atPath: journalPath) {
             guard let file else {
@@ -63,7 +63,7 @@ final class LocalStoreFolder: Sendable {
         return (store, key)
     }
 
-    /// Performs the scenario's operations with a new journal, which is renamed when all of them are done. If the
+    /// Performs the scenario's operations with a new journal, which is renamed when all operations are done. If the
     /// process is stopped before, the next start begins again.
     private func begin(_ scenario: Scenario) async throws {
         let part = journalPath + ".part"
@@ -91,7 +91,7 @@ final class LocalStoreFolder: Sendable {
         }
     }
 
-    /// Runs `work` and replaces its errors, because Foundation's errors name neither the file nor what to do.
+    /// Runs `work` and replaces its errors, because Foundation's errors contain neither the file nor what to do.
     private func write(_ what: String, to file: String, _ work: () throws -> Void) throws {
         do {
             try work()
@@ -110,6 +110,6 @@ struct ScenarioOnDisk {
         try ScenarioReader.read(try InputFile(path: path).bytes(limit: 1 << 20), named: path)
     }
 
-    /// Returns the path of a file that the scenario names, relative to the scenario's folder.
+    /// Returns the path of a file to which the scenario refers, relative to the scenario's folder.
     func neighbor(_ name: String) -> String { PolicyFile.path(of: name, beside: path) }
 }

@@ -1,8 +1,8 @@
 import TenureAppStore
 import TenureMint
 
-/// Mints artifacts with the defect that `--defect` names: a defect of the artifact itself, or of its certificate chain.
-/// Unknown names throw an error that lists the valid ones.
+/// Mints artifacts with the defect in `--defect`: a defect of the artifact itself, or of its certificate chain. Unknown
+/// names throw an error that lists the valid ones.
 enum DefectName {
     static func jws(_ name: String, of kind: JWSKind, by minter: JWSMinter) throws -> [UInt8] {
         if let defect = JWSDefect(rawValue: name), defect.kinds.contains(kind) {

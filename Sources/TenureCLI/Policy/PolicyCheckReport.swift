@@ -7,7 +7,7 @@ import TenurePolicyLint
 /// The findings of `tenure policy check`, and how the command prints them.
 struct PolicyCheckReport {
     let source: PolicyOnDisk
-    /// The release list that was named on the command line.
+    /// The release list on the command line.
     let releases: String?
     let findings: [LintFinding]
     /// False if `--against` was given but the file's mistakes prevented the comparison.
@@ -19,7 +19,7 @@ struct PolicyCheckReport {
     /// Acknowledged findings don't fail the check.
     func fails(strict: Bool) -> Bool { !findings.unacknowledged(strict ? .warning : .error).isEmpty }
 
-    /// The path of a file that a finding names.
+    /// The path of a file in a finding.
     func path(of file: String) -> String { file == releases ? file : source.path(of: file) }
 
     /// The number of findings that the policy doesn't acknowledge.

@@ -1,7 +1,7 @@
 import TenureCore
 import TenurePolicyFile
 
-/// A policy file, and the release list that it may name.
+/// A policy file, and the release list to which it may refer.
 struct PolicyOnDisk {
     let path: String
 
@@ -9,8 +9,8 @@ struct PolicyOnDisk {
         try InputFile(path: path).bytes(limit: PolicyFile.maximumSize)
     }
 
-    /// The paths of the policy and of the release list that it names. Only the policy's own path if it can't be read, or
-    /// is standard input, which can be read only once.
+    /// The paths of the policy and of its release list. The list has only the policy's path if the policy can't be
+    /// read, or if it is standard input, which can be read only once.
     var files: [String] {
         guard path != "-", let bytes = try? bytes() else { return [path] }
         var files = [path]
@@ -32,12 +32,12 @@ struct PolicyOnDisk {
         try PolicyFile.compileChecked(try read(), named: path)
     }
 
-    /// Returns the bytes of a file that the policy names. Its path is relative to the policy's folder.
+    /// Returns the bytes of the policy's release list. Its path is relative to the policy's folder.
     func releaseList(_ relative: String) throws -> [UInt8] {
         try InputFile(path: beside(relative)).bytes(limit: ReleaseListFile.maximumSize)
     }
 
-    /// The path of a file that a finding names: the policy itself, or its release list.
+    /// The path of a file in a finding: the policy itself, or its release list.
     func path(of file: String) -> String { file == path ? file : beside(file) }
 
     private func beside(_ relative: String) -> String { PolicyFile.path(of: relative, beside: path) }

@@ -51,7 +51,7 @@ struct PublishingOptions: ParsableArguments {
         guard rehearse || reason != nil else { throw ValidationError("`--reason` is missing; write why you publish") }
     }
 
-    /// Rehearses unless `--rehearsal` names a rehearsal, prints the result, and publishes unless `--rehearse` is set.
+    /// Rehearses unless `--rehearsal` is set, prints the result, and publishes unless `--rehearse` is set.
     func run(
         _ client: ServiceClient, rehearsing proposal: RehearseRequest, publishingAt path: String
     ) async throws {

@@ -5,9 +5,10 @@ import TenureJSON
 import TenureRehearsal
 
 /// Writes a list of rejected lines and artifacts to a file: one JSON object for each, with the number of the line and
-/// the reason. The file is created when the first one is added.
+/// the reason. The file is created when the first object is added.
 ///
-/// A small compressed file can have millions of bad lines. So only the first ones are listed. The report counts all.
+/// A small compressed file can have millions of bad lines. So only the first bad lines are listed. The report counts
+/// all of them.
 final class BadLineFile {
     let path: String
     private var handle: FileHandle?

@@ -1,7 +1,7 @@
 import Foundation
 import TenureCore
 
-/// Handles Ctrl-C. The first one requests a report of the results so far. A second one ends the command immediately.
+/// Handles Ctrl-C. The first Ctrl-C requests a report of the results so far. The second ends the command immediately.
 final class Interruption: @unchecked Sendable {
     // `source` never changes, and its methods may be called from any thread; Dispatch doesn't declare it sendable.
     private let requested = Locked(false)

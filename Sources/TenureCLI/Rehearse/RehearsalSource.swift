@@ -45,7 +45,7 @@ struct RehearsalSource {
             tally: outcome.tally, isPartial: outcome.isPartial, problem: outcome.problem)
     }
 
-    /// Accepts production only, unless the command names other environments: only production has real customers.
+    /// Accepts production only, unless `--environment` is set: only production has real customers.
     private var trust: TrustOptions {
         var trust = command.trust
         if trust.environment.isEmpty {

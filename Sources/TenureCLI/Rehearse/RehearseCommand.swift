@@ -55,7 +55,7 @@ struct RehearseCommand: AsyncParsableCommand {
 
     @OptionGroup var databaseOption: DatabaseOption
 
-    /// The database with the customers. Nil if they come from a file.
+    /// The database with the customers; nil if the customers come from a file.
     var database: DatabaseArgument? {
         get throws { evidence == nil ? try databaseOption.selection().database : nil }
     }

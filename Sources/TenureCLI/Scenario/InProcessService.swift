@@ -6,8 +6,8 @@ import TenureCore
 import TenureMint
 import TenureServer
 
-/// A service in this process, like that of `tenure serve`, on a port of this machine. Only its settings make it use the
-/// local App Store. Its database is deleted when the scenario ends.
+/// A service in this process, on a port of this machine. It is the same as the service of `tenure serve`: only its
+/// settings make it use the local App Store. Its database is deleted when the scenario ends.
 actor InProcessService: EntitlementService {
     private let policy: String
     private let authority: TestAuthority
@@ -15,7 +15,7 @@ actor InProcessService: EntitlementService {
     /// The share of Apple's hourly request limits that the service may use.
     private let rateLimitShare: Double
     private let change: @Sendable (inout ServiceConfiguration) -> Void
-    /// The runs of the service. `serveRuns` serves each one that `start` adds.
+    /// The runs of the service. `serveRuns` serves each run that `start` adds.
     private let (runs, addedRuns) = AsyncStream.makeStream(of: Run.self)
     private var currentRun: Run?
     private(set) var localStorePort = 0

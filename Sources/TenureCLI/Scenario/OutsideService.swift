@@ -44,7 +44,7 @@ struct OutsideService: EntitlementService {
         return try await client.customer(id)?.outcomes
     }
 
-    /// Sends the service all notifications again, because this command can't make it ask for them.
+    /// Sends the service all notifications again, because this command can't make the service ask for them.
     func catchUp(from store: LocalAppStore) async throws {
         let state = await store.state
         let send = HTTPNotificationSender().send

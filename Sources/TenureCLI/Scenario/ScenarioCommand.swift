@@ -136,7 +136,7 @@ struct ScenarioRunCommand: AsyncParsableCommand {
         return logger
     }
 
-    /// Prints the outcomes that differ; with `--verbose`, all.
+    /// Prints the outcomes that differ. With `--verbose`, prints all outcomes.
     private func report(_ outcomes: [ScenarioRun.Outcome], of scenario: Scenario) {
         let terminal = Terminal.standardOutput
         let differences = outcomes.filter { $0.difference != nil }

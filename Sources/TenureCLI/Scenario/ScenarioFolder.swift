@@ -44,7 +44,7 @@ struct ScenarioFolder {
 
     func remove() { try? FileManager.default.removeItem(atPath: path) }
 
-    /// Options of `tenure serve`, besides the policy, the port and the database.
+    /// Options of `tenure serve`, in addition to the policy, the port and the database.
     func settings(localStorePort: Int) -> [(option: String, value: String)] {
         let store = "http://127.0.0.1:\(localStorePort)"
         let values: [(Setting, String)] = [

@@ -33,7 +33,7 @@ struct ServeCommand: AsyncParsableCommand {
             """
     )
 
-    // `Setting.all` parses them and describes them in the help.
+    // `Setting.all` parses these arguments and describes them in the help.
     @Argument(parsing: .captureForPassthrough, help: .hidden)
     var settings: [String] = []
 
@@ -147,7 +147,7 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
-    /// Compares the connections that the service may open with those that its database servers allow.
+    /// Compares the connections that the service may open with the connections that its database servers allow.
     private static func databaseServers(
         of configurations: [ServiceConfiguration]
     ) async -> (mistakes: [String], warnings: [String]) {

@@ -8,8 +8,8 @@ import TenureStore
 
 /// The settings of `tenure serve` from file, environment and command line, with all mistakes in them.
 struct ServiceSettings {
-    /// The configuration. Nil if required settings are missing. If there are several apps, it is the first app's, which
-    /// also has the address of the service.
+    /// The configuration. Nil if required settings are missing. If there are several apps, this is the configuration of
+    /// the first app, which also has the address of the service.
     let configuration: ServiceConfiguration?
     /// The apps of a service with several apps. Nil for a service with a single app.
     let apps: AppsConfiguration?
@@ -162,7 +162,7 @@ struct ServiceSettings {
                 ).trimmingCharacters(in: .whitespacesAndNewlines)
             } catch {
                 mistakes.append(describe(error))
-                // A placeholder, so that the missing key isn't reported too.
+                // A random key keeps the missing key from being reported too.
                 configuration.adminKey = KeySecret().text
             }
         }
@@ -191,7 +191,7 @@ extension ServeOptions {
         ![appStore.issuerID, appStore.keyID, appStore.privateKeyFile].allSatisfy(\.isEmpty)
     }
 
-    /// The key for the App Store Server API with the hosts; nil without a key.
+    /// The key for the App Store Server API with the hosts; nil if there is no such key.
     fileprivate var appStoreSettings: AppStoreSettings? {
         guard hasAppStoreKey else { return nil }
         var settings = appStore

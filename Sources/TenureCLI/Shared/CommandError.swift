@@ -3,7 +3,7 @@ import Foundation
 import TenureCore
 import TenurePolicyFile
 
-/// The message of a command that fails: one line, or one for each mistake.
+/// The message of a command that fails: one line, or one line for each mistake.
 struct CommandError: Error, CustomStringConvertible {
     let description: String
 

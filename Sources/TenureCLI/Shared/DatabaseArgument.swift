@@ -21,10 +21,10 @@ struct DatabaseArgument: ExpressibleByArgument, Sendable, Hashable {
 
     var isPostgres: Bool { PostgresAddress.isPostgres(text) }
 
-    /// The file of an SQLite database, and SQLite's files beside it.
+    /// The file of an SQLite database, and the files that SQLite puts in the same folder.
     var files: [String] { isPostgres ? [] : ["", "-wal", "-shm", "-journal"].map { text + $0 } }
 
-    /// Whether it's a URL, but not one of PostgreSQL.
+    /// Whether the text is a URL of another kind of database than PostgreSQL.
     private var isUnknownURL: Bool { !isPostgres && text.contains("://") }
 
     /// Returns the database. Throws if the text is a URL of an unknown kind, or a list of options such as `host=…
@@ -42,7 +42,7 @@ struct DatabaseArgument: ExpressibleByArgument, Sendable, Hashable {
         return (try? PostgresAddress(text))?.description ?? "the PostgreSQL database"
     }
 
-    /// Whether both name the same database, even if spelled differently.
+    /// Whether both arguments select the same database, even if spelled differently.
     func isSame(as other: DatabaseArgument) -> Bool {
         self == other || (!isPostgres && !other.isPostgres && SQLiteDatabase.areSame(text, other.text))
     }

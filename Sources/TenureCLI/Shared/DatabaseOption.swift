@@ -11,8 +11,8 @@ struct DatabaseOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            The database: an SQLite file, or a URL such as postgres://user@host/name. Default: that of the \
-            configuration, of $TENURE_DATABASE, or tenure.sqlite.
+            The database: an SQLite file, or a URL such as postgres://user@host/name. The default is \
+            the database of the configuration or of $TENURE_DATABASE, or else tenure.sqlite.
             """, valueName: "path or URL"))
     var database: DatabaseArgument?
 
@@ -41,9 +41,14 @@ struct DatabaseSelection {
     /// The bundle ID that the database must have. Nil if no policy is configured. In that case, any app's database is
     /// accepted.
     let bundleID: String?
-    /// The service's other files, which a command must not overwrite: the configuration file, the files that it and the
-    /// environment name, the policies' release lists, the trusted certificates, and the keys. Without the selected
-    /// database.
+    /// The service's other files, which a command must not overwrite:
+    /// - the configuration file
+    /// - the files in the settings of the configuration file and the environment
+    /// - the policies' release lists
+    /// - the trusted certificates
+    /// - the keys
+    ///
+    /// The list doesn't contain the selected database.
     let files: [String]
     private let options: ServeOptions
 
@@ -94,7 +99,7 @@ struct DatabaseSelection {
         return all.flatMap(\.files) + policies + primary + others + keys
     }
 
-    /// The trusted signers: those of the options, or else those of the configuration.
+    /// The trusted signers: the signers in `options`, or else the signers in the configuration.
     func trust(_ options: TrustOptions) throws -> TrustConfiguration {
         let isGiven = !options.trust.isEmpty || !options.environment.isEmpty
         return try (isGiven ? options : TrustOptions(self.options)).configuration()

@@ -81,8 +81,8 @@ struct FilePlan {
             }
         }
 
-        /// Returns the target of a link, even if the target doesn't exist yet. `resolvingSymlinksInPath` doesn't do
-        /// that.
+        /// Returns the target of a symbolic link, even if the target doesn't exist yet. `resolvingSymlinksInPath`
+        /// requires that it exists.
         private static func target(of url: URL) -> URL {
             var url = url
             for _ in 0..<32 {

@@ -12,7 +12,7 @@ func makeFolder(_ path: String, attributes: [FileAttributeKey: Any]? = nil, or a
     }
 }
 
-/// A file that a command writes. Without a path, it's standard output.
+/// A file that a command writes. If there is no path, the command writes to standard output.
 struct OutputFile {
     let path: String?
     /// Whether to replace an existing file.
@@ -39,7 +39,7 @@ struct OutputFile {
             }
             return
         }
-        // Replace the target of a link, not the link.
+        // Replace the target of a symbolic link, not the link itself.
         let target = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
         let aside = "\(target).\(UInt64.random(in: .min ... .max)).partial"
         defer { unlink(aside) }

@@ -5,8 +5,8 @@ import TenureServer
 
 /// The file, in the folder of a service's keys, that records which PostgreSQL server was last used as the primary.
 ///
-/// Without it, a service that is restarted after a failover, and can reach only the old primary, would write to the old
-/// primary.
+/// Without the file, a service that is restarted after a failover, and can reach only the old primary, would write to
+/// the old primary.
 struct PrimaryFile {
     let path: String
     /// The logger of the service, which writes the file. Nil for commands, which only read it.

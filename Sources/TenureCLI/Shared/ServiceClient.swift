@@ -67,7 +67,7 @@ struct ServiceClient {
     struct Refusal: Error, CustomStringConvertible {
         let problem: Problem
 
-        /// The detail, with commands and options in place of the routes and fields that it names.
+        /// The detail, with commands and options in place of routes and fields.
         var description: String {
             Self.commands.reduce(problem.detail) { $0.replacingOccurrences(of: $1.key, with: $1.value) }
         }

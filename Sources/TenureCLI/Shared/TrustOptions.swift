@@ -8,14 +8,14 @@ struct TrustOptions: ParsableArguments {
     @Option(
         name: .long, parsing: .singleValue,
         help: ArgumentHelp(
-            "Certificates to trust beside Apple's roots: a PEM or DER file, or the folder of a test authority. For one environment only: `sandbox=FILE`. For xcode: the certificate with which your Xcode signs.",
+            "Certificates to trust in addition to Apple's roots: a PEM or DER file, or the folder of a test authority. `sandbox=FILE` trusts a file in one environment only. For xcode, use the certificate with which your Xcode signs.",
             valueName: "file"))
     var trust: [String] = []
 
     @Option(
         name: .long, parsing: .singleValue,
         help:
-            "An environment to accept: production, sandbox or xcode. Without it, production and sandbox; a rehearsal, production only."
+            "An environment to accept: production, sandbox or xcode. The default is production and sandbox; for a rehearsal, production only."
     )
     var environment: [EnvironmentName] = []
 
@@ -60,7 +60,7 @@ struct TrustOptions: ParsableArguments {
             }
         }
 
-        /// Whether the path is a folder, such as that of a test authority, which has a file for each environment.
+        /// Whether the path is a folder, such as the folder of a test authority, which has a file for each environment.
         var isFolder: Bool {
             var isFolder: ObjCBool = false
             return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue

@@ -24,7 +24,7 @@ struct KeysFolderOption: ParsableArguments {
     var signingKeys: SigningKeyAdministration { SigningKeyAdministration(folder: keys) }
 }
 
-/// Warns that apps with these pinned keys need an update. Does nothing without keys.
+/// Warns that apps with these pinned keys need an update. Does nothing if `keys` is empty.
 func warn(ofStranded keys: [String]) {
     guard !keys.isEmpty else { return }
     Terminal.standardError.write(

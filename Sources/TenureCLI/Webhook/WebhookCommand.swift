@@ -131,7 +131,7 @@ struct SelectionOptions: ParsableArguments {
         }
     }
 
-    /// The selected messages. Nil if no option selects any.
+    /// The selected messages; nil if no option selects messages.
     var selection: MessageSelection? {
         event.map { .event($0) } ?? since.map { .since($0.date) }
     }

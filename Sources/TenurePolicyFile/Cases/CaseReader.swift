@@ -59,7 +59,7 @@ struct CaseReader {
 
     // MARK: Evidence
 
-    /// Reads the artifacts of a case. Only those of one environment become evidence.
+    /// Reads the artifacts of a case. Only the artifacts of one environment become evidence.
     private mutating func artifacts(_ fields: Fields, now: Date) -> PolicyCase.Artifacts {
         var result = PolicyCase.Artifacts()
         let environment = environment(fields["environment"]) ?? .production
@@ -93,7 +93,7 @@ struct CaseReader {
         part.flatMap { $0.word(&reading, of: AppStoreEnvironment.self) }
     }
 
-    /// Returns the environment that the artifact names; nil if it has that of the case.
+    /// Returns the environment in the artifact; nil if the artifact has the environment of the case.
     private mutating func environment(of artifact: Part) -> AppStoreEnvironment? {
         guard case .mapping(let entries) = artifact.node.content else { return nil }
         return environment(entries.first { $0.key == "environment" }.map { Part($0, under: artifact.path) })
@@ -132,7 +132,7 @@ struct CaseReader {
         let id: AcquisitionID? =
             text(fields["appTransactionID"]).map { .appTransaction($0) }
             ?? text(fields["downloadID"]).map { .download($0) }
-        // Receipts don't name a platform.
+        // Receipts don't contain a platform.
         var platform: Platform? = kind == .receipt ? nil : .iOS
         if let part = fields["originalPlatform"] { platform = self.platform(part) }
         return AppProof(
@@ -154,7 +154,7 @@ struct CaseReader {
     }
 
     /// Reads a transaction. Without `transactionID`, its ID is its position in the list. Without `type`, a transaction
-    /// with an expiration date is a subscription, and any other a non-consumable.
+    /// with an expiration date is a subscription, and any other transaction is a non-consumable.
     private mutating func transaction(_ part: Part, index: Int, now: Date) -> Purchase? {
         guard let fields = fields(part, .transaction) else { return nil }
         let id = text(fields["transactionID"]) ?? "\(index + 1)"
@@ -181,7 +181,8 @@ struct CaseReader {
             signedDate: fields["signedDate"] == nil ? now : date(fields["signedDate"]))
     }
 
-    /// Reads renewal info. It may leave out the subscription's ID if all transactions have the same original ID.
+    /// Reads renewal info. Renewal info may leave out the subscription's ID if all transactions have the same original
+    /// ID.
     private mutating func renewal(_ part: Part, of transactions: [Purchase], now: Date) -> Renewal? {
         guard let fields = fields(part, .renewal) else { return nil }
         let subscriptions = Set(transactions.map(\.originalTransactionID))
@@ -219,7 +220,8 @@ struct CaseReader {
     // MARK: Promises
 
     /// Reads promises. A promise is a right that an era gave under an earlier version of the policy. `given` describes
-    /// that situation: the changes to the policy, the app artifacts at that time (by default the case's), and the date.
+    /// that situation: the changes to the policy, the app artifacts at that time (by default the artifacts of the
+    /// case), and the date.
     private mutating func promises(
         _ part: Part, _ app: [AppProof], now: Date, _ policies: inout PolicyOverlays
     ) -> [Promise] {
@@ -294,8 +296,8 @@ struct CaseReader {
         }
     }
 
-    /// Reads one reason code or a list of them, and reports unknown ones. Otherwise a case that forbids a misspelled code
-    /// would always pass.
+    /// Reads one reason code or a list of them, and reports unknown codes. Otherwise a case that forbids a misspelled
+    /// code would always pass.
     private mutating func codes(_ part: Part?) -> [String] {
         guard let part else { return [] }
         if part.node.text != nil { return [part.word(&reading, of: Reason.Code.self)].compactMap { $0?.rawValue } }
@@ -309,7 +311,7 @@ struct CaseReader {
     }
 }
 
-/// The product types that a case can name. `unknown` is a type that Tenure doesn't know.
+/// The product types that a case can have. `unknown` is a type that Tenure doesn't know.
 private enum TransactionType: String, CaseIterable {
     case nonConsumable, consumable, nonRenewing, autoRenewable, unknown
 

@@ -11,7 +11,7 @@ package struct PolicyCase: Sendable {
     package let policy: Policy
     /// Rights that an earlier policy gave.
     package let promises: [Promise]
-    /// When the case is decided.
+    /// The date of the decisions.
     package let now: Date
     let expectations: [Expectation]
     let artifacts: Artifacts
@@ -30,7 +30,7 @@ package struct PolicyCase: Sendable {
         let reasons: [String]
         /// Codes that must not be among the reasons.
         let notReasons: [String]
-        /// The next steps that an undetermined decision must name, and no others; nil if they don't matter.
+        /// The exact next steps of an undetermined decision; nil if the case doesn't check them.
         let nextSteps: [NextStep]?
         /// Texts that the sentence must have.
         let sentence: [String]
@@ -54,8 +54,8 @@ package struct PolicyCase: Sendable {
                 purchasesAreComplete: purchasesAreComplete, support: support, persona: persona)
         }
 
-        /// The same artifacts in other orders: with each one first, forward and reversed. A decision must not depend on
-        /// the order.
+        /// The same artifacts in other orders: with each artifact first, forward and reversed. A decision must not
+        /// depend on the order.
         var otherOrders: [Artifacts] {
             func rotated<Element>(_ elements: [Element], by count: Int) -> [Element] {
                 guard !elements.isEmpty else { return elements }

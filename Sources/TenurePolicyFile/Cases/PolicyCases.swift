@@ -13,8 +13,8 @@ package struct PolicyCases: Sendable {
     /// - Parameters:
     ///   - bytes: the cases, YAML or JSON, at most 1 MiB.
     ///   - fileName: the name of the file in mistakes and results.
-    ///   - policy: the policy file of the cases. The cases' own `policy` is applied over it. It is nil if the cases have
-    ///     the whole policy.
+    ///   - policy: the policy file of the cases; nil if the cases have the whole policy. The cases' own `policy` is
+    ///     applied over this file.
     ///   - releaseList: the bytes of a CSV file, by its path relative to the policy file.
     /// - Throws: every mistake of both files.
     package static func read(

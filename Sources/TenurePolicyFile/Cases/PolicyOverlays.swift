@@ -7,13 +7,15 @@ struct PolicyOverlays {
     /// The base policy after it was read, because most cases use it.
     private(set) var unchanged: Policy?
 
-    /// Returns the document of a policy with the changes in `overlay`; nil without a base policy and changes.
+    /// Returns the document of a policy with the changes in `overlay`; nil if there is neither a base policy nor a
+    /// change.
     static func document(_ overlay: Part?, over base: DocumentNode?) -> DocumentNode? {
         guard let overlay else { return base }
         return base?.overlaid(with: overlay.node) ?? overlay.node
     }
 
-    /// Returns the base policy with the changes in `overlay`. Reports all mistakes of the result, and returns nil then.
+    /// Returns the base policy with the changes in `overlay`. If the result has mistakes, reports them all and returns
+    /// nil.
     mutating func policy(
         with overlay: Part?, at position: SourcePosition, _ reading: inout Reading,
         _ releaseList: (String) throws -> [UInt8]

@@ -2,7 +2,7 @@
 package struct DocumentKind: Sendable {
     /// The kind for messages, such as `a policy`.
     let name: String
-    /// The first line of such a file, for messages.
+    /// The first line of a document of this kind, for messages.
     let beginning: String
     /// The keys by which a file of this kind is recognized. No file with secrets has one of them.
     private let keys: [String]

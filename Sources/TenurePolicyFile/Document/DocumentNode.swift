@@ -92,8 +92,8 @@ package struct DocumentNode: Sendable {
         if case .null = content { true } else { false }
     }
 
-    /// Returns the document with another one applied over it: mappings are merged key by key, null removes a key, and
-    /// any other value replaces the old one.
+    /// Returns the document with another document applied over it: mappings are merged key by key, null removes a key,
+    /// and any other value replaces the old value.
     func overlaid(with other: DocumentNode) -> DocumentNode {
         guard case .mapping(let mine) = content, case .mapping(let others) = other.content else { return other }
         var result = mine
@@ -112,7 +112,7 @@ package struct DocumentNode: Sendable {
         return DocumentNode(content: .mapping(result), position: position)
     }
 
-    /// The value, or "a list", "a mapping" or "nothing", for messages.
+    /// The text of a scalar in backticks, or "a list", "a mapping" or "nothing", for messages.
     package var kindInWords: String {
         switch content {
         case .null: "nothing"
@@ -132,7 +132,7 @@ extension PolicyFileMistake {
 extension String {
     /// The text for a message: on one line, without credentials, and shortened.
     package var shortened: String {
-        // A credential that begins in the text that is shown may end far behind it.
+        // A credential may begin in the first 61 characters and end far behind them.
         let line = String(String(prefix(4096)).hidingCredentials.prefix(61)).map {
             $0.isNewline || $0 == "\t" ? " " : $0
         }

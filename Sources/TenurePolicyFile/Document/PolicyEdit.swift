@@ -1,13 +1,13 @@
 package import TenureCore
 import TenureJSON
 
-/// One change to a policy file: writing a value at a path, or removing what is there.
+/// One change to a policy file: writing a value at a path, or removing the value.
 package struct PolicyEdit: Sendable, Hashable {
     /// The keys and indexes that lead to the value.
     package let path: [PolicyMistake.Step]
     /// The new value; nil to remove the entry or element.
     package let value: Value?
-    /// The releases in the release list that the change names; nil if it names no list.
+    /// The releases of the list that the edit adds to the policy; nil if the edit adds no list.
     let releases: [ListedRelease]?
 
     /// A value of a policy file.

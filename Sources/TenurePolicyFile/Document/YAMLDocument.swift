@@ -22,7 +22,7 @@
         }
 
         /// The maximum number of repeated keys that are reported at once. It is lower for large files, because the file
-        /// is parsed again for each.
+        /// is parsed again for each repeated key.
         private var maximumRepeats: Int { min(50, (1 << 19) / max(1, source.text.utf8.count)) }
 
         /// - Returns: the document (nil if the file is empty), and mistakes such as repeated keys and tags.
@@ -64,9 +64,9 @@
 
         /// The first `&` that may begin an anchor.
         ///
-        /// Anchors must be found before Yams composes the document, because it would hash keys with everything that
-        /// their aliases expand to. This isn't a complete scanner: anything that looks like an anchor is treated as
-        /// one. In a line without quotes, the text after ` #` is ignored, because it is a comment or part of a text.
+        /// Anchors must be found before Yams composes the document, because Yams would hash keys with everything that
+        /// their aliases expand to. This isn't a complete scanner: anything that looks like an anchor is treated as an
+        /// anchor. In a line without quotes, the text after ` #` is ignored, because it is a comment or part of a text.
         private var firstAnchor: Place? {
             guard source.text.utf8.contains(UInt8(ascii: "&")) else { return nil }
             for (number, line) in lines.enumerated() {

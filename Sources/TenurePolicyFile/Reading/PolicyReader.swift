@@ -8,7 +8,7 @@ struct PolicyReader {
     private let root: Part
     /// Returns the bytes of the release list, by its path.
     private let releaseList: (String) throws -> [UInt8]
-    /// The releases in the file that the policy names; nil if they weren't read yet.
+    /// The releases in the policy's release list file; nil if they weren't read yet.
     private var knownReleases: [ListedRelease]?
 
     /// Returns the policy, or throws all mistakes.
@@ -93,7 +93,7 @@ struct PolicyReader {
         return root.position(of: mistake.path)
     }
 
-    /// Whether the mistake is only a consequence of another one: a part that couldn't be read was left out.
+    /// Whether the mistake is only a consequence of another mistake: a part that couldn't be read was left out.
     private func isConsequence(_ mistake: PolicyMistake) -> Bool {
         // If only the era of an honor is unknown, mistakes in its limits are still reported.
         let isHonor = mistake.path.count == 4 && mistake.path[2] == "honors"
@@ -116,8 +116,8 @@ struct PolicyReader {
             let fields = Fields(element, .era, &reading)
             let name = fields?[.name].flatMap { $0.name(&reading, example: "paid") }
             let model = fields?[.model].flatMap { $0.word(&reading, of: Era.Model.self) }
-            // Create an era for each element, even with mistakes, so that the indexes are those in the file. An unreadable
-            // name becomes one that no valid file contains.
+            // Create an era for each element, even with mistakes, so that the indexes are the same as in the file. An
+            // unreadable name becomes a name that no valid file contains.
             return Era(
                 name: name ?? "\u{0}\(index)",
                 model: model ?? .paid,
@@ -129,7 +129,7 @@ struct PolicyReader {
     /// Reads where an era begins on each platform.
     private mutating func beginnings(_ part: Part) -> [Platform: Beginning] {
         let platforms = Platform.allCases.map(\.rawValue)
-        // Messages about keys that aren't platforms of the App Store, such as `iPadOS`.
+        // The messages about keys that aren't platforms of the App Store, such as `iPadOS`.
         var explained: [String: String] = [:]
         if case .mapping(let entries) = part.node.content {
             for entry in entries where Platform(rawValue: entry.key) == nil {
@@ -205,7 +205,7 @@ struct PolicyReader {
         return .window(from: (from ?? 0) ?? 0, until: (until ?? 0) ?? 0)
     }
 
-    /// Reads the releases, which are listed in the policy or in a CSV file that it names.
+    /// Reads the releases from the policy, or from the policy's CSV file.
     private mutating func releases(_ part: Part?) -> [ListedRelease] {
         guard let part else { return [] }
         if case .sequence = part.node.content {
@@ -255,7 +255,8 @@ struct PolicyReader {
             func text(_ key: PolicyKey, _ example: String) -> String? {
                 fields?[key].flatMap { $0.name(&reading, example: example) }
             }
-            // Create one for each element, even with mistakes, so that the indexes are those in the file.
+            // Create an acknowledgment for each element, even with mistakes, so that the indexes are the same as in the
+            // file.
             return Acknowledgment(
                 code: text(.code, "changeover-wide") ?? "\u{0}",
                 at: text(.at, "eras/freemium/changeover") ?? "\u{0}\(element.position.line):\(element.position.column)",
@@ -286,7 +287,7 @@ struct PolicyReader {
 }
 
 extension VersionKey {
-    /// The number as Apple calls it, for messages.
+    /// Apple's name for the number, for messages.
     var inApplesWords: String {
         switch self {
         case .bundleVersion: "the build (CFBundleVersion)"
@@ -296,7 +297,7 @@ extension VersionKey {
 }
 
 extension Entitlement {
-    /// Returns the entitlement with unknown eras replaced by a known one.
+    /// Returns the entitlement with unknown eras replaced by a known era.
     fileprivate func referring(to names: Set<String>, orElse name: String) -> Entitlement {
         Entitlement(
             name: self.name, title: title, products: products,

@@ -3,7 +3,7 @@ package import TenureCore
 /// The mistakes that were found so far, with their positions.
 ///
 /// A part that can't be read is left out of the policy, and its path is remembered. Later mistakes that are only
-/// consequences of this aren't reported.
+/// consequences of the missing part aren't reported.
 package struct Reading: Sendable {
     package typealias Path = [PolicyMistake.Step]
 
@@ -17,7 +17,7 @@ package struct Reading: Sendable {
 
     /// Adds a mistake.
     ///
-    /// - Parameter path: the part that is left out because of it; nil if the part is still used.
+    /// - Parameter path: the part that is left out because of the mistake; nil if the part is still used.
     package mutating func report(
         _ message: String, at position: SourcePosition, breaking path: Path? = nil, code: String = "mistake"
     ) {
@@ -25,7 +25,7 @@ package struct Reading: Sendable {
         if let path { brokenParts.append(path) }
     }
 
-    /// Adds the mistakes of another file. If there are any, the part that names that file is left out.
+    /// Adds the mistakes of another file. If there are any, the part that refers to that file is left out.
     mutating func add(_ found: [PolicyFileMistake], breaking path: Path) {
         mistakes += found
         if !found.isEmpty { brokenParts.append(path) }
@@ -41,7 +41,7 @@ package struct Reading: Sendable {
         brokenParts.contains(path)
     }
 
-    /// Returns the mistakes without repetitions, in the order of the text, those of the main file first.
+    /// Returns the mistakes without repetitions, in the order of the text, the mistakes of the main file first.
     package func error(mainFile: String) -> PolicyFileError {
         func order(_ mistake: PolicyFileMistake) -> (Int, String, Int, Int) {
             (mistake.file == mainFile ? 0 : 1, mistake.file, mistake.line, mistake.column)
@@ -66,7 +66,7 @@ private func < (
 package struct Part: Sendable {
     package let node: DocumentNode
     package let path: Reading.Path
-    /// The position for a mistake about the whole value: that of its key, if the value is on separate lines.
+    /// The position for a mistake about the whole value: the position of its key, if the value is on separate lines.
     package let position: SourcePosition
 
     package init(root node: DocumentNode) {
@@ -161,7 +161,7 @@ package struct Fields {
                 let advice =
                     explained[entry.key]
                     ?? "`\(entry.key.shortened)` is unknown here; \(Spelling.advice(for: entry.key, among: keys))"
-                // The unknown key may be a misspelled required one, so don't also report a missing key.
+                // The unknown key may be a misspelled required key, so don't also report a missing key.
                 let meant = Spelling.nearest(to: entry.key, among: keys).map { part.path + [.key($0)] }
                 reading.report(
                     advice, at: entry.keyPosition, breaking: meant ?? part.path + [.key(entry.key)],

@@ -161,7 +161,7 @@ extension Release.Moment {
         }
     }
 
-    /// The moment as a release list writes it. Without a date, it is `undated`, for messages.
+    /// The moment as a release list writes it. A moment without a date is `undated`, for messages.
     package var text: String {
         switch self {
         case .instant(let date): date.rfc3339

@@ -26,7 +26,7 @@ package struct SignedPolicy: Sendable, Hashable {
 
     /// The `typ` in the header of signed policies.
     static let type = "tenure-policy+jwt"
-    /// The largest counter. All JSON parsers read numbers up to this one exactly.
+    /// The largest counter. All JSON parsers read numbers up to this counter exactly.
     package static let maximumCounter: Int64 = 1 << 53
 
     /// Verifies an untrusted text.

@@ -10,7 +10,7 @@ package enum SignedPolicyError: Error, Sendable, Hashable {
     case invalidPolicy(PolicyFileError)
     /// The policy has the bundle ID of another app.
     case wrongApp(found: String, wanted: String)
-    /// The policy is older than the known one.
+    /// The policy is older than the known policy.
     case older(counter: Int64, known: Int64)
     /// Another policy has the same counter.
     case sameCounter(Int64)

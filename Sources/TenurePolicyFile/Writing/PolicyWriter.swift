@@ -10,8 +10,8 @@ extension PolicyFile {
     /// Instants have milliseconds, lengths of time have seconds.
     package static func compile(_ policy: Policy) -> [UInt8] { json(policy).bytes }
 
-    /// Compiles a policy, and checks the result by reading it. Throws if it is too large, such as with a long release
-    /// list.
+    /// Compiles a policy, and checks the result by reading it. Throws if the result is too large, such as with a long
+    /// release list.
     ///
     /// - Parameter fileName: the policy's file, for mistakes.
     package static func compileChecked(_ policy: Policy, named fileName: String) throws(PolicyFileError) -> [UInt8] {

@@ -18,7 +18,8 @@ struct DateClasses {
 
     let classes: [Class]
 
-    /// The step after an inclusive end, which includes the tolerance. The App Store's dates have milliseconds.
+    /// The step from an inclusive end, which includes the tolerance, to the next date. The App Store's dates have
+    /// milliseconds.
     private static let afterward: TimeInterval = 0.001
 
     /// Collects all dates with which the policies compare a purchase date, and divides time at them.
@@ -69,7 +70,7 @@ struct DateClasses {
         let dated = classes.count - 1
         var words = runs.map { run -> String in
             let from = classes[run.lowerBound].from
-            // The last class reaches to the present, so the message names no end.
+            // The last class reaches to the present, so the message contains no end.
             let until = run.upperBound == dated - 1 ? nil : classes[run.upperBound].until
             switch (from, until) {
             case (nil, nil): return "on any known date"

@@ -43,7 +43,7 @@ struct RightsComparison: Sendable {
     enum Fate: Sendable, Hashable {
         /// The right would be denied.
         case denied
-        /// The right would end earlier. If `from` is nil, it is permanent under the old policy.
+        /// The right would end earlier. If `from` is nil, the right is permanent under the old policy.
         case shortened(from: Date?, to: Date)
         /// The right would be neither granted nor denied.
         case undetermined
@@ -52,7 +52,7 @@ struct RightsComparison: Sendable {
     /// One entitlement that all acquisitions of some classes lose.
     struct Loss: Sendable, Hashable {
         let entitlement: String
-        /// The platform of the customers; nil for receipts, which name no platform.
+        /// The platform of the customers; nil for receipts, which contain no platform.
         let platform: Platform?
         let fate: Fate
         /// The customers for the message, such as "customers who got the app on iOS, with build 37,".
@@ -63,7 +63,8 @@ struct RightsComparison: Sendable {
 
     // MARK: By how the app was acquired
 
-    /// The platforms of both policies. If there are several, also nil, for receipts, which don't name a platform.
+    /// The platforms of both policies. If there are several, the list also contains nil for receipts, which contain no
+    /// platform.
     private var platforms: [Platform?] {
         let named = Platform.allCases.filter { platform in
             [old, new].contains { $0.timelines.known.contains { $0.platform == platform } }
@@ -77,7 +78,7 @@ struct RightsComparison: Sendable {
         let versions = VersionClasses(timelines: timelines, platform: platform, existing: numbers(on: platform))
         let dates = DateClasses(timelines: timelines, policies: [old, new], now: now)
         guard !versions.classes.isEmpty else { return [] }
-        // For each lost right: the classes of versions, with the classes of dates of each.
+        // For each lost right, the classes of versions, each with its classes of dates.
         var cells: [Key: [Int: Set<Int>]] = [:]
         var order: [Key] = []
         for version in versions.classes.indices {
@@ -121,7 +122,7 @@ struct RightsComparison: Sendable {
     /// Returns the builds or versions of all releases on a platform; nil if there is no list.
     private func numbers(on platform: Platform?) -> Set<AppVersion>? {
         guard let platform else {
-            // A receipt may be from any platform, so there must be a list for each.
+            // A receipt may be from any platform, so there must be a list for each platform.
             let possible = platforms.compactMap { $0 }.map { numbers(on: $0) }
             return possible.contains(nil) ? nil : possible.compactMap { $0 }.reduce(into: []) { $0.formUnion($1) }
         }

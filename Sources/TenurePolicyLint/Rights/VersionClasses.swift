@@ -9,20 +9,20 @@ struct VersionClasses {
     struct Class {
         /// The example; nil for the class of an unknown version.
         let representative: AppVersion?
-        /// The indexes in `points` of the versions that belong to it.
+        /// The indexes in `points` of the versions that belong to the class.
         var points: [Int]
     }
 
     private(set) var classes: [Class] = []
-    /// The points in ascending order. If all existing releases are known, these are their versions. Otherwise they are
-    /// the versions in the policies, the gap above each of them, and the gap that begins with zero.
+    /// The points in ascending order. If all existing releases are known, the points are their versions. Otherwise the
+    /// points are the versions in the policies, the gap above each version, and the gap that begins with zero.
     private let points: [Point]
     /// Whether a release list limits the versions that exist.
     private let hasList: Bool
     /// What the App Store calls a version on the platform: `build`, `version` or, for receipts, `number`.
     private let noun: String
 
-    /// One version in a policy or a release list, or a *gap*: all versions between two neighbors of those.
+    /// One version in a policy or a release list, or a *gap*: all versions between two neighboring points.
     private struct Point {
         /// The version with which this point is tested.
         let version: AppVersion
@@ -31,8 +31,8 @@ struct VersionClasses {
         let isGap: Bool
     }
 
-    /// Collects the versions of the releases, or without a list those that the policies name. Groups those that prove the
-    /// same.
+    /// Collects the versions of the releases or, if there is no list, the versions in the policies. Groups versions
+    /// that prove the same.
     ///
     /// - Parameter existing: the builds or versions of all releases; nil if there is no list.
     init(timelines: [Timeline], platform: Platform?, existing: Set<AppVersion>? = nil) {
@@ -118,7 +118,7 @@ struct VersionClasses {
 }
 
 extension [Int] {
-    /// The sorted numbers as ranges of adjacent ones.
+    /// The sorted numbers as ranges of adjacent numbers.
     var runs: [ClosedRange<Int>] {
         reduce(into: []) { runs, number in
             if let last = runs.last, last.upperBound + 1 == number {

@@ -1,8 +1,8 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Reports a `whileUndetermined` that allows for less than a day. That has nearly the effect of a denial: the App Store
-/// may not respond in that time, and the device may stay offline.
+/// Finds a `whileUndetermined` that allows for less than a day. Such a short time has nearly the effect of a denial:
+/// the App Store may not respond in that time, and the device may stay offline.
 extension LintRule {
     /// The shortest time in which a customer without a connection can be expected to come back online.
     private static let minimumAllowance: Double = 24 * 3600

@@ -1,7 +1,7 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Reports a boundary at or below 1. If all releases were build 1, no customer is below such a boundary, so no customer
+/// Finds a boundary at or below 1. If all releases were build 1, no customer is below such a boundary, so no customer
 /// is recognized as an owner.
 extension LintRule {
     static let boundaryAtFirstBuild = LintRule(

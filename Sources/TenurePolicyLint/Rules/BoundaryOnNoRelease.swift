@@ -1,7 +1,7 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Reports a boundary with a number that no release has, such as a build that was planned but rejected in review. If
+/// Finds a boundary with a number that no release has, such as a build that was planned but rejected in review. If
 /// numbers always increase, the boundary still separates the releases before and after it. But if the policy decides by
 /// its release list, the boundary has no date.
 extension LintRule {
@@ -12,7 +12,7 @@ extension LintRule {
         fix: "Write the number of the era's first release, or add that release to the list.",
         needs: .releases
     ) { subject, report in
-        // Skip platforms that inherit the boundary: their list needn't have that release.
+        // Skip platforms that inherit the boundary: the list of such a platform needn't have that release.
         for change in subject.writtenChanges {
             let releases = change.platform.listed
             guard let version = change.version, !releases.isEmpty,
@@ -25,7 +25,7 @@ extension LintRule {
             let numbers = releases.compactMap(\.originalAppVersion)
             let below = numbers.filter { $0 < version }.max().map { "\($0)" } ?? "none"
             let above = numbers.filter { $0 > version }.min().map { "\($0)" } ?? "none"
-            // Don't suggest a release that was sold for the beginning of a free era.
+            // For the beginning of a free era, don't suggest a release that was sold.
             let begun = releases.filter { $0.model == nil || $0.model == change.after.model }
             let first = begun.compactMap(\.originalAppVersion).filter { $0 > version }.min().map { "\($0)" } ?? above
             let key = change.platform.key.rawValue
@@ -33,7 +33,7 @@ extension LintRule {
             let what =
                 "`\(change.after.name.shortened)` begins on \(platform) with \(key) \(version), which no release in the list has (below it \(below), above it \(above))"
             let lacksDate = change.platform.decidesByList && change.date == nil
-            // The number may be that of a planned release, which isn't in a list of past ones.
+            // The number may belong to a planned release, which isn't in a list of past releases.
             let isPlanned = above == "none" && change.date.map { $0 > subject.now } ?? false
             report.add(
                 at: change.path + [.key(key)], severity: lacksDate ? .error : isPlanned ? .note : .warning,

@@ -3,8 +3,9 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// Reports a boundary with an instant that the order of the policy's list contradicts. The release began at the
-/// boundary's instant if the list has it without a date (rule A5), and its place in the list says something else.
+/// Finds a boundary with an instant that the order of the policy's list contradicts. If the list has the boundary's
+/// release without a date, the release began at the boundary's instant (rule A5). But the place of the release in the
+/// list says something else.
 extension LintRule {
     static let boundaryOutOfOrder = LintRule(
         "boundary-out-of-order", .error, "an instant that the place of the undated release in the list excludes",
@@ -17,7 +18,7 @@ extension LintRule {
             let releases = subject.draft.releases.map(\.release).filter {
                 $0.platform == change.platform.platform
             }
-            // Other rows of the version don't begin the era if an earlier one does.
+            // If an earlier row of the version begins the era, other rows of the version don't.
             guard let place = releases.firstIndex(where: { $0.originalAppVersion == version }),
                 releases[place].releasedAt == .undated
             else { continue }

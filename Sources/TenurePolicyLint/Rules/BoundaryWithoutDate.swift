@@ -2,9 +2,9 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// Reports a boundary without a date. In the sandbox, the version is always the same, so tests can't show that a
-/// boundary is wrong. With a date in addition to the version, a wrong boundary leads to a contradiction, which is
-/// noticed. Receipts signed before June 20, 2013 have no version at all.
+/// Finds a boundary without a date. In the sandbox, the version is always the same, so tests can't show that a boundary
+/// is wrong. With a date in addition to the version, a wrong boundary leads to a contradiction, which a rehearsal
+/// finds. Receipts signed before June 20, 2013 have no version at all.
 extension LintRule {
     static let boundaryWithoutDate = LintRule(
         "boundary-without-date", .warning, "a boundary without an instant",

@@ -1,7 +1,7 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Reports a boundary by build in a policy with `buildNumbers: restarted`, in which builds are never compared.
+/// Finds a boundary by build in a policy with `buildNumbers: restarted`, in which builds are never compared.
 extension LintRule {
     static let buildNeverUsed = LintRule(
         "build-never-used", .error, "a boundary by build under `buildNumbers: restarted` without a release list",

@@ -3,8 +3,8 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// Reports a release of a later era with a build at or below the last paid one. Everyone who installs it counts as a
-/// buyer permanently, because the original build never changes.
+/// Finds a release of a later era with a build at or below the last paid build. Everyone who installs this release is
+/// treated as a buyer permanently, because the original build never changes.
 extension LintRule {
     static let buildNotAbovePaid = LintRule(
         "build-not-above-paid", .error, "a release of a later era with a number below one of an earlier era",
@@ -29,7 +29,7 @@ extension LintRule {
                 if highest[era]?.originalAppVersion.map({ $0 < number }) ?? true { highest[era] = listed.release }
             }
 
-            // Reports a release of an era with a number below the one of an earlier era.
+            // Reports a release of an era if its number is below the number of a release in an earlier era.
             func addFinding(_ listed: ListedRelease, _ era: Int, after last: Release, of lastEra: Int) {
                 let build = platform.name(of: listed.release)
                 let sale = platform.sale(of: listed.release)

@@ -1,7 +1,7 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Reports a number that releases of two eras have. In some apps, all releases are build 1, and in others, builds
+/// Finds a number that belongs to releases of two eras. In some apps, all releases are build 1, and in others, builds
 /// restart with each version.
 extension LintRule {
     static let buildReused = LintRule(

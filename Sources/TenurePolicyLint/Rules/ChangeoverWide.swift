@@ -3,7 +3,7 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// Reports a changeover window of more than two weeks. Everyone who gets the app in the window is treated as an owner,
+/// Finds a changeover window of more than two weeks. Everyone who gets the app in the window is treated as an owner,
 /// so a long window gives the app away.
 extension LintRule {
     /// The longest window that isn't reported, in seconds.

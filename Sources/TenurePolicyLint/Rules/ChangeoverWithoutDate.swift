@@ -1,7 +1,7 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Reports a changeover window for a beginning without a date, which therefore has no effect.
+/// Finds a changeover window for a beginning without a date, which therefore has no effect.
 extension LintRule {
     static let changeoverWithoutDate = LintRule(
         "changeover-without-date", .warning, "a changeover window without an instant",

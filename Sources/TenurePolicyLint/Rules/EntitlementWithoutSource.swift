@@ -1,7 +1,7 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Reports an entitlement that neither products nor eras grant.
+/// Finds an entitlement that neither products nor eras grant.
 extension LintRule {
     static let entitlementWithoutSource = LintRule(
         "entitlement-without-source", .error, "an entitlement that nothing can grant",

@@ -2,9 +2,12 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// Reports an era that ends where it begins, that can't be separated from the next one (same version, no date), or that
-/// is before the first era on all platforms. For example, the middle of three eras has the same beginning as the last
-/// one.
+/// Finds an era to which no customer can belong:
+/// - The era ends where it begins.
+/// - The era can't be separated from the next era: both have the same version, and there is no date.
+/// - The era is before the first era on all platforms.
+///
+/// For example, the middle of three eras has the same beginning as the last era.
 extension LintRule {
     static let eraNeverApplies = LintRule(
         "era-never-applies", .warning, "an era that can have no customers, or can't be separated from the next one",
@@ -35,7 +38,7 @@ extension LintRule {
                 }
             }
         }
-        // The era is before the first one on all platforms.
+        // The era is before the first era on all platforms.
         for index in subject.eras.indices {
             let isAnywhere = subject.platforms.contains { $0.timeline.eras.contains(index) }
             guard !subject.platforms.isEmpty, !isAnywhere else { continue }

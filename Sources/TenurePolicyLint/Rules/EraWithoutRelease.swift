@@ -1,7 +1,7 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Reports an era that has begun, but has no release in the policy's release list, such as if the list wasn't
+/// Finds an era that has begun, but has no release in the policy's release list, for example because the list wasn't
 /// continued.
 extension LintRule {
     static let eraWithoutRelease = LintRule(

@@ -3,7 +3,7 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// Reports changeover windows that overlap. For example, if a short era has long windows around both of its ends, its
+/// Finds changeover windows that overlap. For example, if a short era has long windows around both of its ends, its
 /// customers may belong to three eras.
 extension LintRule {
     static let erasOverlap = LintRule(

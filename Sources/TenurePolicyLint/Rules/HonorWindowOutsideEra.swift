@@ -3,7 +3,7 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// Reports an honor with dates outside its era, so that no customer can get it.
+/// Finds an honor with dates outside its era, so that no customer can get it.
 extension LintRule {
     static let honorWindowOutsideEra = LintRule(
         "honor-window-outside-era", .error,

@@ -2,7 +2,7 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// Reports an honor for an era in which the app was free. The author may have swapped two eras.
+/// Finds an honor for an era in which the app was free. The author may have swapped two eras.
 extension LintRule {
     static let honoredEraFree = LintRule(
         "honored-era-free", .warning, "an honor for an era in which the app was free",

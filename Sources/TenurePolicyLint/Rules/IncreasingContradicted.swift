@@ -1,7 +1,7 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Reports `buildNumbers: increasing` if the release list has a number that is lower than an earlier one. On iOS,
+/// Finds `buildNumbers: increasing` if the release list has a number that is lower than an earlier number. On iOS,
 /// builds often restart with each version.
 extension LintRule {
     static let increasingContradicted = LintRule(

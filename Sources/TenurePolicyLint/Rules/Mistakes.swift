@@ -8,14 +8,15 @@ extension LintRule {
         rationale: "If a part of the file were guessed, that guess would decide what customers have.",
         fix: "Do what the message says; Docs/policy-file.md has every key.")
 
-    /// Reports an acknowledgment without its finding, because it would hide a later finding at the same place.
+    /// Finds an acknowledgment without its finding. Such an acknowledgment would hide a later finding at the same
+    /// place.
     static let acknowledgmentWithoutFinding = LintRule(
         "acknowledgment-without-finding", .error, "an acknowledgment of a finding that doesn't exist",
         rationale:
             "A list of exceptions that is never cleaned up grows until it hides the finding that matters.",
         fix: "Remove it, or correct its `at`; mistakes can't be acknowledged.")
 
-    /// Reports a version that isn't made of numbers. Versions are compared as numbers. A well-known tutorial compared
+    /// Finds a version that isn't made of numbers. Versions are compared as numbers. A well-known tutorial compared
     /// `"2"` with `"13"` as texts, and locked out early buyers.
     static let malformedVersion = LintRule(
         "malformed-version", .error, "a build or version that only a comparison of texts could order, such as `2.0b`",
@@ -23,8 +24,8 @@ extension LintRule {
             "Versions compared as texts put 13 before 2: an app that did so locked its owners out on the day of the change.",
         fix: "Write numbers separated by periods, as the App Store reports them.")
 
-    /// The reader reports eras that aren't listed oldest first. The check reports the beginning of an era before the one
-    /// that is the first on its platform by rule A8: such a policy is valid, but nothing uses that beginning.
+    /// The reader of the file reports eras that aren't listed oldest first. This check finds a beginning of an era that
+    /// comes before the first era on the platform (rule A8). Such a policy is valid, but the beginning has no effect.
     static let erasBackwards = LintRule(
         "eras-backwards", .error, "an era that begins before the one that it follows",
         rationale:
@@ -48,11 +49,11 @@ extension LintRule {
         }
     }
 
-    /// Reports a missing `buildNumbers`. iOS reports only the build, and some tools restart builds with each version.
-    /// So Tenure can't guess whether builds can be compared.
+    /// Finds a missing `buildNumbers`. iOS reports only the build, and some tools restart builds with each version. So
+    /// Tenure can't guess whether builds can be compared.
     static let buildNumbersUnsaid = LintRule(
         "build-numbers-unsaid", .error, "an iOS-like platform without a release list and without `buildNumbers`",
         rationale:
-            "Build numbers may begin again with each version. Where they did, a boundary by build gives the app to new customers, or takes it from owners.",
+            "In some apps, build numbers restart with each version. There, a boundary by build treats new customers as owners, or owners as new customers.",
         fix: "Write `buildNumbers: increasing` or `restarted`, or add a release list.")
 }

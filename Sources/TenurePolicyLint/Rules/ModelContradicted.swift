@@ -1,8 +1,7 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Reports releases with a price model in the list that differs from that of their era. Either the list or the era is
-/// wrong.
+/// Finds releases with another price model in the list than their era has. Either the list or the era is wrong.
 extension LintRule {
     static let modelContradicted = LintRule(
         "model-contradicted", .error, "a release with another price model than its era",
@@ -17,7 +16,7 @@ extension LintRule {
                 let numbers = group.numbers
                 let builds = "\(key)\(numbers.count == 1 ? "" : "s") \(inWords(numbers))"
                 let era = subject.name(group.era)
-                // An era that was entered too early by its date ended too late.
+                // If the date puts a free release into a paid era, the next free era may begin too late.
                 let moved = group.isByDate && group.model == .free ? subject.misplacedEra(group) : group.era
                 let consequence =
                     group.given.isEmpty

@@ -1,7 +1,7 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Reports a missing Apple ID. With it, artifacts are also compared by this ID.
+/// Finds a missing Apple ID. If the policy has an Apple ID, artifacts are also compared by this ID.
 extension LintRule {
     static let noAppleID = LintRule(
         "no-apple-id", .note, "an app without its Apple ID",

@@ -1,8 +1,8 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Reports a release of an earlier era at or above the boundary of the next era. For example, the boundary is the build
-/// with which development of the free version began, and a paid update came out after it.
+/// Finds a release of an earlier era at or above the boundary of the next era. For example, the boundary is the build
+/// with which development of the free version began, and a paid update came out after that build.
 extension LintRule {
     static let paidBuildBeyondBoundary = LintRule(
         "paid-build-beyond-boundary", .warning, "a release of an earlier era at or above the boundary of the next",
@@ -17,7 +17,8 @@ extension LintRule {
             for listed in platform.releases {
                 guard let number = listed.release.originalAppVersion, let era = platform.era(of: listed.release),
                     era < change.index, number >= boundary,
-                    // `paid-build-unhonored` reports what the list says was paid, `model-contradicted` what was free.
+                    // Other rules report releases with a model in the list: `paid-build-unhonored` if it is paid,
+                    // `model-contradicted` if it is free.
                     listed.release.model != .paid,
                     listed.release.model != .free || subject.eras[era].model == .free,
                     platform.timeline.changeover(at: listed.release.releasedAt.sortingDate).isEmpty,

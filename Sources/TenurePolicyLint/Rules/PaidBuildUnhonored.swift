@@ -1,10 +1,10 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Reports builds that were sold for a price, but belong to an era that gives their buyers nothing.
+/// Finds builds that were sold for a price, but belong to an era that gives their buyers nothing.
 ///
 /// The release list has the price model of each release. The era is determined by the version alone, as for customers
-/// without a known purchase date. If the version proves nothing, it is determined by the date.
+/// without a known purchase date. If the version proves nothing, the era is determined by the date.
 extension LintRule {
     static let paidBuildUnhonored = LintRule(
         "paid-build-unhonored", .error,

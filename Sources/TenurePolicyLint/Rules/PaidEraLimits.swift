@@ -9,7 +9,8 @@ extension LintSubject {
     /// honored dates, and the time after the end, if every honor ends.
     ///
     /// - Parameters:
-    ///   - honoring: the sold entitlements that honor the era; if none is sold, all that honor it.
+    ///   - honoring: the sold entitlements that honor the era; if no entitlement is sold, all entitlements that honor
+    ///     it.
     ///   - isAllThatIsSold: whether every sold entitlement honors the era.
     func reportLimits(
         of honoring: [Entitlement], in era: Int, isAllThatIsSold: Bool, to report: inout LintReport
@@ -45,8 +46,9 @@ extension LintSubject {
             "honor \(name(era)) without an end; if you intend the end, add this finding to `acknowledge`")
     }
 
-    /// Returns the purchase dates of an era that none of its honors includes, as text for the message, and whether
-    /// customers certainly bought then. Without a release list, the app may not have been out before the first honored date.
+    /// Returns the purchase dates of an era that no honor of the era includes, as text for the message, and whether
+    /// customers certainly bought on these dates. Without a release list, the app may not have been out before the
+    /// first honored date.
     ///
     /// - Parameter soldSince: a date from which the app was sold, if the policy proves one.
     private func unhonoredDates(
@@ -60,7 +62,7 @@ extension LintSubject {
         for platform in platforms where platform.timeline.eras.contains(era) {
             let sale = platform.timeline.sale(of: era)
             let isFirst = era == platform.timeline.firstEra
-            // Without an instant, the honor's own dates may be the era's.
+            // If the era's beginning has no instant, the limits of the honor may be the limits of the era.
             guard isFirst || sale.begin != .distantPast && platform.timeline.beginnings[era]?.date != nil else {
                 continue
             }

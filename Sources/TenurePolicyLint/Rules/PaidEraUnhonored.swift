@@ -1,8 +1,8 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Reports a paid era that no entitlement honors, so that its buyers are locked out. Also reports each sold entitlement
-/// that doesn't honor it, and honors with limits that leave out buyers (`PaidEraLimits.swift`).
+/// Finds a paid era that no entitlement honors, so that its buyers are locked out. Also finds each sold entitlement
+/// that doesn't honor the era, and honors with limits that leave out buyers (`PaidEraLimits.swift`).
 extension LintRule {
     static let paidEraUnhonored = LintRule(
         "paid-era-unhonored", .error, "a paid era with buyers who must buy again what they paid for",

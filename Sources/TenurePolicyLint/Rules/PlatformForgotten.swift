@@ -1,7 +1,7 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Reports a platform for which an era has no beginning, although another era or the release list has the platform.
+/// Finds a platform for which an era has no beginning, although another era or the release list has the platform.
 extension LintRule {
     static let platformForgotten = LintRule(
         "platform-forgotten", .error, "a platform that an era doesn't mention",

@@ -1,7 +1,7 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Reports a product that grants only entitlements that all customers already have.
+/// Finds a product that grants only entitlements that all customers already have.
 extension LintRule {
     static let productGivesNothing = LintRule(
         "product-gives-nothing", .warning, "a product with only entitlements that all customers have anyway",

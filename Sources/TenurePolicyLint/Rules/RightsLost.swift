@@ -43,7 +43,7 @@ extension LintRule {
         }
     }
 
-    /// Reports changed settings that affect decisions of all entitlements.
+    /// Finds changed settings that affect decisions of all entitlements.
     static let settingsEdited = LintRule(
         "settings-edited", .note,
         "compared with the previous policy: another `inDoubt`, `whileUndetermined` or `testEnvironments`",
@@ -78,8 +78,8 @@ extension LintRule {
         }
     }
 
-    /// Reports another app. Artifacts of the old app aren't accepted for the new one, so its customers would have to
-    /// pay again.
+    /// Finds a policy for another app. Artifacts of the old app aren't accepted for the new app, so customers of the
+    /// old app would have to pay again.
     static let appChanged = LintRule(
         "app-changed", .error, "compared with the previous policy: another app",
         rationale:

@@ -3,7 +3,7 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// Reports a release that was still on sale after the next era had begun, if its version gives entitlements that the
+/// Finds a release that was still on sale after the next era had begun, if its version gives entitlements that the
 /// date doesn't.
 extension LintRule {
     static let soldAcrossChange = LintRule(

@@ -1,12 +1,12 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Reports `testEnvironments: owner`. With it, no tester sees what a new customer sees.
+/// Finds `testEnvironments: owner`. With this setting, no tester sees what a new customer sees.
 extension LintRule {
     static let testersAreOwners = LintRule(
         "testers-are-owners", .note, "`testEnvironments: owner`",
         rationale:
-            "Everything passed in TestFlight, where every tester looked like an owner. Not even App Review had seen what a new customer sees.",
+            "Every test in TestFlight passed, because every tester had the rights of an owner. Neither testers nor App Review had seen what a new customer sees.",
         fix: "Write `newCustomer`, and test owners with cases or personas."
     ) { subject, report in
         guard subject.policy?.testEnvironments == .owner else { return }

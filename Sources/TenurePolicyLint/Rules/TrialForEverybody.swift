@@ -1,7 +1,7 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Reports a trial of an entitlement that all customers already have.
+/// Finds a trial of an entitlement that all customers already have.
 extension LintRule {
     static let trialForEverybody = LintRule(
         "trial-for-everybody", .warning, "a trial of an entitlement that everyone has",

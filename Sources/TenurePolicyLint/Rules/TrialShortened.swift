@@ -1,7 +1,7 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Reports a trial that is shorter than in the previous policy, counted differently, or removed.
+/// Finds a trial that is shorter than in the previous policy, counted differently, or removed.
 extension LintRule {
     static let trialShortened = LintRule(
         "trial-shortened", .warning,

@@ -1,7 +1,7 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Reports `whileUndetermined: deny`. With it, an owner who is offline at the first launch is locked out.
+/// Finds `whileUndetermined: deny`. With this setting, an owner who is offline at the first launch is locked out.
 extension LintRule {
     static let undeterminedDenies = LintRule(
         "undetermined-denies", .note, "`whileUndetermined: deny`",

@@ -1,7 +1,7 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Reports a marketing version as the boundary on iOS, where `originalAppVersion` is the build. Tests don't show this
+/// Finds a marketing version as the boundary on iOS, where `originalAppVersion` is the build. Tests don't reveal this
 /// mistake, because all test environments report an invented version.
 extension LintRule {
     static let versionForBuild = LintRule(
@@ -36,7 +36,7 @@ extension LintRule {
 }
 
 extension AppVersion {
-    /// Whether it is one digit above 1, as in Apple's sample, which compares the major version.
+    /// Whether the version is one digit above 1, as in Apple's sample, which compares the major version.
     fileprivate var isMajor: Bool { description.count == 1 && ("2"..."9").contains(description) }
 }
 

@@ -25,7 +25,7 @@ package struct Answer: Sendable, Hashable {
     /// The reason in reports: a code of `Reason`, or `notInPolicy`.
     package var reasonName: String { reason.name }
 
-    /// Whether only a promise grants it.
+    /// Whether only a promise grants the right.
     var isPromised: Bool { outcome == .granted && reason == .promise }
 }
 

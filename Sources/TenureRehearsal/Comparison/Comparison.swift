@@ -7,7 +7,7 @@ package import TenureCore
 /// any order.
 package struct Comparison: Sendable {
     package let new: Policy
-    /// The earlier policy. Without one, no customer gains or loses.
+    /// The earlier policy; nil if there is no earlier policy, so that no customer gains or loses anything.
     let old: Policy?
     /// The date of all decisions.
     package let instant: Date
@@ -25,12 +25,13 @@ package struct Comparison: Sendable {
         entitlements = names + (old?.entitlements.map(\.name) ?? []).filter { !names.contains($0) }
     }
 
-    /// Returns one effect for each entitlement, in the order of `entitlements`, then one for each that only a promise
-    /// names.
+    /// Returns one effect for each entitlement, in the order of `entitlements`, then one effect for each entitlement
+    /// that only a promise has.
     ///
     /// - Parameters:
     ///   - promises: the promises that apply today.
-    ///   - kept: the promises that would apply under the new policy. They are the same, unless publishing it ends some.
+    ///   - kept: the promises that would apply under the new policy. They are the same as `promises`, unless publishing
+    ///     the new policy ends some of them.
     func effects(
         on evidence: Evidence, promises: [Promise] = [], keeping kept: [Promise]? = nil
     ) -> [Effect] {
@@ -40,7 +41,7 @@ package struct Comparison: Sendable {
         }
         let before = decide(evidence, promises: promises, under: old, at: instant)
         var names = entitlements
-        // Entitlements that are only in promises come after those of the policies.
+        // Entitlements that are only in promises come after the entitlements of the policies.
         if after.count > new.entitlements.count || before.count > old.entitlements.count {
             names += Set((after + before).map(\.entitlement)).subtracting(entitlements).sorted()
         }

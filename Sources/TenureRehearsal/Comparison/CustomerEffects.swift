@@ -4,8 +4,9 @@ package import TenureCore
 ///
 /// Every rehearsal uses the same function. So a file, a database and a publication give the same numbers.
 package struct CustomerEffects: Sendable, Hashable {
-    /// The effects of the policies as written. A promise is used only if the old policy doesn't grant the right itself.
-    /// Without that promise, the new policy would seem to end a right that an earlier version had already ended.
+    /// The effects if the promises of rights that the old policy grants itself end. Promises of other rights come from
+    /// earlier versions of the policy, and are kept. If they ended too, the new policy would seem to end a right that
+    /// an earlier version had already ended.
     package let written: [Effect]
     /// The effects if every promise is kept.
     package let kept: [Effect]
@@ -41,10 +42,10 @@ extension Comparison {
             let effects = effects(on: evidence, promises: promises + restored)
             return (effects, effects)
         }
-        // The new policy decides without the promises that apply today.
+        // Decide under the new policy without the promises that apply today.
         let withoutPromises = effects(on: evidence, promises: promises, keeping: restored)
-        // A promise matters only if the customer would otherwise lose something. Nearly all customers don't, so return
-        // early.
+        // Promises matter only if the customer would otherwise lose something. Nearly all customers lose nothing, so
+        // return early.
         guard !promises.isEmpty, withoutPromises.contains(where: { $0.change == .loses }) else {
             return (withoutPromises, withoutPromises)
         }

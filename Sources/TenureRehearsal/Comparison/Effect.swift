@@ -7,22 +7,23 @@ package struct Effect: Sendable, Hashable {
     package let entitlement: String
     /// The answer under the new policy.
     package let now: Answer
-    /// The answer under the old policy; nil without one.
+    /// The answer under the old policy; nil if there is no old policy.
     package let before: Answer?
     /// The product that granted a lost right, if the entitlement no longer lists it.
     var removedProduct: String?
 
-    /// The difference between the two answers; nil without an old policy.
+    /// The difference between the two answers; nil if there is no old policy.
     package var change: Change? { before.map { Change(from: $0, to: now) } }
 }
 
-/// How the answer under the new policy differs from that under the old one. A right that becomes undetermined is lost.
+/// How the answer under the new policy differs from the answer under the old policy. A right that becomes undetermined
+/// is lost.
 package enum Change: String, Sendable, Hashable, CaseIterable {
     /// Granted now and not before, or granted for longer.
     case gains
     /// Granted before and not now, or not for as long.
     case loses
-    /// Denied instead of undetermined, or the reverse. Neither is a gain or a loss.
+    /// Denied instead of undetermined, or the reverse. This is neither a gain nor a loss.
     case changesOutcome
     /// The same outcome for another reason.
     case changesReason

@@ -40,7 +40,7 @@ struct BatchReading: Sendable {
             SpillRecord(
                 name,
                 .entry(.init(exportedID: entry.exportedID, weaker: weaker, facts: entry.facts.encoded[...]))))
-        // Add an alias from each weaker name to the strongest one. A second name of the same kind needs none.
+        // Add an alias from each weaker name to the strongest name. A second name of the same kind needs no alias.
         for other in entry.names.dropFirst() where other.kind < name.kind { append(SpillRecord(other, .alias(name))) }
     }
 
@@ -49,7 +49,7 @@ struct BatchReading: Sendable {
         ends.append((SpillFolder.bucket(of: record.name, at: GatheringStage(of: record.name.kind)), records.count))
     }
 
-    /// Passes each encoded record and its bucket.
+    /// Passes each encoded record and its bucket to `body`.
     func forEachRecord(_ body: (ArraySlice<UInt8>, Int) throws(RehearsalError) -> Void) throws(RehearsalError) {
         var start = 0
         for (bucket, end) in ends {
@@ -77,8 +77,8 @@ package struct InputCounts: Sendable, Hashable {
     private(set) var usableLines = 0
     /// Lines with valid and rejected artifacts.
     private(set) var partlyRejectedLines = 0
-    /// Lines without a valid artifact, by the code of the line's fault. A line without one has the code of its first
-    /// rejected artifact.
+    /// Lines without a valid artifact, by the code of the line's fault. A line that is only rejected for its artifacts
+    /// has the code of its first rejected artifact.
     private(set) var rejectedLines: [String: Int] = [:]
     /// Rejected artifacts in lines with other valid artifacts, by reason.
     private(set) var rejectedArtifacts: [String: Int] = [:]

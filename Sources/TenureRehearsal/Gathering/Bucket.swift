@@ -2,7 +2,7 @@ import TenureCore
 import TenureStore
 
 /// The entries in one bucket, grouped by name. If the name of an entry is an alias of a stronger name, the entry moves
-/// to the bucket of that name. The others are complete customers.
+/// to the bucket of the stronger name. The other groups are complete customers.
 struct Bucket {
     private let stage: GatheringStage
     /// The facts of all entries with the same name.

@@ -1,13 +1,14 @@
 import TenureCore
 import TenureStore
 
-/// All facts from the lines of one customer. They stay encoded to save time, because most customers have only one line.
+/// All facts from the lines of one customer. The facts stay encoded to save time, because most customers have only one
+/// line.
 struct CustomerGroup {
     /// The smallest exported `id` of the customer's lines.
     private(set) var exportedID: String?
     /// The encoded facts of the customer's lines.
     private var parts: [[UInt8]] = []
-    /// The number of parts at which they are decoded and joined into one.
+    /// The number of parts at which all parts are decoded and joined into one part.
     private var joinAt = 32
 
     mutating func add(_ entry: SpillRecord.Entry) {

@@ -5,7 +5,7 @@ import Foundation
 /// The lines of one customer may be anywhere in the input, but their records are all in one bucket. A bucket always
 /// fits into memory.
 final class SpillFolder {
-    /// The number of buckets. With 10 million customers, each has 20,000.
+    /// The number of buckets. With 10 million customers, each bucket has 20,000 customers.
     static let bucketCount = 512
     /// The size in bytes at which a bucket's buffer is appended to its file.
     private static let bufferSize = 16 * 1024
@@ -85,9 +85,9 @@ final class SpillFolder {
 
 /// The records of one bucket.
 struct BucketContents: Sendable {
-    /// The path of the file with the earlier records; nil if all are in `tail`.
+    /// The path of the file with the earlier records; nil if all records are in `tail`.
     let file: String?
-    /// The records that came after those in the file.
+    /// The records that came after the records in the file.
     let tail: [UInt8]
     /// Whether the bucket's file can be deleted after reading.
     let isTaken: Bool

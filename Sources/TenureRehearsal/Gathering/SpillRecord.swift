@@ -1,12 +1,12 @@
 /// The part of a line that a bucket stores until all lines are read: an entry under a customer's strongest name, or an
-/// alias from a weaker name to a stronger one.
+/// alias from a weaker name to a stronger name.
 ///
-/// It is encoded as the length of the rest (4 bytes), the kind (0: an entry, 1: an alias, 2: an entry with a weaker
-/// name), the names and the content. Invalid records, which only a damaged disk can cause, are skipped.
+/// Its encoding is the length of the rest (4 bytes), the kind (0: an entry, 1: an alias, 2: an entry with a weaker
+/// name), the names and the content. Invalid encodings, which only a damaged disk can cause, are skipped.
 struct SpillRecord {
     /// The facts that lines of one customer prove.
     struct Entry {
-        /// The `id` in the line; nil without one.
+        /// The `id` in the line; nil if the line has no `id`.
         let exportedID: String?
         /// For an entry under an `id`: the name of the entry without this `id`.
         let weaker: CustomerName?
@@ -43,7 +43,8 @@ struct SpillRecord {
         for index in 0..<4 { bytes[start + index] = UInt8(truncatingIfNeeded: length >> (8 * UInt32(index))) }
     }
 
-    /// Reads the entry or alias at `position`, and moves `position` to the next one; nil at the end, or if it is invalid.
+    /// Reads the entry or alias at `position`, and moves `position` to the next one. Nil at the end, or if the encoding
+    /// is invalid.
     init?(_ bytes: [UInt8], at position: inout Int) {
         guard let length = Self.length(of: bytes, at: position), position + 4 + length <= bytes.count else {
             return nil
@@ -71,7 +72,8 @@ struct SpillRecord {
         self.content = content
     }
 
-    /// Returns the length of an encoded record without the four bytes of the length; nil if these are incomplete.
+    /// Returns the length of an encoded record without its first four bytes, which contain the length; nil if these
+    /// four bytes are incomplete.
     static func length(of bytes: [UInt8], at position: Int) -> Int? {
         guard position + 4 <= bytes.count else { return nil }
         return (0..<4).reduce(0) { $0 | Int(bytes[position + $1]) << (8 * $1) }

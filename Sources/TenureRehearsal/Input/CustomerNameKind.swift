@@ -1,7 +1,7 @@
 /// The kinds of names by which the lines of one customer are recognized, the weakest first.
 ///
 /// The strongest name in a customer's lines identifies the customer. A line that has only a weaker name belongs to the
-/// customer with the strongest name that any line has together with the weaker one. If there are several such
+/// customer with the strongest name that any line has together with the weaker name. If there are several such
 /// customers, the weaker name is ignored. Only an exported `id` joins several accounts (`AccountJoins`).
 enum CustomerNameKind: UInt8, Sendable, Comparable, CaseIterable {
     /// The digest of the artifact, so that a repeated artifact is counted only once.

@@ -8,16 +8,16 @@ import TenureStore
 struct Entry {
     /// The names, the strongest first; never empty.
     let names: [CustomerName]
-    /// The `id` in the line; nil without one.
+    /// The `id` in the line; nil if the line has no `id`.
     let exportedID: String?
     let facts: CustomerFacts
 }
 
-/// Collects the verified artifacts of one line.
+/// Collects the verified artifacts of one line, and makes the line's entry from them.
 struct EntryDraft {
     private let exportedID: String?
     private let purchasesAreComplete: Bool
-    /// The environment of the line's valid artifacts; nil before the first.
+    /// The environment of the line's valid artifacts; nil until the first valid artifact is added.
     private var environment: AppStoreEnvironment?
     private var proofs: [AppProof] = []
     private var purchases: [Purchase] = []
@@ -29,7 +29,7 @@ struct EntryDraft {
         let kind: CustomerNameKind
         let text: String
 
-        /// The strongest kind first, then by text. So the order of artifacts in the line doesn't matter.
+        /// Sorts the strongest kind first, then by text. So the order of artifacts in the line doesn't matter.
         func precedes(_ other: Name) -> Bool {
             kind != other.kind ? kind > other.kind : text < other.text
         }
@@ -84,7 +84,7 @@ struct EntryDraft {
         return nil
     }
 
-    /// Adds a name of the customer. A missing or empty one is ignored.
+    /// Adds a name of the customer. A missing or empty name is ignored.
     private mutating func addName(_ kind: CustomerNameKind, _ text: String?) {
         guard let text, !text.isEmpty else { return }
         names.append(Name(kind: kind, text: text))

@@ -3,9 +3,9 @@ import TenureJSON
 
 /// The unverified contents of one line. `Docs/rehearsal.md` describes the format.
 struct EvidenceLine {
-    /// The kind of artifact that the line says a text is.
+    /// The kind that the line states for an artifact.
     enum Content {
-        /// A JWS of a kind that the line doesn't name.
+        /// A JWS. The line doesn't state the kind of the JWS.
         case jws
         case receipt
         case appTransaction

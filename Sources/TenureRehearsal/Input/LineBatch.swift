@@ -6,9 +6,10 @@ struct LineBatch: Sendable {
     let firstLine: Int
     /// The first line, if it began in an earlier piece of the input; otherwise empty.
     var head: [UInt8] = []
-    /// Whole lines with line breaks; the last one may have none. A slice of the input, not a copy.
+    /// Whole lines with line breaks; the last line may have no line break. The bytes are a slice of the input, not a
+    /// copy.
     let bytes: ArraySlice<UInt8>
-    /// The number of a line before the first one that was skipped, because the line is too long; nil if none was.
+    /// The number of a line that was skipped before the first line, because it is too long; nil if no line was skipped.
     var skippedLine: Int?
 
     /// The number of bytes in the batch.
@@ -36,7 +37,7 @@ extension UInt8 {
 }
 
 extension ArraySlice<UInt8> {
-    /// Returns the position of the next such byte. `memchr` is many times as fast as a loop.
+    /// Returns the position of the next byte with this value. `memchr` is many times as fast as a loop.
     func first(_ byte: UInt8, from start: Int) -> Int? {
         withUnsafeBytes { buffer in
             let offset = start - startIndex

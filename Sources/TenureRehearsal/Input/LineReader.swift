@@ -3,7 +3,7 @@ import TenureAppStore
 import TenureCore
 import TenureStore
 
-/// Parses and verifies lines. Many tasks share it.
+/// Parses and verifies lines. Many tasks share one reader.
 struct LineReader: Sendable {
     let verifier: AppStoreVerifier
     /// Artifacts with a later signing date are rejected.
@@ -13,7 +13,7 @@ struct LineReader: Sendable {
 
     /// The result of one line.
     struct Reading {
-        /// The facts of the line; nil if no artifact is valid, or if they belong to several accounts.
+        /// The facts of the line; nil if no artifact is valid, or if the artifacts belong to several accounts.
         var entry: Entry?
         /// The faults of the line, or of rejected artifacts in it.
         var faults: [LineFault] = []

@@ -52,8 +52,8 @@ struct LineSplitter {
         return batches
     }
 
-    /// Returns the line that began in an earlier chunk and ends in this one. Empty if there is no such line, or if it is
-    /// too long.
+    /// Returns the line that began in an earlier chunk and ends in this chunk. Empty if there is no such line, or if
+    /// the line is too long.
     private mutating func takeHead(from chunk: inout ArraySlice<UInt8>, _ batches: inout [LineBatch]) -> [UInt8] {
         guard !rest.isEmpty, let newline = chunk.first(.newline, from: chunk.startIndex) else { return [] }
         defer {
@@ -67,8 +67,8 @@ struct LineSplitter {
         return rest + chunk[...newline]
     }
 
-    /// Takes all lines that end in the chunk, and puts them into batches. The first batch begins with the line `head` if
-    /// that isn't empty.
+    /// Takes all lines that end in the chunk, and puts them into batches. If the line `head` isn't empty, the first
+    /// batch begins with it.
     private mutating func cut(_ chunk: inout ArraySlice<UInt8>, after head: [UInt8], into batches: inout [LineBatch]) {
         guard rest.isEmpty else { return }
         var head = head

@@ -17,7 +17,7 @@ struct EraSpans {
     /// The eras without a date for their beginning on this platform. They have no position in the chart.
     private let undated: [String]
 
-    /// Collects the eras of a platform; nil if `platform` is nil, or if the policy doesn't name it.
+    /// Collects the eras of a platform; nil if `platform` is nil, or if the policy doesn't have the platform.
     init?(of policy: Policy, on platform: Platform?) {
         guard let platform, let timeline = policy.timelines.possible(for: platform).first, timeline.platform != nil
         else {

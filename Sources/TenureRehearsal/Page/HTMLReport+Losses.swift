@@ -16,7 +16,7 @@ extension HTMLReport {
     }
 
     private mutating func write(_ entitlement: String, _ cause: LossCause, _ group: LossGroup) {
-        // The platform, the versions and the months of the customers who lose.
+        // Describe the platform, the versions and the months of the customers who lose.
         var who = group.count == 1 ? "customer" : "customers"
         who += cause.platform.map { " on \($0.rawValue)" } ?? " without a signed platform"
         if let versions = group.versions { who += ", \(versions.phrase(on: cause.platform))" }

@@ -97,7 +97,7 @@ package struct HTMLReport {
             "<div class=\"card \(style)\"><b>\(number.grouped)</b><span>\(text.htmlEscaped)</span></div>")
     }
 
-    /// Writes the linter's findings, the most severe first. Only the first few that need attention aren't collapsed.
+    /// Writes the linter's findings, the most severe first. All but the first few that need attention are collapsed.
     private mutating func writeFindings() {
         page.element("h2", "What the policy check found")
         guard !report.findings.isEmpty else {

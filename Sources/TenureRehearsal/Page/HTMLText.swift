@@ -74,7 +74,7 @@ extension String {
     /// The text escaped for HTML, with text between backticks as `<code>`.
     var htmlWithCode: String {
         let parts = components(separatedBy: "`")
-        // A backtick without a second one is an ordinary character.
+        // A backtick without a second backtick is an ordinary character.
         guard parts.count % 2 == 1 else { return htmlEscaped }
         return parts.enumerated()
             .map { $0 % 2 == 0 ? $1.htmlEscaped : "<code>\($1.htmlEscaped)</code>" }.joined()

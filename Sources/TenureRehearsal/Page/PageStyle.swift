@@ -1,7 +1,13 @@
 /// The style sheet of the page, for light and dark screens and for paper. The page loads no other files.
 ///
-/// Each color has one meaning. Blue: the customer has the entitlement. Green: gains it. Amber: it can't be determined.
-/// Gray: doesn't have it. Red: loses it, which should stop a release. Eras have outlines and no color.
+/// Each color has one meaning:
+/// - blue: the customer has the entitlement
+/// - green: the customer gains the entitlement
+/// - amber: the outcome can't be determined
+/// - gray: the customer doesn't have the entitlement
+/// - red: the customer loses the entitlement, which should stop a release
+///
+/// Eras have outlines and no color.
 enum PageStyle {
     static let css = """
         :root { color-scheme: light dark; --paper: #fff; --card: #f5f6f8; --ink: #1c2330; --soft: #5b6575;

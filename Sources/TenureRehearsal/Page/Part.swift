@@ -2,7 +2,7 @@ import TenureCore
 
 /// A part of the customers in the charts of the HTML report. Each part has its own color.
 ///
-/// The raw value is the part's CSS class. The order of the cases is that in a bar, from the bottom up or from the left.
+/// The raw value is the part's CSS class. The cases are in their order in a bar, from the bottom up or from the left.
 enum Part: String, CaseIterable {
     case granted
     case gains
@@ -10,7 +10,7 @@ enum Part: String, CaseIterable {
     case denied
     case loses
 
-    /// Returns the text in the legend. Without an old policy, no customer gains, loses or keeps an entitlement.
+    /// Returns the text in the legend. If there is no old policy, no customer gains, loses or keeps an entitlement.
     func label(isCompared: Bool) -> String {
         switch self {
         case .granted: isCompared ? "keeps it" : "has it"

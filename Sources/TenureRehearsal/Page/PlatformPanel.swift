@@ -24,7 +24,7 @@ struct PlatformPanel {
     /// The number of rows into which the versions are divided if there are more versions. Each era has at least one row.
     private static let maximumRows = 7
 
-    /// Returns a panel for each platform with customers, the one with the most customers first.
+    /// Returns a panel for each platform with customers, the platform with the most customers first.
     static func all(_ report: RehearsalReport, entitlement index: Int) -> [PlatformPanel] {
         Set(report.tally.cells.counts.keys.map(\.platform))
             .map { PlatformPanel(report, entitlement: index, on: $0) }
@@ -47,7 +47,7 @@ struct PlatformPanel {
         }
         let policy = report.comparison.new
         let spans = EraSpans(of: policy, on: platform)
-        // One scale for all platforms, so that their charts can be compared.
+        // Use one scale for all platforms, so that their charts can be compared.
         let changes = Platform.allCases.flatMap { EraSpans(of: policy, on: $0)?.dates ?? [] }
         let scale = TimeScale(
             months: report.tally.cells.counts.keys.map(\.month), changes: changes, left: Self.left,
@@ -89,7 +89,7 @@ struct PlatformPanel {
         var markup =
             "<section class=\"panel\"><h4>\(name.htmlEscaped) <span>\(counts.total.grouped("customer"))</span></h4>"
         if let scale, !bars.isEmpty { markup += chart(scale) }
-        // A name that is wider than its span is only here.
+        // If the name of an era is wider than its span, the name appears only here.
         if let caption = spans?.caption, !caption.isEmpty {
             markup += "<p class=\"note\">\(caption.htmlEscaped)</p>"
         }

@@ -1,7 +1,7 @@
 import TenureCore
 
-/// The versions of a platform as rows. If there are many versions, a row has several consecutive ones. A row never has
-/// versions of two eras.
+/// The versions of a platform as rows. If there are many versions, a row has several consecutive versions. A row never
+/// has versions of two eras.
 struct VersionRows {
     struct Row {
         let title: String

@@ -4,8 +4,8 @@ import TenureCore
 extension String {
     /// The text with its days and instants as people write them, except in code.
     ///
-    /// The linter's dates include the tolerance of two seconds, which means nothing to readers: they become the nearest
-    /// minute, as the page shows minutes.
+    /// The linter's dates include the tolerance of two seconds, which means nothing to readers. So each date becomes
+    /// the nearest minute, as the page shows minutes.
     var withWrittenDates: String {
         let parts = components(separatedBy: "`")
         guard parts.count % 2 == 1 else { return self }
@@ -16,7 +16,7 @@ extension String {
     private var replacingDates: String {
         let instant = #/\b\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d+)?Z)?\b/#.wordBoundaryKind(.simple)
         let range = #/from (\S+Z) until (\S+Z)/#
-        // A range of the tolerance alone is one instant.
+        // A range that is only as long as the tolerance is written as one instant.
         let shorter = replacing(range) { match in
             guard let from = String(match.1).writtenToTheMinute, let until = String(match.2).writtenToTheMinute else {
                 return String(match.0)

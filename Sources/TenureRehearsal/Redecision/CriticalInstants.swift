@@ -36,8 +36,8 @@ struct CriticalInstants: Sendable {
         self.instants = instants.sorted()
     }
 
-    /// Returns the position of a date among the critical dates: twice the number of those before it, plus one if it is
-    /// one of them. The policies treat dates with the same position alike.
+    /// Returns the position of a date among the critical dates: twice the number of critical dates before it, plus one
+    /// if the date is a critical date itself. The policies treat dates with the same position alike.
     func position(of date: Date) -> Int {
         var low = 0
         var high = instants.count

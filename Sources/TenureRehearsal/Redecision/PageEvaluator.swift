@@ -2,8 +2,8 @@ import Foundation
 import TenureCore
 import TenureStore
 
-/// Decides for a page of stored customers. Customers with equal plain facts (`PlainFacts`) are of one kind, and it decides
-/// only once for each kind.
+/// Decides for a page of stored customers. Customers with equal plain facts (`PlainFacts`) are of one kind, and the
+/// evaluator decides only once for each kind.
 struct PageEvaluator: Sendable {
     let comparison: Comparison
     /// The codes of the realms to include.
@@ -14,17 +14,17 @@ struct PageEvaluator: Sendable {
     let instants: CriticalInstants
 
     struct Outcome: Sendable {
-        /// The counts of customers who were decided one by one, and the examples of all customers.
+        /// The counts of customers who were evaluated one by one, and the examples of all customers.
         var tally: Tally
         /// The number of customers of other realms.
         var skipped = 0
         /// The new kinds that this page found.
         var newKinds = CustomerKinds()
-        /// The number of customers of each kind: first the known kinds, then the new ones.
+        /// The number of customers of each kind: first the known kinds, then the new kinds.
         var times: [Int]
     }
 
-    /// Decides for the rows that `rows` passes.
+    /// Decides for the customers that `rows` passes.
     ///
     /// - Parameters:
     ///   - known: the kinds that earlier pages found.
@@ -45,7 +45,7 @@ struct PageEvaluator: Sendable {
         return work.outcome
     }
 
-    /// The state while one page is decided.
+    /// The state while one page is evaluated.
     private struct Work {
         let evaluator: PageEvaluator
         /// The ranks up to which customers could become examples when the page began.
@@ -74,8 +74,8 @@ struct PageEvaluator: Sendable {
             ranks = Array(repeating: nil, count: known.count)
         }
 
-        /// Counts a customer. Decides only for the first customer of a kind, for those who may become examples, and for
-        /// those without a kind: their facts aren't plain, or there are too many kinds.
+        /// Counts a customer. Decides only for the first customer of a kind, for customers who may become examples, and
+        /// for customers without a kind, because their facts aren't plain or there are too many kinds.
         mutating func add(
             _ realm: UInt8, _ publicID: UnsafeRawBufferPointer, _ facts: UnsafeRawBufferPointer
         ) throws(StoreError) {
@@ -100,7 +100,7 @@ struct PageEvaluator: Sendable {
                 return try decideFirst(realm, publicID, facts, keySize: size, hash: found.hash)
             }
             outcome.times[index] += 1
-            // The kind is known, so the customer must be decided only to become an example.
+            // The kind is known, so a decision is needed only if the customer becomes an example.
             let highest = ranks[index] ?? rank(at: index)
             guard StableHash.of(publicID) <= highest else { return }
             guard let (customer, customerEffects) = try evaluated(realm, publicID, facts) else { return }
@@ -124,7 +124,7 @@ struct PageEvaluator: Sendable {
             return highest
         }
 
-        /// Decides for the first customer of a kind. The others get the same effects.
+        /// Decides for the first customer of a kind. The other customers of the kind get the same effects.
         private mutating func decideFirst(
             _ realm: UInt8, _ publicID: UnsafeRawBufferPointer, _ facts: UnsafeRawBufferPointer, keySize: Int,
             hash: UInt64

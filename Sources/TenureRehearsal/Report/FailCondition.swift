@@ -5,7 +5,7 @@ import TenureCore
 package struct FailCondition: Sendable, Hashable {
     /// The condition as it was written.
     let text: String
-    /// The entitlement before the period; nil if the condition is about all.
+    /// The entitlement before the period; nil if the condition is about all entitlements.
     private let entitlement: String?
     private let measure: Measure
     private let comparison: Operator
@@ -81,13 +81,13 @@ package struct FailCondition: Sendable, Hashable {
         /// The measured number or percentage.
         let value: Double
         let isPercentage: Bool
-        /// The entitlement with this value, if the condition is about several.
+        /// The entitlement with this value, if the condition is about several entitlements.
         let entitlement: String?
         /// Whether the condition holds, so that the rehearsal fails.
         let fails: Bool
     }
 
-    /// Parses a condition. Throws `RehearsalError.condition` if it is invalid or names an unknown entitlement.
+    /// Parses a condition. Throws `RehearsalError.condition` if it is invalid or contains an unknown entitlement.
     package init(_ text: String, of comparison: Comparison) throws(RehearsalError) {
         func fault(_ why: String) -> RehearsalError { .condition(text, why: why) }
         self.text = text
@@ -137,7 +137,8 @@ package struct FailCondition: Sendable, Hashable {
     /// Measures the value in a report, and compares it with the limit.
     func measurement(in report: RehearsalReport) -> Measurement {
         let all = report.entitlements.filter { entitlement == nil || $0.name == entitlement }
-        // Returns the measurement of the first entitlement that fails, otherwise of the first one.
+        // Returns the measurement of the first entitlement that fails; if no entitlement fails, of the first
+        // entitlement.
         func worst(of value: (EntitlementTally) -> Int) -> Measurement {
             let measurements = all.map {
                 measurement(value($0.tally), of: report.tally.customers, entitlement: $0.name)

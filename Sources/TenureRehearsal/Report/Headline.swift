@@ -65,7 +65,7 @@ struct Headline: Sendable, Hashable {
         return (isDoubtful ? .check : .go, "Ready to ship: \(rest) for all \(customers)")
     }
 
-    /// The maximum number of entitlements that the sentence names.
+    /// The maximum number of entitlements in the sentence.
     private static let maximumEntitlements = 3
 
     /// Returns a clause such as "618 customers of builds 100–119 on iOS would lose `everything`" for each entitlement.
@@ -105,7 +105,7 @@ struct PlatformLoss: Sendable {
     let platform: Platform?
     /// The number of customers.
     let count: Int
-    /// The lowest and the highest version in which they got the app; nil if none has a version.
+    /// The lowest and the highest version in which these customers got the app; nil if no customer has a version.
     let versions: VersionRange?
 
     /// The versions and the platform, such as `of builds 100–119 on iOS`.

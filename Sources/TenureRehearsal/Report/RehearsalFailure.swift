@@ -58,7 +58,7 @@ extension FailCondition.Measurement {
 }
 
 extension Double {
-    /// The percentage as text, such as `5%` or `3.25%`. A small one above zero isn't rounded to 0.
+    /// The percentage as text, such as `5%` or `3.25%`. A small percentage above zero isn't rounded to 0.
     package var percent: String {
         let hundredths = Int((Swift.min(Swift.max(self, 0), 1e9) * 100).rounded())
         if hundredths == 0, self > 0 { return "<0.01%" }

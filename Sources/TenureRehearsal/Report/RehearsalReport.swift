@@ -17,14 +17,14 @@ package struct RehearsalReport: Sendable {
 
     /// The name of the policy: its file or its version.
     let policyName: String
-    /// The name of the earlier policy; nil without one.
+    /// The name of the earlier policy; nil if there is no earlier policy.
     let oldPolicyName: String?
     let comparison: Comparison
     let input: Input
     let tally: Tally
     /// Whether only a part of the customers was read.
     let isPartial: Bool
-    /// Why the input couldn't be read to its end; nil if it was, or if a person stopped the rehearsal.
+    /// Why the input couldn't be read to its end; nil if it was read to its end, or if a person stopped the rehearsal.
     let problem: RehearsalError?
     /// Whether the report shows customers' IDs. Otherwise it shows numbers, which identify no one.
     let identifies: Bool
@@ -63,7 +63,7 @@ package struct RehearsalReport: Sendable {
         tally.customers - tally.changingReason - tally.changed
     }
 
-    /// The entitlements of the policies, then entitlements that only promises name.
+    /// The entitlements of the policies, then entitlements that only promises have.
     var entitlements: [(name: String, tally: EntitlementTally)] {
         Array(zip(tally.entitlements, tally.byEntitlement))
             + tally.promisedOnly.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
@@ -138,7 +138,7 @@ extension Change {
 }
 
 extension Cells {
-    /// The places, the one with the most customers first. Equal ones have the order of their names.
+    /// The places, the place with the most customers first. Places with equal numbers have the order of their names.
     var sorted: [(place: Place, counts: [Counts])] {
         counts.map { ($0.key, $0.value) }.sorted { left, right in
             let totals = (left.counts.first?.total ?? 0, right.counts.first?.total ?? 0)

@@ -24,7 +24,7 @@ extension RehearsalReport {
         return remarks
     }
 
-    /// The maximum number of products that the remarks name.
+    /// The maximum number of products in the remarks.
     private static let maximumProducts = 5
 
     /// Returns a sentence about the `id`s that are placeholders, so that they don't join lines.

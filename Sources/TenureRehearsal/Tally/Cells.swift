@@ -1,12 +1,13 @@
 /// Counts by place (platform, version and month) and entitlement, with limited memory.
 ///
-/// If there are too many places, some versions are counted together in the row “other” of their platform and month:
-/// those with fewer than `level` zero bits at the end of their hash. The level depends only on the set of all places.
-/// So the result doesn't depend on the order of customers or of merging, and the counts of each month stay exact.
+/// If there are too many places, some versions are counted together in the row “other” of their platform and month: the
+/// versions with fewer than `level` zero bits at the end of their hash. The level depends only on the set of all
+/// places. So the result doesn't depend on the order of customers or of merging, and the counts of each month stay
+/// exact.
 struct Cells: Sendable, Hashable {
     /// The counts of each place: one for each entitlement, in the order of the tally.
     private(set) var counts: [Place: [Counts]] = [:]
-    /// The number of zero bits at the end of its hash that a version needs to be counted separately.
+    /// A version is counted separately if its hash has at least this many zero bits at its end.
     private(set) var level = 0
     /// The number of places with a version in `counts`.
     private var separateVersions = 0

@@ -10,9 +10,9 @@ package struct Counts: Sendable, Hashable {
     private(set) var changesOutcome = 0
     private(set) var changesReason = 0
     private(set) var same = 0
-    /// Of those who lose: customers with a right that now ends earlier.
+    /// The number of losing customers with a right that now ends earlier.
     private(set) var shortened = 0
-    /// Of those who lose: customers with an outcome that is now undetermined.
+    /// The number of losing customers with an outcome that is now undetermined.
     private(set) var doubted = 0
 
     /// The number of all customers.

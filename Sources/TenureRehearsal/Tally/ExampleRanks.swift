@@ -1,24 +1,24 @@
 import TenureCore
 
 /// The highest rank with which a customer can still become an example, by entitlement and class. If there is no entry,
-/// any customer can.
+/// any customer can become an example.
 ///
-/// The customers with the lowest ranks become examples. With these numbers, most others are skipped early.
+/// The customers with the lowest ranks become examples. With these numbers, most other customers are skipped early.
 struct ExampleRanks: Sendable {
     /// The ranks by entitlement and class, in the order of the tally.
     private var ranks: [UInt64]
-    /// The ranks of entitlements that only promises name.
+    /// The ranks of entitlements that only promises have.
     private var promisedOnly: [String: [ExampleClass: UInt64]]
     /// The ranks of losses, by the index of the entitlement, then by cause.
     private var losses: [[LossCause: UInt64]]
-    /// The ranks of losses of entitlements that only promises name.
+    /// The ranks of losses of entitlements that only promises have.
     private var promisedLosses: [String: [LossCause: UInt64]]
 
     /// The classes of examples that customers with the same effects can join.
     struct Chances: Sendable {
         /// Indexes in `ranks`.
         fileprivate let rankIndexes: [Int]
-        /// Entitlements that only a promise names, with the classes.
+        /// Entitlements that only a promise has, with the classes.
         fileprivate let promised: [(String, [ExampleClass], LossCause?)]
         /// Indexes of lost entitlements, with the cause.
         fileprivate let losses: [(Int, LossCause)]

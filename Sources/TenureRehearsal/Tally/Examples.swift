@@ -40,7 +40,7 @@ package struct Examples: Sendable, Hashable {
         return (customer.rank, customer.id) < (last.rank, last.id)
     }
 
-    /// Adds the example if its hash is small enough. A larger one may then drop out.
+    /// Adds the example if its hash is small enough. An example with a larger hash may then drop out.
     mutating func offer(_ example: Example) {
         let index = all.firstIndex { (example.rank, example.id) < ($0.rank, $0.id) } ?? all.count
         guard index < limit else { return }

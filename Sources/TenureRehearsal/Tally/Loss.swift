@@ -5,7 +5,7 @@ struct LossCause: Sendable, Hashable {
     let platform: Platform?
     let before: EntitlementTally.OutcomeReason
     let now: EntitlementTally.OutcomeReason
-    /// Whether the product that granted it is no longer listed.
+    /// Whether the product that granted the entitlement is no longer listed.
     let isOfRemovedProduct: Bool
 
     /// Creates the cause of a loss; nil if the customer doesn't lose the entitlement.
@@ -25,7 +25,7 @@ struct LossGroup: Sendable, Hashable {
     private(set) var versions: VersionRange?
     /// The first and the last month in which these customers got the app.
     private(set) var months: ClosedRange<Month>?
-    /// The products that granted it and are no longer listed.
+    /// The products that granted the entitlement and are no longer listed.
     private(set) var removedProducts: Set<String> = []
     private(set) var examples = Examples(limit: Self.maximumExamples)
 

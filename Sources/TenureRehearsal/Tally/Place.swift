@@ -31,7 +31,7 @@ struct Place: Sendable, Hashable {
 }
 
 extension Place {
-    /// The place of the customer's first acquisition. Without one, platform, version and month are unknown.
+    /// The place of the customer's first acquisition. Without an acquisition, platform, version and month are unknown.
     init(of evidence: Evidence) {
         let acquisition = evidence.acquisitions.first
         platform = acquisition?.originalPlatform

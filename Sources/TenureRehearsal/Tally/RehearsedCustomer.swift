@@ -5,12 +5,12 @@ package import TenureCore
 package struct RehearsedCustomer: Sendable, Hashable {
     /// An ID from Apple, from the exported lines, or from the database. Only reports with IDs show it.
     let id: String
-    /// The `id` from the exported lines; nil without one.
+    /// The `id` from the exported lines; nil if the lines have no `id`.
     let exportedID: String?
     /// The hash of the ID. The customers with the lowest ranks become examples.
     let rank: UInt64
     let place: Place
-    /// The first acquisition; nil without one.
+    /// The first acquisition; nil if there is no acquisition.
     let acquisition: Acquisition?
 
     package init(id: String, exportedID: String? = nil, _ evidence: Evidence) {

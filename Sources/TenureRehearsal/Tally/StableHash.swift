@@ -45,7 +45,7 @@ struct StableHash: Sendable {
         return mixed ^ (mixed >> 31)
     }
 
-    /// Returns the hash of bytes, which is the same as that of the text with these bytes.
+    /// Returns the hash of bytes, which is the same as the hash of the text with these bytes.
     static func of(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         var hash = StableHash()
         hash.add(bytes)

@@ -28,7 +28,7 @@ package struct AdminKeyCheck: Sendable {
         self.now = now
     }
 
-    /// Returns the holder of the request's admin key, after checking that it has a right.
+    /// Returns the holder of the request's admin key, after checking that the key has the needed right.
     ///
     /// Throws `notAuthenticated` for a missing or wrong key, and `tooManyRequests` after many wrong keys. Throws `forbidden`
     /// if the key lacks the right, and writes that to the audit trail.
@@ -63,7 +63,7 @@ package struct AdminKeyCheck: Sendable {
         return holder
     }
 
-    /// Returns the holder of a key: the configured one or one in the database; nil for a wrong key.
+    /// Returns the holder of a key: of the configured key or of a key in the database; nil for a wrong key.
     private func holder(of secret: KeySecret) async throws(StoreError) -> KeyHolder? {
         if let configured, configured.matches(secret) { return KeyHolder(name: Self.configuredName, scope: .admin) }
         return try await store.read { try $0.key(withSecret: secret.hash) }.map {

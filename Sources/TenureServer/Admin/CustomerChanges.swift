@@ -9,7 +9,7 @@ import TenureStore
 /// Performs the changes to customers that requests to the admin API ask for, such as grants, links and merges.
 struct CustomerChanges: Sendable {
     let customers: CustomerReader
-    /// Derives customers again from their artifacts, which is needed to separate merged ones.
+    /// Derives customers again from their artifacts, to separate merged customers.
     let derivation: Derivation
 
     /// Performs a change. If the change is refused, throws a problem with the refusal as its `reason`.

@@ -97,7 +97,7 @@ extension JSONWriter {
         }
     }
 
-    /// Writes a page of a list; `next` is the position from which the following one continues.
+    /// Writes a page of a list; `next` is the position from which the following page continues.
     mutating func page<Element>(
         _ name: String, of elements: [Element], next: Int64?, _ body: (inout JSONWriter, Element) -> Void
     ) {

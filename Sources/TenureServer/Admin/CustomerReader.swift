@@ -5,14 +5,15 @@ import TenureCore
 import TenureStore
 
 /// Reads customers for the admin API. Customers with artifacts from an environment or a signer that the service doesn't
-/// accept count as not found.
+/// accept are treated as not found.
 struct CustomerReader: Sendable {
     let store: Store
     let policies: ActivePolicy
     let realms: AcceptedRealms
     let now: @Sendable () -> Date
 
-    /// The detail doesn't repeat the requested ID, because it may be a user's name.
+    /// The problem for an unknown customer. Its detail doesn't repeat the requested ID, because the ID may be a user's
+    /// name.
     private static let notFound = Problem(
         .notFound, "there is no customer with this ID; find customers with `POST /v1/admin/customers/find`")
 

@@ -32,8 +32,8 @@ struct LinkHandlers: Sendable {
         return try response(to: outcome, user: user, isLinked: false)
     }
 
-    /// `POST /v1/link`: the app's server links its user to a customer. If it sends an access token, the token proves that
-    /// the user's app has the customer's purchases. If it sends a public ID, nothing proves that.
+    /// `POST /v1/link`: the app's server links its user to a customer. The request contains an access token, which
+    /// proves that the user's app has the customer's purchases, or a public ID, which proves nothing.
     @Sendable func linkByServer(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let holder = try await keys.holder(of: request, context, needing: .link)
         let body = try await request.decoded(LinkRequest.self, upTo: bodySize, in: context)
@@ -66,7 +66,7 @@ struct LinkHandlers: Sendable {
         }
     }
 
-    /// Returns the number of the customer that a valid access token names.
+    /// Returns the customer number in a valid access token.
     private func customerNumber(in text: String) async throws -> Int64 {
         guard let token = accessTokenKey.token(in: text.utf8), customers.now() < token.expiresAt,
             customers.realms.contains(token.realm), let customer = try await customers.store.lookUp(token.customer),

@@ -20,7 +20,7 @@ struct MergeHandlers: Sendable {
     }
 
     /// `DELETE /v1/admin/customers/{id}/merges/{other}`: undoes a merge. Each customer gets back their evidence from
-    /// before it.
+    /// before the merge.
     @Sendable func unmerge(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let id = try context.pathID()
         let holder = try await keys.holder(of: request, context, needing: .merge, on: id)

@@ -17,7 +17,7 @@ struct OrderHandler: Sendable {
     private static let timeout: TimeInterval = 20
 
     /// `GET /v1/admin/orders/{order}`: asks the App Store which purchases belong to an order ID from one of its email
-    /// receipts, and finds their customers. It stores nothing.
+    /// receipts, and finds their customers. The route stores nothing.
     @Sendable func find(_ request: Request, _ context: ServiceContext) async throws -> Response {
         _ = try await keys.holder(of: request, context, needing: .read)
         let id = try context.pathID("order")
@@ -68,7 +68,7 @@ struct OrderHandler: Sendable {
 }
 
 extension CustomerFacts {
-    /// Whether signed evidence contains this ID. The search also compares the ID with the app's user IDs, and one of them
+    /// Whether signed evidence contains this ID. The search also compares the ID with the app's user IDs, and a user ID
     /// may be the same number by chance.
     fileprivate func prove(_ identity: Identity) -> Bool {
         switch identity.kind {

@@ -25,7 +25,7 @@ struct PastedArtifact {
     /// The maximum number of IDs. More would be too many look-ups.
     private static let maximumIDs = 100
 
-    /// Reads and verifies an artifact. Throws `malformedRequest` for text that can't be read as one.
+    /// Reads and verifies an artifact. Throws `malformedRequest` for text that can't be read as an artifact.
     init(_ text: String, by verifier: AppStoreVerifier, now: Date) throws(Problem) {
         do throws(Rejection) {
             let artifact = try AppStoreArtifact(recognizing: Array(text.utf8))

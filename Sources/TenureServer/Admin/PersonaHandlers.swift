@@ -82,8 +82,8 @@ struct PersonaHandlers: Sendable {
         return try .encoded(PersonasAnswer(personas: [answer(for: persona)]))
     }
 
-    /// Stores personas and signs their tokens. If one of the names is taken and `replacing` is false, throws a problem and
-    /// stores none.
+    /// Stores personas and signs their tokens. If the name of a persona is taken and `replacing` is false, throws a
+    /// problem and stores no persona.
     private func create(
         _ personas: [(name: String, proof: AppProof, what: String?)], expiring: Date?, replacing: Bool,
         by holder: KeyHolder
@@ -94,7 +94,7 @@ struct PersonaHandlers: Sendable {
             throw Problem(.malformedRequest, "`expires` must be in the future and within 366 days")
         }
         let signingKeys = self.personas.keys.current
-        // Checked before the persona is stored, because an outdated key couldn't sign its token.
+        // The key is checked before a persona is stored, because an outdated key couldn't sign the persona's token.
         try signingKeys.requireNewestKey()
         let recorded = personas.map {
             StoredPersona(persona: Persona(name: $0.name, proof: $0.proof), createdAt: now, expiresAt: expires)

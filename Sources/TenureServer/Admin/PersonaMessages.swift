@@ -26,7 +26,7 @@ package struct PersonaRequest: AdminRequest, Sendable, Hashable, Codable {
 
 /// The body of `POST /v1/admin/personas/ready-made`.
 package struct ReadyMadePersonasRequest: AdminRequest, Sendable, Hashable, Codable {
-    /// The platform on which the personas got the app; nil for the first platform that the policy names, or iOS.
+    /// The platform on which the personas got the app; nil for the first platform in the policy, or iOS.
     let platform: String?
     /// The date at which the personas expire; nil for 30 days from now.
     let expires: Date?
@@ -55,7 +55,7 @@ package struct PersonaAnswer: Sendable, Hashable, Codable {
     package let state: State
     /// The fields of the persona's app transaction, with Apple's names.
     package let set: [String: String]
-    /// This date and the two below are in RFC 3339.
+    /// The date of creation in RFC 3339, like the two dates below.
     let createdAt: String
     package let expiresAt: String
     package let revokedAt: String?

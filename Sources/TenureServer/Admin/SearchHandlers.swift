@@ -23,8 +23,8 @@ struct SearchHandlers: Sendable {
         return .jsonObject { $0.field(FoundCustomers.CodingKeys.customers, found) { $0.value(summaryOf: $1) } }
     }
 
-    /// `POST /v1/admin/customers/find`: finds customers by the IDs in an artifact. It stores nothing, and unverified
-    /// artifacts are searched for IDs, too.
+    /// `POST /v1/admin/customers/find`: finds customers by the IDs in an artifact, even if the artifact can't be
+    /// verified. The route stores nothing.
     @Sendable func findByArtifact(_ request: Request, _ context: ServiceContext) async throws -> Response {
         _ = try await keys.holder(of: request, context, needing: .read)
         let body = try await request.decoded(FindRequest.self, upTo: bodySize, in: context)

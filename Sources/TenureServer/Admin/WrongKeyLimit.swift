@@ -23,7 +23,8 @@ final class WrongKeyLimit: Sendable {
     /// The most addresses to remember.
     static let capacity = 4096
 
-    /// The name by which a client's wrong keys are counted: its address, or its /64 of IPv6.
+    /// The name under which a client's wrong keys are counted: the client's IPv4 address, or the /64 network of its
+    /// IPv6 address.
     static func name(of peer: Peer?) -> String { peer?.address?.ofClient.description ?? "unknown" }
 
     /// Checks that the address may try a key now. Throws `tooManyRequests` if it must wait.
@@ -58,12 +59,12 @@ final class WrongKeyLimit: Sendable {
     /// The number of remembered addresses.
     var count: Int { windows.withLock { $0.count } }
 
-    /// Counts a wrong key and returns the number in this window.
+    /// Counts a wrong key, and returns the number of wrong keys in this window.
     func add(_ address: String, now: Date) -> Int {
         windows.withLock { windows in
             if windows[address] == nil, windows.count >= Self.capacity {
                 windows = windows.filter { $0.value.holds(now) }
-                // Counting can't stop a client with so many addresses, so it starts again with an empty table.
+                // A count can't stop a client with so many addresses, so counting starts again with an empty table.
                 if windows.count >= Self.capacity { windows = [:] }
             }
             var window = windows[address] ?? Window(end: now.addingTimeInterval(Self.length), count: 0)

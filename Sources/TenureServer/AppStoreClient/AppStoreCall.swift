@@ -9,13 +9,13 @@ struct AppStoreCall: Sendable, Hashable {
     let endpoint: AppStoreEndpoint
     /// The path and query, percent-encoded.
     let target: String
-    /// The JSON of the request's body; nil for a request without one.
+    /// The JSON of the request's body; nil if the request has no body.
     let body: [UInt8]?
 
     /// Asks for a page of a customer's transactions.
     ///
-    /// Version 2 of the endpoint also lists finished consumables. Only in ascending order does the response contain a
-    /// revision from which a later call continues.
+    /// Version 2 of the endpoint also lists finished consumables. The response contains a revision from which a later
+    /// call continues, but only if the order is ascending.
     static func transactionHistory(of id: AppStoreCustomerID, after revision: String?) throws(AppStoreFailure) -> Self {
         try Self(
             .transactionHistory, "/inApps/v2/history/", id.text, query: [("sort", "ASCENDING"), ("revision", revision)])
@@ -81,7 +81,7 @@ struct AppStoreCall: Sendable, Hashable {
         self.body = body
     }
 
-    /// The longest ID in bytes. Transaction IDs have up to 18, tokens of test notifications about 60.
+    /// The longest ID in bytes. Transaction IDs have up to 18 bytes, and tokens of test notifications about 60.
     private static let maximumIDLength = 256
 }
 

@@ -94,8 +94,8 @@ extension AppStoreClient {
 }
 
 extension AppStoreVerifier {
-    /// Verifies a transaction in a response of the App Store. Rejects it if it was signed in another environment than the
-    /// one that was asked.
+    /// Verifies a transaction in a response of the App Store. Rejects the transaction if it was signed in another
+    /// environment than the requested one.
     func verified(
         transaction jws: String, at path: ArtifactPath, in environment: AppStoreEnvironment, now: Date
     ) throws(Rejection) -> (artifact: SyncArtifact<TransactionPayload>, purchase: Purchase) {
@@ -105,8 +105,8 @@ extension AppStoreVerifier {
         return (SyncArtifact(verified, .transaction, bytes, at: path, isOnDevice: false), try verified.purchase)
     }
 
-    /// Verifies a renewal info in a response of the App Store. Rejects it if it was signed in another environment than the
-    /// one that was asked.
+    /// Verifies a renewal info in a response of the App Store. Rejects the renewal info if it was signed in another
+    /// environment than the requested one.
     func verified(
         renewalInfo jws: String, at path: ArtifactPath, in environment: AppStoreEnvironment, now: Date
     ) throws(Rejection) -> (artifact: SyncArtifact<RenewalInfoPayload>, renewal: Renewal) {
@@ -118,8 +118,8 @@ extension AppStoreVerifier {
 }
 
 extension Verified {
-    /// Rejects data that was signed in another environment than the one that was asked. This may happen with a local App
-    /// Store, which has one server for both environments.
+    /// Rejects data that was signed in another environment than the requested one. A local App Store may send such
+    /// data, because it has one server for both environments.
     func checkSigned(in wanted: AppStoreEnvironment) throws(Rejection) {
         guard environment == wanted else {
             throw Rejection(

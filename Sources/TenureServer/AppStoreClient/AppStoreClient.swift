@@ -33,8 +33,8 @@ struct AppStoreClient: Sendable {
         limiter = RateLimiter(time: time, share: share)
     }
 
-    /// Creates a client with the key that the settings name. Throws `appStore` if the policy has no bundle ID or a setting
-    /// has a mistake, and `keyFile` if the key can't be read.
+    /// Creates a client with the key in the settings. Throws `appStore` if the policy has no bundle ID or a setting has
+    /// a mistake, and `keyFile` if the key can't be read.
     init(
         _ settings: AppStoreSettings, verifier: AppStoreVerifier, transport: AppStoreTransport,
         time: AppStoreTime = .system, share: Double = 1, logger: Logger
@@ -74,9 +74,9 @@ struct AppStoreClient: Sendable {
             } catch {
                 log(error, of: call, in: environment)
                 if case .notAuthorized = error, !hasRenewedToken {
-                    // Tries again at once with a new token; a second rejection is final. If someone changes the clock, a
-                    // token may expire while the request is on its way. The key isn't the reason then, so this rejection
-                    // doesn't count as the first one.
+                    // Tries again at once with a new token; a second rejection is final. If someone changes the clock,
+                    // a token may expire while the request is on its way. Then the rejection says nothing about the
+                    // key, so it isn't counted.
                     let hasExpired = time.now().timeIntervalSince(asked) >= AppStoreCredentials.lifetime
                     renewals += 1
                     hasRenewedToken = !hasExpired || renewals >= retryPolicy.attempts
@@ -99,7 +99,8 @@ struct AppStoreClient: Sendable {
         }
     }
 
-    /// Calls the given environment, or each environment until one knows the ID. Throws the first failure if none does.
+    /// Calls the given environment, or each environment until one knows the ID. Throws the first failure if no
+    /// environment knows the ID.
     func locating<Result: Sendable>(
         _ environment: AppStoreEnvironment?,
         _ ask: (AppStoreEnvironment) async throws(AppStoreFailure) -> Result

@@ -18,7 +18,7 @@ struct AppStoreCredentials: Sendable {
         self.key = Secret(key)
     }
 
-    /// Reads the key that the settings name. Throws `appStore` if a setting has a mistake, and `keyFile` if the key can't be
+    /// Reads the key in the settings. Throws `appStore` if a setting has a mistake, and `keyFile` if the key can't be
     /// read.
     init(_ settings: AppStoreSettings, bundleID: String) throws(ServiceError) {
         if let mistake = settings.mistake { throw mistake }
@@ -27,7 +27,7 @@ struct AppStoreCredentials: Sendable {
             key: try AppStoreKeyFile(path: settings.privateKeyFile).key())
     }
 
-    /// The seconds until a token expires. Apple accepts up to an hour. Its own libraries use five minutes.
+    /// The seconds until a token expires. Apple accepts up to an hour. Apple's own libraries use five minutes.
     static let lifetime: TimeInterval = 5 * 60
 
     /// Returns a signed JWT for the App Store Server API that is valid for `lifetime`.
@@ -111,7 +111,7 @@ struct AppStoreKeyFile {
             "it has \(content(ofPEM: text)); the App Store needs a P-256 key in PKCS#8, so use the .p8 file unchanged")
     }
 
-    /// What a file contains in place of the right key, for the error message.
+    /// Describes what a file contains instead of the right key, for the error message.
     private func content(ofPEM text: String) -> String {
         if (try? P384.Signing.PrivateKey(pemRepresentation: text)) != nil { return "a key of the curve P-384" }
         if (try? P521.Signing.PrivateKey(pemRepresentation: text)) != nil { return "a key of the curve P-521" }

@@ -49,7 +49,7 @@ enum AppStoreFailure: Error, Sendable, Hashable {
             return code.isBadRequest ? .none : .later
         case .unreachable, .timedOut, .held: return .retry
         case .untrusted(let rejection): return rejection.isRetryable ? .retry : .later
-        // The service ended during the request. It may succeed when the service runs again.
+        // The service ended during the request. The request may succeed when the service runs again.
         case .canceled: return .later
         case .notAuthorized, .tooLarge, .unreadable, .cannotSign: return .later
         case .invalidID, .notServed: return .none
@@ -118,7 +118,7 @@ struct AppStoreRefusal: Sendable, Hashable {
     let code: AppStoreErrorCode?
     /// Apple's message, reduced to ASCII and 200 characters.
     var message: String?
-    /// The earliest time to repeat the request; nil if the response has none.
+    /// The earliest time to repeat the request; nil if the response contains no such time.
     var retryAt: Date?
 }
 
@@ -166,7 +166,7 @@ extension AppStoreRefusal {
     }
 }
 
-/// The `errorCode` in a response of the App Store Server API, which may be unknown here.
+/// The `errorCode` in a response of the App Store Server API. It may be a code that Tenure doesn't know.
 struct AppStoreErrorCode: RawRepresentable, Sendable, Hashable {
     let rawValue: Int64
 
@@ -192,7 +192,8 @@ struct AppStoreErrorCode: RawRepresentable, Sendable, Hashable {
     /// Whether the request is invalid: the code's first three digits, which are the status, are 400.
     var isBadRequest: Bool { (4_000_000..<4_010_000).contains(rawValue) }
 
-    /// Whether the environment doesn't know the ID. Another one may, or the same one a minute later.
+    /// Whether the environment doesn't know the ID. Another environment may know it, or the same environment a minute
+    /// later.
     var isUnknownID: Bool {
         switch self {
         case .transactionNotFound, .originalTransactionNotFound, .appTransactionNotFound: true

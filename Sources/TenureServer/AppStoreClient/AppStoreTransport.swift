@@ -8,7 +8,7 @@ struct AppStoreTransport: Sendable {
         let url: String
         /// The token for `Authorization: Bearer`. Never logged.
         let token: Secret<String>
-        /// The JSON of the body; nil for a request without one.
+        /// The JSON of the body; nil if the request has no body.
         let body: [UInt8]?
     }
 

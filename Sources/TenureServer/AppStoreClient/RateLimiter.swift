@@ -12,7 +12,7 @@ actor RateLimiter {
     }
 
     private let time: AppStoreTime
-    /// The share of Apple's rates to use. More than 1 only for a local App Store.
+    /// The share of Apple's rates to use. Only tests with a local App Store use a share above 1.
     private let share: Double
     /// The uptime at which each bucket is full again. A missing bucket is full.
     private var fullAt: [Key: TimeInterval] = [:]
@@ -22,7 +22,7 @@ actor RateLimiter {
         self.share = share
     }
 
-    /// Takes a token, and returns the seconds to wait before using it.
+    /// Takes a token of the endpoint's bucket, and returns the seconds to wait before using the token.
     ///
     /// Throws `held` and takes no token if the wait would end after `deadline`, an uptime.
     func take(
@@ -40,8 +40,8 @@ actor RateLimiter {
         return wait
     }
 
-    /// Holds all requests to this endpoint for the seconds that the App Store asked for. After that they are spaced
-    /// evenly, without a burst.
+    /// Holds all requests to this endpoint for the seconds that the App Store asked for. Afterward, the requests are
+    /// spaced evenly, without a burst.
     func hold(_ endpoint: AppStoreEndpoint, in environment: AppStoreEnvironment, for seconds: TimeInterval) {
         let key = Key(endpoint: endpoint, environment: environment)
         let full = time.uptime() + seconds + Self.burst(share * endpoint.rate(in: environment))

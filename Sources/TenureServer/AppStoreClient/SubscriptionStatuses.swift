@@ -19,7 +19,7 @@ struct SubscriptionStatuses: Sendable {
 
     let environment: AppStoreEnvironment
     fileprivate(set) var subscriptions: [Subscription] = []
-    /// The artifacts that were rejected. The index in each path is that of the subscription.
+    /// The artifacts that were rejected. The index in each path is the index of the subscription.
     fileprivate(set) var rejected: [RejectedArtifact] = []
 }
 

@@ -15,13 +15,13 @@ struct TransactionList: Sendable {
     var ending: PageTrail.Ending?
     /// The number of transactions, rejected ones too.
     private var count = 0
-    /// The bytes of these transactions.
+    /// The bytes of all transactions, rejected ones too.
     private var size = 0
 
     /// Whether all pages were read, and no transaction was rejected.
     var isComplete: Bool { ending == .lastPage && rejected.isEmpty }
 
-    /// The most pages of 20 transactions. The database keeps as many artifacts of one customer.
+    /// The most pages of 20 transactions. The database keeps at most as many artifacts of one customer.
     static let maximumPages = 250
     /// The most bytes of a list, to limit the memory.
     static let maximumBytes = 64 * 1024 * 1024
@@ -47,8 +47,8 @@ struct TransactionList: Sendable {
     }
 }
 
-/// The pages of a list that were read. Each page names the next one, so without a limit a server could keep the client
-/// busy forever.
+/// The pages of a list that were read. Each page has the token of the next page, so without a limit a server could keep
+/// the client busy forever.
 struct PageTrail: Sendable {
     /// Why no further page is read.
     enum Ending: Sendable, Hashable {

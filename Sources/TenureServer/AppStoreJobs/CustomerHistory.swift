@@ -6,11 +6,12 @@ import TenureStore
 
 /// The verified artifacts that the App Store has of one customer.
 ///
-/// The App Store responds for one account, but doesn't sign which account. Artifacts without an `appTransactionId` belong
-/// together because they are in the same response. Artifacts with an `appTransactionId` must all have the same one.
+/// The App Store responds for one account, but doesn't sign which account. Artifacts without an `appTransactionId`
+/// belong together because they are in the same response. Artifacts with an `appTransactionId` must all have the same
+/// ID.
 struct CustomerHistory: Sendable {
     let environment: AppStoreEnvironment
-    /// The realm of the first artifact; nil without an artifact. All artifacts must have the same realm.
+    /// The realm of the first artifact; nil if there is no artifact. All artifacts must have the same realm.
     private(set) var realm: Realm?
     private(set) var artifacts: [Artifact] = []
     private(set) var proofs: [AppProof] = []
@@ -28,7 +29,8 @@ struct CustomerHistory: Sendable {
     /// The app transaction ID of the account: the requested ID, or one in an artifact. Artifacts with another ID are
     /// rejected.
     private var appTransactionID: String?
-    /// The original transaction IDs of the purchases. Renewal info counts only for one of them.
+    /// The original transaction IDs of the purchases. Renewal info is accepted only for a subscription with one of
+    /// these IDs.
     private var originalTransactionIDs: Set<String> = []
 
     /// Combines the parts of the history that the App Store returned.
@@ -89,8 +91,8 @@ struct CustomerHistory: Sendable {
         return purchases.contains { $0.transactionID == asked || $0.originalTransactionID == asked }
     }
 
-    /// Returns the app transaction ID of the account: the requested ID, or else one in an artifact. The requested
-    /// transaction's comes first.
+    /// Returns the app transaction ID of the account: the requested ID, or else an ID in an artifact. The requested
+    /// transaction is tried first.
     private static func appTransactionID(
         _ id: AppStoreCustomerID, _ appTransaction: SyncArtifact<AppTransactionPayload>?,
         _ transactions: [SyncArtifact<TransactionPayload>]
@@ -130,8 +132,8 @@ struct CustomerHistory: Sendable {
         names.add(artifact.payload, renewal)
     }
 
-    /// Whether an artifact belongs to the history. Rejects it if it has another account's ID, or is from another realm than
-    /// the rest.
+    /// Whether an artifact belongs to the history. Rejects it if it has another account's ID, or is from another realm
+    /// than the other artifacts.
     private mutating func belongs(_ id: String?, _ realm: Realm, at path: ArtifactPath) -> Bool {
         if let id, let appTransactionID, id != appTransactionID {
             rejected.append(RejectedArtifact(path, .unrelated, "it belongs to another Apple account than the rest"))

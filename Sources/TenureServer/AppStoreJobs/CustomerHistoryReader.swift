@@ -9,13 +9,14 @@ struct CustomerHistoryReader: Sendable {
     /// The seconds for all requests together.
     var deadline: TimeInterval = 600
 
-    /// Returns the history.
+    /// Returns the customer's history.
     ///
-    /// Throws if the transactions can't be fetched. The failure's `remedy` tells whether to try again later. Any other part
-    /// is left out if the App Store refuses it or its signature is invalid, and a retry wouldn't help. Without the statuses
-    /// of subscriptions, the history counts as incomplete.
+    /// Throws if the transactions can't be fetched. The failure's `remedy` tells whether to try again later.
     ///
-    /// - Parameter environment: The environment that signed the ID. If it's nil, production is asked first.
+    /// If the App Store refuses another part of the history, or the part's signature is invalid, the part is left out,
+    /// unless a retry may help. A history is incomplete if the subscription statuses are left out.
+    ///
+    /// - Parameter environment: The environment that signed the ID. If it's nil, the reader asks production first.
     func history(
         of id: AppStoreCustomerID, in environment: AppStoreEnvironment? = nil
     ) async throws(AppStoreFailure) -> CustomerHistory {
@@ -39,7 +40,7 @@ struct CustomerHistoryReader: Sendable {
             return try await client.refundHistory(
                 of: .transaction(known.purchase.transactionID), in: list.environment, before: end)
         }
-        // The history has no renewal info, so the statuses of auto-renewable subscriptions are requested too.
+        // Transactions contain no renewal info, so the statuses of auto-renewable subscriptions are requested too.
         let hasSubscriptions = list.transactions.contains { $0.purchase.type == .autoRenewable }
         let statuses = try await optionalPart(nil) { () throws(AppStoreFailure) in
             hasSubscriptions
@@ -63,10 +64,11 @@ struct CustomerHistoryReader: Sendable {
         }
     }
 
-    /// Asks for a part of the history that may be left out. If the App Store refuses the request or the response can't be
-    /// verified, and a retry wouldn't help, the answer is nil.
+    /// Asks for a part of the history that may be left out. If the App Store refuses the request or the response can't
+    /// be verified, and a retry wouldn't help, the answer is nil.
     ///
-    /// - Parameter path: The path under which an artifact that can't be verified is listed; nil if it isn't listed.
+    /// - Parameter path: The path of the artifact in the list of rejected artifacts; nil if a rejected artifact isn't
+    ///   listed.
     private func optionalPart<Answer: Sendable>(
         _ path: ArtifactPath?, _ ask: () async throws(AppStoreFailure) -> Answer
     ) async throws(AppStoreFailure) -> (answer: Answer?, rejected: RejectedArtifact?) {

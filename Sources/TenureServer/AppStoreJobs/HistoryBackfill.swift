@@ -49,7 +49,7 @@ struct HistoryBackfill: Sendable {
         guard history.realm == job.customer.realm, !history.identities.isEmpty else { return }
         let now = now()
         try await policies.upToDate {
-            // `updated` is nil if the customer was erased meanwhile. They must not be created again.
+            // `updated` is nil if the customer was erased meanwhile. An erased customer must not be created again.
             let updated = try await store.update(job.customer, by: history.identities, at: now, adding: history.size) {
                 known -> (CustomerUpdate, Result<Void, Problem>) in
                 var update = CustomerUpdate(of: known)

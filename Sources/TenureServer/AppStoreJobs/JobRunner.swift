@@ -81,11 +81,13 @@ struct JobSchedule: Sendable, Hashable {
     /// The longest wait before the second try. It doubles with each further try.
     var firstWait: TimeInterval = 60
     var maximumWait: TimeInterval = 6 * 3600
-    /// The number of tries after which a job is removed if only time can remedy its failure: an ID that is unknown for days
-    /// is wrong. There is no limit while the App Store rejects the key, because the operator has to correct that.
+    /// The number of tries after which a job is removed if only time can remedy its failure: an ID that is unknown for
+    /// days is wrong. There is no limit while the App Store rejects the key, because the operator has to correct the
+    /// key.
     var maximumDelayedTries = 12
 
-    /// Returns the date of the next try; nil if the job can't succeed. Errors of the database count as `Remedy.retry`.
+    /// Returns the date of the next try; nil if the job can't succeed. Errors of the database are treated as
+    /// `Remedy.retry`.
     ///
     /// - Parameter tries: The number of tries, this one included.
     func nextTry(after error: any Error, tries: Int, now: Date, random: Double) -> Date? {

@@ -32,8 +32,8 @@ struct MissedNotifications: Service {
         }
     }
 
-    /// The name of the row in the table `progress` that has the instant up to which no notification is missing, in seconds
-    /// since 1970.
+    /// The name of a row in the table `progress`. The row has the instant up to which no notification is missing, in
+    /// seconds since 1970.
     static func progressName(for environment: AppStoreEnvironment) -> String { "notifications \(environment.rawValue)" }
 
     /// Returns the seconds until the next search.
@@ -55,10 +55,11 @@ struct MissedNotifications: Service {
                 try await setProgress(name, to: now())
                 return nil
             }
-            // Begins five minutes earlier, because clocks differ, and a notification may have been on its way.
+            // The search begins five minutes earlier, because clocks differ, and a notification may have been on its
+            // way.
             let start = Date(timeIntervalSince1970: reached).addingTimeInterval(-300)
             // If the service is misconfigured, it can't accept some notifications. It accepts the others, and keeps the
-            // stored instant, so that all are fetched again.
+            // stored instant, so that the next search fetches all of them again.
             var keepsInstant = false
             let summary = try await NotificationHistoryReader(client: client, environment: environment).run(
                 since: start,

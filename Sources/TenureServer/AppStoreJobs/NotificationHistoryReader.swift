@@ -9,7 +9,7 @@ struct NotificationHistoryReader: Sendable {
     let environment: AppStoreEnvironment
     /// The seconds of history that are fetched, sorted and delivered together.
     var window: TimeInterval = 86_400
-    /// The most pages in memory. A window with more is halved, down to one second, which is delivered in pieces.
+    /// The most pages in memory. A window with more pages is halved, down to one second, which is delivered in pieces.
     var maximumPages = 100
     /// The most pages of one second: a million notifications. A price increase notifies all subscribers at once.
     var maximumPagesOfASecond = 50_000
@@ -61,7 +61,7 @@ struct NotificationHistoryReader: Sendable {
                     summary.delivered += 1
                 }
             } while !pages.areOver
-            // Too many pages, so tries again with half of the window. Nothing of the window was delivered yet.
+            // The window has too many pages, so the next try takes half of it. Nothing of the window was delivered yet.
             guard isWhole else {
                 length = max(end.timeIntervalSince(position) / 2, Self.minimumWindow)
                 continue

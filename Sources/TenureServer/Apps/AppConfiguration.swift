@@ -5,7 +5,7 @@ package import TenureStore
 public struct AppConfiguration: Sendable {
     /// The app's name in paths and logs: lowercase letters, digits, hyphens and underscores.
     public var name: String
-    /// The app's settings. Host, port, TLS and proxies are those of the first app.
+    /// The app's settings. Host, port, TLS and proxies are taken from the first app.
     public var configuration: ServiceConfiguration
     /// Opens the app's database, each time that the app starts. If this is nil or returns nil, the SQLite file in the
     /// configuration is opened.

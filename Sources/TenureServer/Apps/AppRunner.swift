@@ -6,7 +6,7 @@ struct AppRunner: Service {
     let name: String
     let apps: RunningApps
     let logger: Logger
-    /// Why the app couldn't start with the process; nil if it did start.
+    /// Why the app couldn't start with the process; nil if the app started.
     let error: ServiceError?
 
     private static let pause = Duration.seconds(5)
@@ -23,7 +23,8 @@ struct AppRunner: Service {
     func run() async throws {
         var reported: ServiceError?
         if let error { report(error, &reported) }
-        // If the app started with the process, its services run at once. Otherwise it is tried again after a pause.
+        // If the app started with the process, its services run at once. Otherwise, the app is started again after a
+        // pause.
         var isFirst = error == nil
         while !Task.isShuttingDownGracefully, !Task.isCancelled {
             if !isFirst {

@@ -21,7 +21,7 @@ final class AppRunners: Service {
 
     func run() async throws { try await host.run() }
 
-    /// Adds an app. If `error` kept it from starting, starting is tried again later.
+    /// Adds an app. If `error` kept the app from starting, `AppRunner` starts it again later.
     func add(_ name: String, of apps: RunningApps, error: ServiceError?) async {
         let runner = AppRunner(name, apps, error: error, logger: logger)
         var configuration = ServiceGroupConfiguration(
@@ -49,14 +49,14 @@ final class AppRunners: Service {
         func run() async throws { try await gracefulShutdown() }
     }
 
-    /// Runs the group of one app, and calls `ended` when it has ended.
+    /// Runs the group of one app, and calls `ended` when the group has ended.
     private struct Ending: Service {
         let group: ServiceGroup
         let ended: @Sendable () -> Void
 
         func run() async throws {
             defer { ended() }
-            // `AppRunner` has logged why an app failed, which must not end the others.
+            // A failed app must not end the others. `AppRunner` has logged why it failed.
             try? await group.run()
         }
     }

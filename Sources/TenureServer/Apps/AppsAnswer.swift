@@ -5,9 +5,9 @@ package struct AppsAnswer: Sendable, Hashable, Codable {
         package let bundleID: String?
         /// `ok`, or `failing` if the app can't write to its database.
         package let status: String
-        /// A stable name for the reason why the app is failing; nil if it isn't.
+        /// A stable name for the reason why the app is failing; nil if the app isn't failing.
         package let reason: String?
-        /// A message that says why the app doesn't run; nil if it runs.
+        /// The error message if the app doesn't run; nil if it runs.
         package let detail: String?
     }
 

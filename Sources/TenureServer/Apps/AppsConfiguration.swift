@@ -38,7 +38,7 @@ package struct AppsConfiguration: Sendable {
 
     /// Returns the reasons why a running service with this configuration can't use `fresh` without a restart.
     ///
-    /// - Parameter running: The names of the apps that run. The database of another app may change.
+    /// - Parameter running: The names of the apps that run. The database of an app that doesn't run may change.
     func mistakes(in fresh: AppsConfiguration, running: Set<String>) -> [ServiceError] {
         var mistakes: [ServiceError] = Set(fixed.keys).union(fresh.fixed.keys).sorted().compactMap { name in
             guard fixed[name] != fresh.fixed[name] else { return nil }

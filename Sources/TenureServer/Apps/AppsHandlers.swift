@@ -3,7 +3,8 @@ import Hummingbird
 import TenureAPI
 import TenureCore
 
-/// The routes about all apps of the process, for its owner. They need the admin key that is set outside of `apps`.
+/// The routes about all apps of the process, for its owner. These routes need the admin key that is set outside of
+/// `apps`.
 struct AppsHandlers: Sendable {
     let apps: RunningApps
     let key: AdminKey?
@@ -39,7 +40,7 @@ struct AppsHandlers: Sendable {
         return try .encoded(answer)
     }
 
-    /// The handler of these routes below `/apps/NAME`, and in a service without several apps.
+    /// The handler of these routes below `/apps/NAME`, and in a service with one app.
     @Sendable static func refuse(_ request: Request, _ context: ServiceContext) async throws -> Response {
         throw Problem(.notFound, "this route exists only if `apps` is configured; call it without `/apps/NAME`")
     }

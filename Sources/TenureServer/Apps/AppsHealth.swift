@@ -7,8 +7,8 @@ import TenureStore
 struct AppsHealth: Sendable {
     let apps: RunningApps
 
-    /// The response to requests for an app that doesn't run. `GET /v1/admin/apps` shows the failure itself, which others
-    /// mustn't see.
+    /// The response to requests for an app that doesn't run. It doesn't contain the failure, which only the owner may
+    /// see, in `GET /v1/admin/apps`.
     static func notRunning(_ failure: ServiceError?) -> Problem {
         if case .otherKeys? = failure {
             return Problem(
@@ -64,7 +64,7 @@ struct AppsHealth: Sendable {
 /// Whether an app can write to its database.
 struct AppState: Sendable {
     let name: String
-    /// A stable name for the reason why the app can't write; nil if it can.
+    /// A stable name for the reason why the app can't write; nil if the app can write.
     let reason: String?
 
     var status: String { reason == nil ? "ok" : "failing" }

@@ -14,7 +14,8 @@ struct AppRoutes: Sendable {
 
 /// Passes each request to the app in its path, as if that app were the only one.
 ///
-/// `/apps/NAME/v1/…` is `/v1/…` of that app. The paths of the default app, or of a single one, also work without a name.
+/// `/apps/NAME/v1/…` is `/v1/…` of that app. The paths of the default app, or of the only app, also work without
+/// `/apps/NAME`.
 struct AppsResponder: HTTPResponder {
     typealias Context = ServiceContext
 

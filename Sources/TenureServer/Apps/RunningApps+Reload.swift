@@ -4,7 +4,8 @@ import TenureCore
 
 /// Reloading the configuration of several apps while they run, on SIGHUP or at the owner's request.
 extension RunningApps {
-    /// The names of the apps that changed when the configuration was reloaded, and the warnings about it.
+    /// The names of the apps that changed when the configuration was reloaded, and the warnings about the new
+    /// configuration.
     struct Reload: Sendable {
         var added: [String] = []
         var removed: [String] = []
@@ -17,10 +18,10 @@ extension RunningApps {
         let mistakes: [String]
     }
 
-    /// Reloads the configuration and the files that it names. If there is a mistake, only the TLS certificate changes.
-    /// Running apps continue with the new settings and open databases. Throws `ReloadRefusal` if there are mistakes.
+    /// Reloads the configuration and the files in its settings. If there is a mistake, only the TLS certificate
+    /// changes, and the call throws `ReloadRefusal`. Running apps continue with the new settings and open databases.
     func reload() async throws -> Reload {
-        // Only one reload at a time.
+        // Only one reload runs at a time.
         while isReloading.exchange(true) { try await Task.sleep(for: .milliseconds(20)) }
         defer { isReloading.withLock { $0 = false } }
         reloadCertificate()
@@ -36,14 +37,15 @@ extension RunningApps {
         mistakes += old.mistakes(in: fresh, running: Set(running.map(\.name))) + fresh.findings
         guard mistakes.isEmpty else { throw ReloadRefusal(mistakes: mistakes.map(\.description)) }
 
-        // Wires the running apps again, with their new settings.
+        // Creates the services of the running apps again, with the new settings.
         var replacements: [(name: String, old: RunningApp, RunningApp)] = []
         do throws(ServiceError) {
             for (name, app) in running {
                 guard let configuration = fresh[name] else { continue }
                 replacements.append((name, app, try await replacement(of: app, configuredAs: configuration)))
             }
-            // Webhooks are registered only now that no app has a mistake, because from then on messages are queued for them.
+            // Webhooks are registered only now that no app has a mistake, because from then on messages are queued for
+            // them.
             for (_, _, app) in replacements {
                 try await app.service.configuration.registerWebhooks(in: app.service.store)
             }
@@ -51,7 +53,7 @@ extension RunningApps {
             throw ReloadRefusal(mistakes: [error.description])
         }
 
-        // Nothing fails from here on. The new configuration applies, and the services of the old one end.
+        // Nothing fails from here on. The new configuration applies, and the services of the old configuration end.
         let replaced = adopt(fresh, routes: routes(for: fresh), replacements: replacements)
         for group in replaced { await group.triggerGracefulShutdown() }
 

@@ -2,9 +2,9 @@ import HTTPTypes
 import Hummingbird
 import TenureAPI
 
-/// The routes of a service with several apps, apart from those of each running app.
+/// The routes of a service with several apps, apart from the routes of each running app.
 extension RunningApps {
-    /// Returns the routes that belong to no app, and those that reject requests for apps that don't run.
+    /// Returns the routes that belong to no app, and the routes that reject requests for apps that don't run.
     func routes(for configuration: AppsConfiguration) -> AppRoutes {
         AppRoutes(
             shared: sharedRouter(for: configuration).responder(),
@@ -13,7 +13,8 @@ extension RunningApps {
             unprefixedApp: configuration.unprefixedApp)
     }
 
-    /// Returns a responder for an app that isn't running. Its requests are logged, counted and limited like others.
+    /// Returns a responder for an app that isn't running. Requests for the app are logged, counted and limited like
+    /// other requests.
     private func refusing(for app: AppConfiguration) -> RouterResponder<ServiceContext> {
         let router = app.configuration.emptyRouter(metrics(of: app.name))
         router.add(middleware: Refusal(name: app.name, apps: self))
@@ -42,7 +43,7 @@ extension RunningApps {
         return router
     }
 
-    /// What `/metrics` reports: the metrics that belong to no app, then those of each app.
+    /// What `/metrics` reports: the metrics that belong to no app, then the metrics of each app.
     private var sources: [MetricsSource] {
         let shared = MetricsSource(app: nil, metrics: sharedMetrics)
         return [shared]

@@ -6,7 +6,7 @@ import TenureAPI
 import TenureCore
 import TenureStore
 
-/// The apps of one process. Each runs as soon as its database can be used, even if other apps can't start.
+/// The apps of one process. Each app runs as soon as its database can be used, even if other apps can't start.
 final class RunningApps: Sendable {
     /// An app with an open database.
     struct RunningApp: Sendable {
@@ -15,7 +15,7 @@ final class RunningApps: Sendable {
         let responder: RouterResponder<ServiceContext>
         /// A new ID for each start and each reloaded configuration.
         fileprivate let id = UUID()
-        /// The group that runs its services; nil until they start.
+        /// The group that runs the app's services; nil until the services start.
         fileprivate var group: ServiceGroup?
     }
 
@@ -35,7 +35,7 @@ final class RunningApps: Sendable {
     private let state: Locked<State>
     /// The downloads in progress of all apps. They share one limit, because they share the process's connections.
     private let downloads: Downloads
-    /// The wrong admin keys that were sent to routes of no app.
+    /// Counts wrong admin keys in requests to the shared routes, which belong to no app.
     let wrongKeys = WrongKeyLimit()
     /// The metrics that belong to no app: connections, the certificate, and requests to shared routes.
     let sharedMetrics = ServiceMetrics()
@@ -66,10 +66,10 @@ final class RunningApps: Sendable {
 
     subscript(name: String) -> RunningApp? { state.withLock { $0.running[name] } }
 
-    /// Why the app isn't running; nil if it is, or wasn't started yet.
+    /// Why the app isn't running; nil if the app is running or wasn't started yet.
     func failure(of name: String) -> ServiceError? { state.withLock { $0.failures[name] } }
 
-    /// Stores why an app isn't running; nil if it is, or isn't configured anymore.
+    /// Stores why an app isn't running; nil if the app is running or isn't configured anymore.
     func record(failure: ServiceError?, of name: String) { state.withLock { $0.failures[name] = failure } }
 
     /// Sets the metric of the date on which the certificate expires.
@@ -77,7 +77,7 @@ final class RunningApps: Sendable {
         if let end = certificate?.expiry { sharedMetrics.usesCertificate(until: end) }
     }
 
-    /// Returns the metrics of an app. They are created when first asked for, and kept if the app starts again.
+    /// Returns the metrics of an app. The first call for an app creates them; they are kept if the app starts again.
     func metrics(of name: String) -> ServiceMetrics {
         state.withLock { state in
             if let metrics = state.metrics[name] { return metrics }
@@ -87,7 +87,7 @@ final class RunningApps: Sendable {
         }
     }
 
-    /// Starts every app that can start. Throws if none can; returns why others can't, by their names.
+    /// Starts every app that can start. Returns the errors of the other apps, by app name. Throws if no app can start.
     func start() async throws(ServiceError) -> [String: ServiceError] {
         let apps = configuration.apps
         let errors = await start(apps)
@@ -97,7 +97,7 @@ final class RunningApps: Sendable {
         return errors
     }
 
-    /// Starts these apps, and returns why some can't start.
+    /// Starts these apps. Returns the errors of the apps that can't start, by app name.
     func start(_ apps: [AppConfiguration]) async -> [String: ServiceError] {
         let generation = state.withLock { $0.generation }
         let results = await withTaskGroup(of: (String, Result<RunningApp, ServiceError>).self) { group in
@@ -113,8 +113,8 @@ final class RunningApps: Sendable {
             return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
         }
         var errors: [String: ServiceError] = [:]
-        // The apps start in the order of the configuration. So if two of them name the same database, always the first one
-        // starts.
+        // The apps are registered in the order of the configuration. If two of them use the same database, the first
+        // one runs.
         for app in apps {
             do throws(ServiceError) {
                 guard let opened = try results[app.name]?.get() else { continue }
@@ -149,7 +149,7 @@ final class RunningApps: Sendable {
     /// Removes an app after its services ended and its database was closed.
     func remove(_ name: String) { state.withLock { $0.running[name] = nil } }
 
-    /// Closes all databases. For a process that doesn't start.
+    /// Closes all databases, because the process can't start.
     func close() async {
         for app in state.withLock({ $0.running.values.map(\.service) }) { try? await app.store.close() }
     }
@@ -162,7 +162,8 @@ final class RunningApps: Sendable {
 
     /// Uses a new configuration for all requests from now on.
     ///
-    /// - Parameter replacements: For each running app, the present one and its replacement under the new configuration.
+    /// - Parameter replacements: For each running app, its name, the app as it runs now, and its replacement under the
+    ///   new configuration.
     /// - Returns: The services of the replaced apps, for the caller to end.
     func adopt(
         _ configuration: AppsConfiguration, routes: AppRoutes,
@@ -181,15 +182,15 @@ final class RunningApps: Sendable {
         }
     }
 
-    /// Wires a running app under another configuration, with the database that is open already. The app keeps running as
-    /// it is until `adopt` uses the result.
+    /// Creates the service of a running app for another configuration, on the database that is open already. The app
+    /// keeps running as it is until `adopt` uses the result.
     func replacement(
         of running: RunningApp, configuredAs app: AppConfiguration
     ) async throws(ServiceError) -> RunningApp {
         try await makeApp(app, running.service.store, registeringWebhooks: false)
     }
 
-    /// Opens the database of an app and wires the app. Closes the database if that fails.
+    /// Opens the database of an app and creates the app's service. Closes the database if that fails.
     private func open(_ app: AppConfiguration) async throws(ServiceError) -> RunningApp {
         let store: Store
         do {
@@ -206,7 +207,7 @@ final class RunningApps: Sendable {
         }
     }
 
-    /// Wires the service and the routes of an app with its open database.
+    /// Creates the service and the routes of an app on its open database.
     private func makeApp(
         _ app: AppConfiguration, _ store: Store, registeringWebhooks: Bool
     ) async throws(ServiceError) -> RunningApp {
@@ -231,7 +232,8 @@ final class RunningApps: Sendable {
             if other == nil {
                 state.running[name] = app
                 state.failures[name] = nil
-                // The database exists now. If this stayed true, that would be an error when the app starts again.
+                // The database exists now. If `createsDatabase` stayed true, the existing database would be an error
+                // when the app starts again.
                 for index in state.configuration.apps.indices where state.configuration.apps[index].name == name {
                     state.configuration.apps[index].configuration.createsDatabase = false
                 }

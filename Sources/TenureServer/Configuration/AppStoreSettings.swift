@@ -3,16 +3,16 @@ import TenureCore
 
 /// The In-App Purchase key from App Store Connect with which the service uses the App Store Server API.
 ///
-/// Without it, the service knows only the artifacts that clients sent. So it can't know whether these are all purchases
-/// of a customer.
+/// Without the key, the service knows only the artifacts that clients sent. These may not include all purchases of a
+/// customer.
 public struct AppStoreSettings: Sendable, Hashable {
     /// The issuer ID, a UUID: in App Store Connect, Users and Access, Integrations, In-App Purchase.
     public var issuerID: String
-    /// The key's ID, ten characters, shown beside the key.
+    /// The key's ID of ten characters, which App Store Connect lists with the key.
     public var keyID: String
     /// The path of the key's `.p8` file, which can be downloaded only once.
     public var privateKeyFile: String
-    /// The hosts of the API. Apple's, unless you use a local App Store.
+    /// The hosts of the API: Apple's hosts, unless you use a local App Store.
     public var hosts = AppStoreHosts()
 
     /// Creates settings for Apple's hosts.
@@ -61,7 +61,7 @@ public struct AppStoreHosts: Sendable, Hashable {
         }
     }
 
-    /// What is wrong with a URL; nil if it is valid. Messages append it to the URL.
+    /// What is wrong with a URL; nil if the URL is valid. Messages append this text to the URL.
     private static func mistake(in text: String) -> String? {
         guard let parts = URLComponents(string: text), let host = parts.host, !host.isEmpty else {
             return "isn't a URL; write it as https://api.storekit.apple.com"

@@ -1,11 +1,11 @@
 /// Recognizes a list of PostgreSQL options in one text, such as `host=db.example.com user=ada password=…`. Tenure accepts
 /// only a URL, and would read the list as the path of a file.
 package enum ConnectionString {
-    /// The error message for such a list. It doesn't repeat the text, which may contain a password.
+    /// The error message for a list of options. It doesn't repeat the text, which may contain a password.
     package static let objection =
         "the database is a list of options; write a URL such as `postgresql://…`"
 
-    /// Options of libpq of which a list usually has one.
+    /// Options of libpq. A list usually contains at least one of them.
     private static let options: Set<String> = [
         "host", "hostaddr", "port", "dbname", "user", "passfile", "service", "sslmode", "connect_timeout",
         "application_name", "options", "target_session_attrs",
@@ -15,7 +15,7 @@ package enum ConnectionString {
     /// list, as in front of any relative path.
     package static func matches(_ text: String) -> Bool {
         guard !["postgres://", "postgresql://"].contains(where: text.hasPrefix) else { return false }
-        // A list that libpq can't read counts too, such as one without a closing quote.
+        // A list that libpq can't read, such as a list without a closing quote, matches too.
         let parts = text.lowercased().split(separator: "=", omittingEmptySubsequences: false)
         // The words before each `=`. A word with a slash is part of a path, but may be a list that follows a folder.
         let words = parts.dropLast().map { $0.split(whereSeparator: \.isWhitespace).last ?? "" }

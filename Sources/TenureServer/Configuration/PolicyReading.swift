@@ -3,7 +3,7 @@ import TenureFiles
 import TenurePolicyFile
 
 extension ServiceConfiguration {
-    /// Reads a policy, and the release list that it names, from files.
+    /// Reads a policy, and the release list to which it refers, from files.
     ///
     /// Throws `unreadablePolicy`, or `brokenPolicy` with every mistake.
     public static func readPolicy(at path: String) throws(ServiceError) -> Policy {

@@ -2,7 +2,7 @@ public import Foundation
 import TenureCore
 import TenureJSON
 
-/// A clock that replaces the system's in tests with a local App Store: an instant in a file, which `set` changes.
+/// A clock that replaces the system's clock in tests with a local App Store: an instant in a file, which `set` changes.
 ///
 /// The instant is in a file so that services in other processes can use it, and so that a time written before a request
 /// applies to the request.
@@ -20,7 +20,7 @@ public final class RehearsalClock: Sendable {
         last = Locked(now)
     }
 
-    /// The instant in the file; the last known one if the file can't be read now.
+    /// The instant in the file; the last known instant if the file can't be read now.
     public var now: Date {
         last.withLock { last in
             if let now = Self.read(path) { last = now }

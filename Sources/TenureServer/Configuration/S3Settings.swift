@@ -14,8 +14,8 @@ public struct S3Settings: Sendable, Hashable {
     public var endpoint = ""
     /// The region for signatures, such as `eu-central-1`.
     public var region: String
-    /// The bucket with the published files, such as `calculator-packs`. The service signs links to its objects, and
-    /// writes nothing.
+    /// The bucket with the published files, such as `calculator-packs`. The service signs download links to its
+    /// objects, and writes nothing.
     public var bucket: String
     /// The prefix of the objects' names, without the slash after it. May be empty.
     public var prefix = ""

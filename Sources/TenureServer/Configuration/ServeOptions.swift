@@ -12,7 +12,7 @@ package struct ServeOptions: Sendable {
     package var isCheck = false
     /// The path of the policy.
     package var policy: String?
-    /// The names of the environments that count.
+    /// The names of the accepted environments.
     package var environments = ["production", "sandbox"]
     /// The paths of trusted certificates, some with the environment for which they are trusted.
     package var trust: [String] = []
@@ -36,8 +36,8 @@ package struct ServeOptions: Sendable {
     package var logLevel = "info"
     package var logFormat = "auto"
 
-    /// All defaults, with the policy of an invented app. With it, the other settings can be checked if the policy can't be
-    /// read, so that one run reports all mistakes.
+    /// All defaults, with the policy of an invented app. With that policy, the other settings can be checked even if
+    /// the real policy can't be read, so that one run reports all mistakes.
     static let defaults = try? ServeOptions(
         configuration: ServiceConfiguration(
             databasePath: "tenure.sqlite",

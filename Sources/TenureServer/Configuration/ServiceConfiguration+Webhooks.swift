@@ -1,5 +1,5 @@
 extension ServiceConfiguration {
-    /// The first mistake in the webhooks; nil without one.
+    /// The first mistake in the webhooks; nil if there is no mistake.
     var mistakeOfWebhooks: ServiceError? {
         for webhook in webhooks {
             if let mistake = webhook.mistake { return mistake }

@@ -8,7 +8,7 @@ package import TenureStore
 public struct ServiceConfiguration: Sendable {
     /// The address to listen on. Beyond loopback the service needs an admin key, and TLS or a declared proxy.
     public var host = "127.0.0.1"
-    /// The TCP port; 0 for any free one.
+    /// The TCP port; 0 for any free port.
     public var port = 8080
     /// The path of the SQLite file, or the URL of a database server, which may contain a password. A missing file is
     /// created; its folder must exist.
@@ -32,7 +32,7 @@ public struct ServiceConfiguration: Sendable {
     /// Allows test anchors beyond loopback. Anyone with a test authority's key can get every entitlement.
     public var allowsTestAnchorsBeyondLoopback = false
 
-    /// The key for the admin API, from `tenure admin-key generate`; nil without one.
+    /// The key for the admin API, from `tenure admin-key generate`; nil if no key is configured.
     public var adminKey: String? {
         get { operatorKey?.revealed }
         set { operatorKey = newValue.map { Secret($0) } }
@@ -40,7 +40,8 @@ public struct ServiceConfiguration: Sendable {
     private var operatorKey: Secret<String>?
     /// The certificate for TLS; nil for plain HTTP.
     public var certificateFiles: CertificateFiles?
-    /// The proxies in front of the service. They speak TLS with clients, and their `X-Forwarded-For` counts.
+    /// The proxies in front of the service. They speak TLS with clients, and the service trusts their
+    /// `X-Forwarded-For`.
     public var proxies: [AddressBlock] = []
     /// Which clients may read `/metrics`.
     public var metrics = MetricsAccess.guarded
@@ -49,16 +50,16 @@ public struct ServiceConfiguration: Sendable {
     public var appStore: AppStoreSettings?
     /// The seconds until the service searches again for customers with a missing history, after it found none.
     package var appStoreIdle: TimeInterval = 5
-    /// The share of Apple's rate limits that the service uses. More than 1 only with a local App Store.
+    /// The share of Apple's rate limits that the service uses. Only a local App Store allows a share above 1.
     package var appStoreRateShare: Double = 1
 
-    /// Asset packs for customers who bought them; nil if the service delivers none.
+    /// Asset packs for customers who bought them; nil if the service delivers no content.
     public var content: ContentSettings?
     /// How many downloads a customer may have in progress.
     package var downloadsPerCustomer = defaultDownloadsPerCustomer
     static let defaultDownloadsPerCustomer = 16
 
-    /// The webhook endpoints. Without one, the service stores no messages.
+    /// The webhook endpoints. If no endpoint is configured, the service stores no messages.
     public var webhooks: [Webhook] = []
     /// What the webhooks have in common, such as how long messages are kept.
     public var webhookSettings = WebhookSettings()
@@ -93,21 +94,21 @@ public struct ServiceConfiguration: Sendable {
 
     /// The limits of requests and connections.
     public struct Limits: Sendable, Hashable {
-        /// The largest body of a request, in bytes. A larger one is answered with 413.
+        /// The largest body of a request, in bytes. The response to a larger body is 413.
         public var bodySize = 4 * 1024 * 1024
         /// The number of transactions in a sync.
         public var transactions = 2000
         /// The number of renewal infos in a sync.
         public var renewalInfos = 500
-        /// The number of concurrent connections, at most as many as the process may open. Beyond it, the service closes
-        /// the least important one; see `Connections`.
+        /// The number of concurrent connections, at most as many as the process may open. If there are more, the
+        /// service closes the least important one; see `Connections`.
         public var connections = 16_384
         /// The number of connections from one IPv4 address or one /64 of IPv6. A /48 may have four times as many. For
-        /// loopback and declared proxies, it limits the concurrent requests of one client instead. The default is high,
-        /// because a mobile carrier may use one address for all of its customers.
+        /// loopback and declared proxies, the number limits the concurrent requests of one client instead. The default
+        /// is high, because a mobile carrier may use one address for all of its customers.
         public var connectionsPerAddress = 256
         /// The bytes per second that a client must send of a body, over the last `Timeouts.body` seconds; 0 for no
-        /// limit. The default is that of Apache's `mod_reqtimeout`.
+        /// limit. The default is the same as in Apache's `mod_reqtimeout`.
         public var bodyRate = 500
 
         /// The defaults of `tenure serve`.
@@ -133,7 +134,8 @@ public struct ServiceConfiguration: Sendable {
 
     /// How often one client may send requests. A mobile carrier may use one address for all of its customers.
     public struct RateLimits: Sendable, Hashable {
-        /// The requests of one IPv4 address or one /64 of IPv6. Beyond it, the answer is 429 with `Retry-After`.
+        /// The requests of one IPv4 address or one /64 of IPv6. The response to further requests is 429 with
+        /// `Retry-After`.
         public var perAddress = Rate(perSecond: 5000, burst: 50_000)
         /// The requests with one access token, from any address.
         public var perToken = Rate(perSecond: 1000, burst: 10_000)
@@ -191,8 +193,8 @@ public struct ServiceConfiguration: Sendable {
 
     /// The current time. Tests set it.
     package var now: @Sendable () -> Date = { Date() }
-    /// A clock that replaces the system's in tests with a local App Store. It is allowed only with test anchors on
-    /// loopback, because anyone who sets it decides which rights have ended.
+    /// A clock that replaces the system's clock in tests with a local App Store. It is allowed only with test anchors
+    /// on loopback, because anyone who sets the clock decides which rights have ended.
     public var clock: RehearsalClock? {
         didSet { if let clock { now = { clock.now } } }
     }
@@ -263,7 +265,7 @@ public struct ServiceConfiguration: Sendable {
     /// The names of the trusted authorities other than Apple.
     package var testAuthorities: [String] { Set(anchors.values.flatMap(Self.testAuthorities)).sorted() }
 
-    /// The mistake if a clock is set where it isn't allowed. It applies even with `allowsTestAnchorsBeyondLoopback`,
+    /// The mistake if a clock is set where it isn't allowed. `allowsTestAnchorsBeyondLoopback` makes no exception,
     /// because a stopped clock would make every token permanent.
     private var mistakeOfClock: ServiceError? {
         guard clock != nil else { return nil }

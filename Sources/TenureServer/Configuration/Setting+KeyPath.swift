@@ -84,7 +84,7 @@ extension Setting {
         }
     }
 
-    /// The default as text: the property's initial value. Nil for an empty one.
+    /// The default as text: the property's initial value. Nil for an empty property.
     private static func fallback<Value>(_ path: Path<Value>) -> String? {
         let text = ServeOptions.defaults.map { "\($0[keyPath: path])" }
         return text == "" ? nil : text

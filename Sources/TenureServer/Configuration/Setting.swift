@@ -30,7 +30,7 @@ package struct Setting: Sendable {
     /// The name in the file. A dot separates the keys of nested mappings.
     package let name: String
     package let kind: Kind
-    /// The default, as written in a file; nil without a default.
+    /// The default, as written in a file; nil if the setting has no default.
     let fallback: String?
     /// The description for people: a noun phrase, without a final period.
     let sentence: String
@@ -41,7 +41,7 @@ package struct Setting: Sendable {
 
     /// Whether each of several apps has its own value. Other settings, such as the port, exist once for all apps.
     let isOfApp: Bool
-    /// Sets the property of the setting's key path. It is nil for a structure.
+    /// Sets the property of the setting's key path; nil for a structure.
     let apply: (@Sendable (SettingValues, inout ServeOptions) -> Void)?
 
     init(
@@ -99,7 +99,8 @@ extension Setting.Kind {
         }
     }
 
-    /// Returns why a text isn't a valid value; nil if it is. Messages show it after the setting's name.
+    /// Returns why a text isn't a valid value; nil if the text is valid. Messages append the reason to the setting's
+    /// name.
     func objection(to text: String) -> String? {
         switch self {
         case .path, .trust, .text: text.isEmpty ? "is empty; remove it, or write a value" : nil

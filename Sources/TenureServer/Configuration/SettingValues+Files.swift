@@ -1,9 +1,10 @@
 import Foundation
 
 extension SettingValues {
-    /// The files that the settings name, and the files of the keys that the service made.
+    /// The files in the settings, and the files of the keys that the service made.
     ///
-    /// It leaves out databases, the files of each of several apps, and the certificates to trust, which may be folders.
+    /// The list leaves out databases, the files of each of several apps, and the certificates to trust, which may be
+    /// folders.
     package var files: [String] {
         let named = Setting.all.filter { $0.kind == .path && $0.name != Setting.database.name }.compactMap { text($0) }
         let database = isSet(.database) ? text(.database) : nil

@@ -1,6 +1,6 @@
 /// The values of settings from a file, the environment and the command line. A later value overrides an earlier one.
 package struct SettingValues: Sendable {
-    /// The values of each setting, by its name. Only lists have several.
+    /// The values of each setting, by its name. Only lists have several values.
     private var texts: [String: [String]] = [:]
     /// The mistakes, one line each, with their place.
     package private(set) var mistakes: [String] = []

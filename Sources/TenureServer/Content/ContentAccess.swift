@@ -67,7 +67,7 @@ extension Policy {
         return now < firstSeen.addingTimeInterval(seconds)
     }
 
-    /// The trial of the entitlement that unlocks a pack; nil without one.
+    /// The trial of the entitlement that unlocks a pack; nil if there is no such trial.
     fileprivate func trial(of unlock: ContentCatalog.Unlock) -> Trial? {
         guard case .entitlement(let name) = unlock else { return nil }
         return entitlement(named: name)?.trial

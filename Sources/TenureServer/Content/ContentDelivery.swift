@@ -6,13 +6,13 @@ import TenureCore
 struct ContentDelivery: Sendable {
     let folder: ContentFolder
     let linkKey: ContentLinkKey
-    /// Links to the bucket with the files; nil if the service sends the files itself.
+    /// Makes links to the bucket with the files; nil if the service sends the files itself.
     let s3: S3Links?
     /// How long a download link works, in seconds.
     let linkLifetime: TimeInterval
     let downloads: Downloads
 
-    /// Creates the parts; nil if the configuration names no content.
+    /// Creates the parts; nil if no content is configured.
     init?(
         _ configuration: ServiceConfiguration, databaseID: [UInt8], downloads: Downloads
     ) throws(ServiceError) {

@@ -33,7 +33,7 @@ final class ContentFile: Sendable {
         // A digest has only hexadecimal digits, so the path can't leave the folder.
         let path = "\(folder)/\(digest)"
         return try await threads.runIfActive {
-            // `O_NONBLOCK`, because opening a pipe would wait for a writer.
+            // Without `O_NONBLOCK`, opening a pipe would wait for a writer.
             let descriptor = systemOpen(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
             guard descriptor >= 0 else {
                 if [ENOENT, ELOOP, ENOTDIR].contains(errno) { return nil }

@@ -7,7 +7,7 @@ import TenureStore
 
 /// The folder with the published asset packs, and its catalog. The catalog is reloaded when its file changes.
 ///
-/// If the new catalog is missing, invalid, for another app or older than the known one, the known one stays in use.
+/// If the new catalog is missing, invalid, for another app or older than the one in use, the catalog in use stays.
 final class ContentFolder: Sendable {
     let path: String
     private let bundleID: String
@@ -27,20 +27,20 @@ final class ContentFolder: Sendable {
         return state.withLock { $0.known }
     }
 
-    /// Why the catalog in the folder isn't used; nil if it is.
+    /// Why the catalog in the folder isn't used; nil if the catalog is used.
     var failure: ServiceError? {
         refresh()
         return state.withLock { $0.problem }
     }
 
-    /// Reads the file again if it changed. Checks that only if the last check is at least `staleness` ago. Only one caller
-    /// checks and reads. The others use the known catalog, so that a slow disk delays only one request.
+    /// Reads the file again if it changed, and if the last check is at least `staleness` ago. Only one caller checks
+    /// and reads. The others use the known catalog, so that a slow disk delays only one request.
     private func refresh() {
         let isDue = state.withLock { $0.beginCheck(staleness: staleness) }
         guard isDue else { return }
         let file = "\(path)/\(SignedCatalog.fileName)"
         let fileState = FileState(path: file, followsLinks: true)
-        // A missing file always counts as changed, so that it is reported.
+        // A missing file is always treated as changed, so that it is reported.
         let isUnchanged = state.withLock { fileState != nil && fileState == $0.seen }
         let found = isUnchanged ? nil : read(file)
         state.withLock { state in
@@ -80,7 +80,7 @@ private struct State {
     private var checkedAt: ContinuousClock.Instant?
     private var isChecking = false
 
-    /// Whether the caller has to check the file. Then `endCheck` must follow.
+    /// Whether the caller has to check the file. If it returns true, the caller must call `endCheck` later.
     mutating func beginCheck(staleness: Swift.Duration) -> Bool {
         guard !isChecking, checkedAt.map({ ContinuousClock.now - $0 >= staleness }) ?? true else { return false }
         isChecking = true
@@ -94,7 +94,8 @@ private struct State {
         isChecking = false
     }
 
-    /// Uses the catalog that was read, unless it is older than the known one, or differs from it without a higher counter.
+    /// Uses the catalog that was read, unless it is older than the known catalog, or differs from it without a higher
+    /// counter.
     mutating func take(_ found: Result<SignedCatalog, ServiceError>) {
         switch found {
         case .failure(let error): problem = error

@@ -21,7 +21,7 @@ struct ContentLink: Sendable, Hashable {
     /// The customer's number in the database.
     let customer: Int64
     let realm: Realm
-    /// The database's number of the persona that replaces the customer; nil without one.
+    /// The database's number of the persona that replaces the customer; nil if there is no persona.
     let persona: Int64?
     /// The expiry, in whole seconds.
     let expiresAt: Date

@@ -20,7 +20,7 @@ struct ContentLinkKey: Sendable {
         code.text(of: link.bytes)
     }
 
-    /// The link in a token that this service made; nil for any other. It may have expired.
+    /// Returns the link in a token that this service made, even if the link has expired; nil for any other token.
     func link(in token: some Collection<UInt8>) -> ContentLink? {
         guard token.count <= Self.maximumTokenLength, let bytes = code.bytes(in: Array(token)) else { return nil }
         return ContentLink(bytes.dropLast(SHA256.byteCount))

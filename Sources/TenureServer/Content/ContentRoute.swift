@@ -8,7 +8,7 @@ import TenureStore
 
 /// `GET /v1/content`: the signed catalog, and links to the packs that the customer may use.
 struct ContentRoute: Sendable {
-    /// The content to deliver; nil if the service delivers none.
+    /// The content to deliver; nil if the service delivers no content.
     let delivery: ContentDelivery?
     let access: CustomerAccess
     let rights: ContentAccess
@@ -18,7 +18,7 @@ struct ContentRoute: Sendable {
     static let path = "/v1/content"
 
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
-        // Who asks, and whether there is content.
+        // Authenticate the request, and check that there is content.
         let now = now()
         let token = try access.token(of: request, now: now)
         guard let known = try await rights.store.lookUp(token.customer), known.realm == token.realm else {
@@ -31,15 +31,16 @@ struct ContentRoute: Sendable {
         guard let signed = delivery.folder.catalog else {
             throw Problem(.notFound, "no content is published yet; publish it with `tenure content publish`")
         }
-        // Links to the packs that the customer may use: to the bucket, or to the download route of this service.
+        // Make links to the packs that the customer may use: to the bucket, or to the download route of this service.
         let allowed = try await rights.allowed(
             Set(signed.catalog.packs.map(\.unlock)), for: known, as: persona, at: now)
-        // Whole seconds, as in the links.
+        // The expiry is in whole seconds, as in the links.
         let expiresAt = Date(
             timeIntervalSince1970: (now.timeIntervalSince1970 + delivery.linkLifetime).rounded(.down))
         var packs: [String: ContentResponse.Links] = [:]
         let bucket = delivery.s3?.presigner
-        // The version of each pack for the app's version in the request; without one, the newest.
+        // Choose the version of each pack for the app's version in the request, or the newest version if the request
+        // has none.
         let wanted = request.uri.queryParameters["appVersion"].map { AppVersion(String($0)) }
         for pack in signed.catalog.packs where allowed.contains(pack.unlock) {
             let version = if let wanted { pack.version(for: wanted) } else { pack.versions.last }

@@ -1,7 +1,7 @@
 import Foundation
 
 extension ContentSettings {
-    /// The mistakes in the files that the settings name.
+    /// The mistakes in the files of these settings.
     var findings: [ServiceError] {
         var findings: [ServiceError] = []
         var isFolder: ObjCBool = false

@@ -4,8 +4,8 @@ import NIOCore
 
 /// Sends a part of a file, no faster than the client reads it.
 ///
-/// A response writer accepts chunks before the connection has sent the first one. So the download waits after each chunk
-/// until the connection has room again. A slow client then takes the memory of one chunk.
+/// A response writer accepts chunks before the connection has sent the first chunk. So the download waits after each
+/// chunk until the connection has room again. A slow client then takes the memory of one chunk.
 final class Download: Sendable {
     private let file: ContentFile
     private let range: Range<Int64>
@@ -35,7 +35,7 @@ final class Download: Sendable {
                 try await writer.write(try await file.read(count, at: offset))
                 offset += Int64(count)
                 metrics.sentDownload(bytes: count)
-                // When this returns, the event loop has handled the chunk.
+                // When this call returns, the event loop has handled the chunk.
                 try await channel.eventLoop.submit {}.get()
                 // A writer suspends while the connection has no room.
                 if !channel.isWritable { try await writer.write(ByteBuffer()) }

@@ -9,9 +9,9 @@ import TenureStore
 
 /// `GET` and `HEAD /v1/content/{digest}`: a manifest or an archive, with a link from `GET /v1/content`.
 ///
-/// The customer's right is checked on each request, so a refund counts from the next one.
+/// The customer's right is checked on each request, so a refund takes effect with the next request.
 struct DownloadRoute: Sendable {
-    /// The content to deliver; nil if the service delivers none.
+    /// The content to deliver; nil if the service delivers no content.
     let delivery: ContentDelivery?
     let acceptedRealms: AcceptedRealms
     let rights: ContentAccess
@@ -67,8 +67,8 @@ struct DownloadRoute: Sendable {
         } catch let problem as Problem where problem.code == .notAuthenticated {
             throw invalid
         }
-        // The newest catalog decides what unlocks a pack. For a pack that it dropped, the link decides, so that
-        // customers can complete a download.
+        // The newest catalog decides what unlocks a pack. If that catalog has dropped the pack, the link decides, so
+        // that customers can complete a download.
         let unlock = delivery.folder.catalog?.catalog[link.pack]?.unlock ?? link.unlock
         guard try await rights.allowed([unlock], for: customer, as: persona, at: now).contains(unlock) else {
             throw Problem(.notEntitled, "the customer isn't entitled to this pack anymore; sync to see why")

@@ -81,7 +81,7 @@ package struct DatabaseCheck: Sendable {
             }
         }
 
-        /// Checks a row of `customers`. One that was merged into another (`isLiving` is false) has no facts.
+        /// Checks a row of `customers`. A customer who was merged into another (`isLiving` is false) has no facts.
         private mutating func check(
             _ number: Int64, _ publicID: String, isLiving: Bool, _ derivation: DatabaseDerivation
         ) throws(StoreError) {

@@ -8,7 +8,7 @@ import TenureStore
 struct DatabaseDerivation: Sendable {
     private let derivation: Derivation
 
-    /// Creates the derivation. The last policy that can be read tells for which app artifacts must be signed.
+    /// Creates the derivation. The last policy that can be read identifies the app for which artifacts must be signed.
     init(trust: TrustConfiguration, policies: [StoredPolicy]) {
         let app = policies.reversed().lazy.compactMap { try? PolicyFile.read($0.compiled, named: "policy").app }.first
         derivation = Derivation(
@@ -16,10 +16,10 @@ struct DatabaseDerivation: Sendable {
                 app: AppIdentity(bundleID: app?.bundleID, appAppleID: app?.appleID), trust: trust))
     }
 
-    /// Derives a customer's facts. Throws `damaged`, naming the artifact, if one can't be verified.
+    /// Derives a customer's facts. If an artifact can't be verified, throws `damaged` with its name.
     func facts(of rows: CustomerRows) throws(StoreError) -> CustomerFacts {
         var facts = try derivation.facts(of: rows)
-        // When a customer has the maximum number of artifacts, the database stores only the facts of further ones.
+        // When a customer has the maximum number of artifacts, the database stores only the facts of further artifacts.
         if rows.isFull { facts.add(rows.customer.facts) }
         return facts
     }

@@ -10,7 +10,7 @@ package import TenureStore
 /// databases with the same dump have the same content.
 ///
 /// Each column is a field with its name. Instants are milliseconds since 1970, bytes are Base64, and customers are
-/// named by their public IDs. SQLite and PostgreSQL with the same content give the same bytes.
+/// identified by their public IDs. SQLite and PostgreSQL with the same content give the same bytes.
 package struct DatabaseDump: Sendable {
     private let store: Store
 

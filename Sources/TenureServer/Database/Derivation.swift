@@ -11,8 +11,8 @@ import TenureStore
 struct Derivation: Sendable {
     let verifier: AppStoreVerifier
 
-    /// Returns the customer's facts. Throws `damaged`, naming the artifact, if an artifact can't be verified: its bytes
-    /// were changed, or its trust anchor isn't configured here.
+    /// Returns the customer's facts. If an artifact can't be verified, throws `damaged` with its name: the bytes were
+    /// changed, or the trust anchor isn't configured here.
     func facts(of rows: CustomerRows) throws(StoreError) -> CustomerFacts {
         var facts = try facts(
             of: rows.artifacts, rows.notifications, ofCustomer: rows.customer.publicID)
@@ -58,8 +58,8 @@ struct Derivation: Sendable {
         return proven.facts
     }
 
-    /// What the entries prove. It is collected first and added to the facts at once, because each addition takes time
-    /// for all existing facts.
+    /// What the entries prove. The proofs are collected first and added to the facts at once, because each addition
+    /// takes time for all existing facts.
     private struct Proven {
         var proofs: [AppProof] = []
         var purchases: [Purchase] = []
@@ -106,8 +106,8 @@ struct Derivation: Sendable {
     private func add(_ artifact: Artifact, receivedAt: Date, to proven: inout Proven) throws(Rejection) {
         switch artifact.kind {
         case .appTransaction:
-            // Clients can't send some app transactions that the App Store's server can. This one was accepted when it was
-            // received, so it's verified as if the server had sent it.
+            // Clients can't send some app transactions that the App Store's server can. A stored app transaction was
+            // accepted when it was received, so it's verified as if the server had sent it.
             let verified = try verifier.verifyAppTransaction(artifact.bytes, from: .appStoreServer, now: receivedAt)
             proven.proofs.append(verified.proof)
         case .transaction:

@@ -6,7 +6,8 @@ import TenureStore
 
 /// The facts that a verified notification proves, and the identities of its customer.
 ///
-/// The facts follow only from the signed artifacts inside the notification, so notifications of unknown types count too.
+/// The facts follow only from the signed artifacts inside the notification, so notifications of unknown types are used
+/// too.
 struct NotificationContents: Sendable {
     let notification: StoredNotification
     private(set) var proofs: [AppProof] = []
@@ -27,7 +28,7 @@ struct NotificationContents: Sendable {
         if let proof = verified.appTransaction?.proof { proofs.append(proof) }
         // A transaction without an ID proves nothing; the notification is stored all the same.
         if let purchase = try? verified.transaction?.purchase { purchases.append(purchase) }
-        // Renewal info doesn't name its app. The notification around it does.
+        // Renewal info doesn't contain its app. The notification around it does.
         if let renewal = try? verified.renewalInfo?.renewal { renewals.append(renewal) }
         if let transaction = verified.transaction { names.add(transaction.payload, purchases.first) }
         if let renewalInfo = verified.renewalInfo { names.add(renewalInfo.payload, renewals.first) }

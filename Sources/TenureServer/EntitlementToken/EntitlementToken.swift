@@ -13,7 +13,7 @@ struct EntitlementToken {
     /// The hash of the device ID, as `UUID.hashed` writes it.
     let device: String
     let decisions: [Decision]
-    /// The persona that replaced the customer; nil without one.
+    /// The persona that replaced the customer; nil if there is no persona.
     var persona: StoredPersona?
     /// The random value of the device's request; nil if the request had none.
     var nonce: String?
@@ -46,7 +46,7 @@ struct EntitlementToken {
         }
     }
 
-    /// The end of the token, no later than the persona's. A token without a nonce can be replayed, so it is
+    /// The end of the token, no later than the end of the persona. A token without a nonce can be replayed, so it is
     /// short-lived.
     private var end: Date {
         let term = nonce == nil ? lifetimes.entitlementTokenWithoutNonce : lifetimes.entitlementToken
@@ -55,9 +55,9 @@ struct EntitlementToken {
 
     /// Writes the right to an entitlement.
     ///
-    /// Subscriptions have an end. A refund or support can end every other right, which the device learns with its next
-    /// sync. So `refreshAfter` says when to sync; the device keeps the right until then. Without a nonce, all rights end
-    /// with the token.
+    /// Rights from subscriptions have an end. A refund or support can end every other right, and the device learns that
+    /// with its next sync. So `refreshAfter` says when to sync. The device keeps the right until it has synced. Without
+    /// a nonce, all rights end with the token.
     private func write(_ decision: Decision, into json: inout JSONWriter) {
         json.object(decision.entitlement) { json in
             let limit = nonce == nil ? end : nil

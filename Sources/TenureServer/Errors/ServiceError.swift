@@ -1,8 +1,8 @@
 import TenurePolicyFile
 import TenureStore
 
-/// The reason why the service doesn't start, or why it stopped. Each has a message of one line; a policy has one line
-/// for each mistake.
+/// The reason why the service doesn't start, or why it stopped. Each error has a message of one line, except that the
+/// message about a policy has one line for each mistake.
 public enum ServiceError: Error, Sendable, Hashable {
     /// The port is below 0 or above 65535.
     case invalidPort(Int)
@@ -43,7 +43,7 @@ public enum ServiceError: Error, Sendable, Hashable {
     case appStore(String)
     /// Content can't be delivered.
     case content(String)
-    /// The clock of a rehearsal is invalid.
+    /// The file with the clock for tests is invalid, or the clock isn't allowed.
     case clock(String)
     /// The apps can't run together.
     case apps(String)
@@ -59,7 +59,7 @@ public enum ServiceError: Error, Sendable, Hashable {
         self = .database(error.description)
     }
 
-    /// Combines mistakes into one error; nil without a mistake.
+    /// Combines mistakes into one error; nil if there are no mistakes.
     init?(_ mistakes: [ServiceError]) {
         guard let first = mistakes.first else { return nil }
         self = mistakes.count == 1 ? first : .several(mistakes)

@@ -8,7 +8,7 @@ extension Request {
 
 /// `Accept-Language` of RFC 9110, section 12.5.4.
 enum AcceptLanguage {
-    /// How many languages are read. The rest are ignored, because no person needs more.
+    /// How many languages are read. Further languages are ignored, because no person needs more.
     private static let maximumLanguages = 16
 
     /// Returns the language tags, the one with the highest weight first. A header such as `de, en;q=0.5` gives German the

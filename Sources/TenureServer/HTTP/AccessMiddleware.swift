@@ -32,7 +32,7 @@ struct AccessMiddleware: RouterMiddleware {
         let method = Self.name(of: request.method)
         do {
             var response = try await next(request, context)
-            // Routes for GET leave out the body of a HEAD response themselves; problems don't.
+            // Routes for GET leave out the body of a HEAD response themselves, but error responses don't.
             if request.method == .head { response = response.createHeadResponse() }
             if let field = RequestID.field { response.headers[field] = context.requestID }
             end(request, context, method: method, status: response.status.code, since: start)

@@ -13,8 +13,8 @@ extension Request {
         return header[start...]
     }
 
-    /// The value of the `Authorization` header if there is exactly one. With several, it would be ambiguous which one
-    /// counts.
+    /// The value of the `Authorization` header; nil unless there is exactly one such header. With several headers, it
+    /// would be ambiguous which value to use.
     private var authorization: String? {
         var found: String?
         for field in headers where field.name == .authorization {

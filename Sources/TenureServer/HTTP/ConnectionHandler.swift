@@ -30,9 +30,9 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// This connection's entry in `connections`, while the connection is open.
     private var connection: Connections.Connection?
 
-    /// The deadline for what the client sends: the head of the first request, or a body. A body's rate is measured at its
-    /// deadline, and it gets another one if it is fast enough. After an early response, the connection is closed at the
-    /// deadline.
+    /// The deadline for what the client sends: the head of the first request, or a body. A body's rate is measured at
+    /// its deadline, and a body that is fast enough gets another deadline. After an early response, the connection is
+    /// closed at the deadline.
     private var readingUntil: (deadline: NIODeadline, phase: SlowClientPhase)?
     /// Whether a request's head has arrived, and its end hasn't.
     private var isRequestArriving = false
@@ -54,7 +54,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// The events that arrived after a complete request, while its response isn't sent yet.
     private var waiting = CircularBuffer<WaitingEvent>()
     private var waitingBytes = 0
-    /// Whether NIO wanted to read more while events were waiting. The read follows when none are.
+    /// Whether NIO wanted to read more while events were waiting. The read follows when no events are waiting.
     private var isReadingPaused = false
     /// The bytes of response bodies that were written, and how many of them the operating system has taken at least.
     private var (bytesWritten, bytesSent) = (0, 0)
@@ -143,13 +143,13 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
             if !closesAfterResponse { readingUntil = nil }
         }
         context.fireChannelRead(wrapInboundOut(part))
-        // If this was the end of a request that got an early response, the connection isn't needed anymore.
+        // After the end of a request that got an early response, the connection isn't needed anymore.
         if closesAfterResponse, requestsRead >= responsesBegun, clientReadAt == nil { context.close(promise: nil) }
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
         reportPhase()
-        // Until NIO calls `read` again, the service isn't reading.
+        // The service isn't reading until NIO calls `read` again.
         if isRequestArriving { pausedAt = .now() }
         context.fireChannelReadComplete()
     }
@@ -274,7 +274,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
         // If nothing is left to write, the client waits for the service.
         if buffered == 0 || buffered != bufferedBytes { clientReadAt = .now() }
         bufferedBytes = buffered
-        // The buffer also contains headers, so this may be less than was taken.
+        // The buffer also contains headers, so this number may be less than what the system has taken.
         reportSent(bytesWritten - buffered)
         #if os(Linux)
             // The system's buffer may be large, and only the system knows when the client last read from it.

@@ -2,7 +2,7 @@ import NIOCore
 import NIOHTTP1
 
 /// Rejects HTTP/1.1 requests without exactly one `Host` header (RFC 9112, section 3.2). If there were several, a proxy
-/// and the service could use different ones. Also rejects targets that aren't HTTP resources.
+/// and the service could use different hosts. Also rejects targets that aren't HTTP resources.
 ///
 /// The check must see the original headers. So its place in the pipeline is after the decoder, and before the handler
 /// that moves `Host` out of the headers.
@@ -65,7 +65,7 @@ final class HostCheckInstaller: ChannelInboundHandler, RemovableChannelHandler {
             let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
             try pipeline.addHandler(HostCheck(), position: .after(decoder))
         } catch {
-            // This can't happen, because Hummingbird adds the decoder first. Without the check, no request may pass.
+            // There is always a decoder, because Hummingbird adds it first. Without the check, no request may pass.
             context.close(promise: nil)
         }
     }

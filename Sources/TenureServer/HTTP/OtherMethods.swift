@@ -7,8 +7,8 @@ extension Router<ServiceContext> {
     /// A new router without routes. Each GET route that is added also answers HEAD.
     static var empty: Router { Router(context: ServiceContext.self, options: .autoGenerateHeadEndpoints) }
 
-    /// Returns a responder for these routes. For other methods of their paths, it responds with 405 and the allowed
-    /// methods (RFC 9110, section 15.5.6). Hummingbird would respond with 404.
+    /// Returns a responder for these routes. For other methods of their paths, the responder answers with 405 and the
+    /// allowed methods (RFC 9110, section 15.5.6). Hummingbird would answer with 404.
     func responder() -> RouterResponder<ServiceContext> {
         for routes in Dictionary(grouping: routes, by: \.path.description).values {
             guard let path = routes.first?.path else { continue }

@@ -77,7 +77,7 @@ extension Problem {
         }
         switch error {
         case let problem as Problem: self = problem
-        // The connection was closed, or the shutdown timeout is over. Usually, no client receives this.
+        // The connection was closed, or the shutdown timeout is over. Usually, no client receives this response.
         case is HTTPParserError, is ChannelError, is IOError, is CancellationError:
             self.init(.malformedRequest, "the request is incomplete; send it again")
         case let error as any HTTPResponseError:

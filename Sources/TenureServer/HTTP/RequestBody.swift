@@ -14,14 +14,15 @@ extension Request {
     /// Throws a problem if the body has another media type, is compressed, is too large or isn't such JSON. Also throws
     /// `busy` if all bodies together take too much memory (`BodyBudget`).
     ///
-    /// - Parameter isNotification: Whether the App Store sends the body. Its media type is then checked leniently, and its
-    ///   memory counts as that of a small body.
+    /// - Parameter isNotification: Whether the App Store sends the body. Its media type is then checked leniently, and
+    ///   its memory is limited like the memory of a small body.
     func json(upTo limit: Int, in context: ServiceContext, isNotification: Bool = false) async throws -> Data {
         guard headers.saysJSON(isLenient: isNotification) else {
             throw Problem(
                 .unsupportedMediaType, "the media type isn't supported; send `Content-Type: application/json`")
         }
-        // A small compressed body can expand to a huge one, which the limit wouldn't prevent. So none are accepted.
+        // A small compressed body can expand to a huge one, which the limit wouldn't prevent. So no compressed body is
+        // accepted.
         if let encoding = headers[.contentEncoding], encoding.lowercased() != "identity" {
             throw Problem(.unsupportedMediaType, "the body is compressed; send it without `Content-Encoding`")
         }
@@ -53,7 +54,8 @@ extension Request {
         return Data(buffer.readableBytesView)
     }
 
-    /// Reads a JSON body of this type. Throws a problem that names the invalid, missing or unknown field.
+    /// Reads a JSON body of this type. If a field is invalid, missing or unknown, throws a problem with the field's
+    /// name.
     func decoded<Body: AdminRequest>(
         _ type: Body.Type, upTo limit: Int, in context: ServiceContext
     ) async throws -> Body {

@@ -1,7 +1,8 @@
 import Hummingbird
 import NIOCore
 
-/// The values that belong to one request, beside the request itself. Middleware sets some of them for the routes.
+/// The values that belong to one request, in addition to the request itself. Middleware sets some of them for the
+/// routes.
 struct ServiceContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     /// The address of the connection's other end: the client, or a proxy. Nil for a connection without an address.
@@ -10,7 +11,7 @@ struct ServiceContext: RequestContext {
     let channel: any Channel
     /// The client; set by `AccessMiddleware`.
     var peer: Peer?
-    /// The part of the client's path before the app's path: `/apps/NAME`, or nothing. Links in responses begin with it.
+    /// The part of the client's path before the app's path: `/apps/NAME`, or nothing. Paths in responses begin with it.
     var pathPrefix = ""
     /// The memory for request bodies.
     var bodies = BodyBudget.process

@@ -5,14 +5,14 @@ import TenureStore
 
 /// The contents of an access token: the customer it gives access to, and its end.
 ///
-/// The token is 50 bytes in Base64: a version, the realm, the customer's number, the second of its end, and a MAC over all
-/// of it. With a persona, it has another version, and the persona's number before the MAC.
+/// The token is 50 bytes in Base64: a version, the realm, the customer's number, the token's end in seconds since 1970,
+/// and a MAC over these bytes. A token with a persona has another version, and the persona's number before the MAC.
 struct AccessToken: Sendable, Hashable {
     /// The customer's number in the database.
     let customer: Int64
     let realm: Realm
     let expiresAt: Date
-    /// The database's number of the persona that replaces the customer; nil without one.
+    /// The database's number of the persona that replaces the customer; nil if there is no persona.
     let persona: Int64?
 
     private static let version: UInt8 = 1
@@ -20,7 +20,7 @@ struct AccessToken: Sendable, Hashable {
     private static let bodySize = 18
     private static let macSize = 32
 
-    /// The sizes in bytes: without a persona, and with one.
+    /// The sizes of tokens in bytes: without a persona, and with a persona.
     static let sizes = [bodySize + macSize, bodySize + 8 + macSize]
 
     /// The token's bytes without the MAC.

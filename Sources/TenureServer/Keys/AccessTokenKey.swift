@@ -8,7 +8,7 @@ import TenureJSON
 /// database's ID.
 struct AccessTokenKey: Sendable {
     private let code: MessageCode
-    /// A digest that identifies the secret, for processes that must have the same one.
+    /// A digest that identifies the secret, for processes that must have the same secret.
     let fingerprint: String
 
     static let fileName = "access-token.secret"

@@ -7,10 +7,11 @@ import TenureStore
 ///
 /// For example, a second machine is added:
 ///
-/// - With an empty key folder, the start is refused, and the error says from which machine to copy the keys.
-/// - With copied keys, it starts, because they have the fingerprints in the database.
-/// - When the first machine rotates its signing key, it stores the new fingerprint. The second one notices that within
-///   a second, and issues no entitlement tokens until its file has the new key.
+/// - If the key folder of the second machine is empty, the start is refused. The error says from which machine to copy
+///   the keys.
+/// - If the keys were copied, the second machine starts, because the keys have the fingerprints in the database.
+/// - When the first machine rotates its signing key, it stores the new fingerprint. The second machine notices that
+///   within a second, and issues no entitlement tokens until its file has the new key.
 struct KeyAgreement: Sendable {
     let store: Store
     /// The folder of this process's keys.
@@ -20,8 +21,8 @@ struct KeyAgreement: Sendable {
     /// The ID of the signing key when the process started.
     let firstKey: String
 
-    /// Reads this process's keys, and creates them at the first start. If the database has other keys, removes the
-    /// created ones and throws `otherKeys`.
+    /// Reads this process's keys, and creates them at the first start. If the database has other keys, removes the keys
+    /// that were created and throws `otherKeys`.
     ///
     /// - Parameters:
     ///   - tokenLife: The lifetime of entitlement tokens, in seconds.
@@ -29,9 +30,9 @@ struct KeyAgreement: Sendable {
     static func keys(
         in folder: String, _ store: Store, tokenLife: TimeInterval, staleness: Swift.Duration, at now: Date
     ) async throws(ServiceError) -> (signing: SigningKeys, accessToken: AccessTokenKey, agreement: KeyAgreement) {
-        // `known` are the keys that this process or another one stored in the database earlier.
+        // `known` are the keys that this process or another process stored in the database earlier.
         let (known, hasCustomers) = try await reading(store) { (try $0.sharedKeys(), try $0.newestCustomer() > 0) }
-        // The files that would have to be created.
+        // The files that are missing and would have to be created.
         let signingKey = SigningKeyStore(folder: folder)
         let secretFile = AccessTokenKey.file(in: folder)
         var missing = signingKey.exists ? [] : [SigningKeyStore.fileName]
@@ -53,7 +54,7 @@ struct KeyAgreement: Sendable {
             store: store, folder: folder, fingerprint: accessToken.fingerprint, firstKey: current.id)
         if let other = try await agreement.conflict(storing: current) {
             // The keys that were created just now can be removed, because no app trusts them. After another error they
-            // stay, because the database may name them already.
+            // stay, because the database may already have their fingerprints.
             for name in missing { try? FileManager.default.removeItem(atPath: "\(folder)/\(name)") }
             throw .otherKeys(
                 "the keys in `\(folder)` aren't those of the database's other processes; "
@@ -62,7 +63,7 @@ struct KeyAgreement: Sendable {
         return (signing, accessToken, agreement)
     }
 
-    /// The fix if this process has other keys than the database names, for a message.
+    /// The fix if this process has other keys than the database, for an error message.
     private static func remedy(_ known: SharedKeys, _ folder: String) -> String {
         """
         copy `\(SigningKeyStore.fileName)` and `\(AccessTokenKey.fileName)` from `\(known.place)` to `\(folder)`. If they \
@@ -99,7 +100,8 @@ struct KeyAgreement: Sendable {
     /// process, stores the new fingerprint. After a rotation by another process, reads the key file again. Until the file
     /// has the database's key, no entitlement tokens are issued.
     ///
-    /// - Parameter agreed: The ID of this process's signing key when it last was the one in the database.
+    /// - Parameter agreed: The ID of this process's signing key when that key was last the same as the key in the
+    ///   database.
     func reconcile(_ keys: SigningKeys, agreed: inout String) async throws(ServiceError) {
         let known = try await Self.reading(store) { try $0.sharedKeys() }
         // The database has another key, and this process's key hasn't changed: another process rotated.
@@ -108,7 +110,7 @@ struct KeyAgreement: Sendable {
         let hasSameKey = known?.signingKey == current.id
         let root = current.file.root?.id
         var isSame = hasSameKey && (root == nil || root == known?.root)
-        // An older key doesn't replace the newer one of another process, even if it could have at a start.
+        // Here, an older key doesn't replace the newer key of another process, although it may do that at a start.
         let mayStore = known == nil || hasSameKey || current.id != agreed
         if !isSame, mayStore { isSame = try await conflict(storing: current) == nil }
         keys.isOutdated = !isSame
@@ -137,7 +139,7 @@ struct KeyAgreement: Sendable {
 }
 
 extension SharedKeys {
-    /// The keys as the database names them for other processes.
+    /// The fingerprints of the keys, which the database stores for other processes.
     ///
     /// - Parameters:
     ///   - secret: The fingerprint of the secret of access tokens.
@@ -152,10 +154,10 @@ extension SharedKeys {
 extension SigningKeySet {
     /// Whether the key in use is the database's signing key, or may replace it.
     ///
-    /// It may replace that key in two cases:
-    /// - Its file contains the database's key, because a file keeps the keys that were rotated or revoked. An older copy of
-    ///   the file lacks the database's key.
-    /// - The same offline root signed it, and it isn't older.
+    /// The key in use may replace the database's key in two cases:
+    /// - The file of the key in use contains the database's key, because a file keeps the keys that were rotated or
+    ///   revoked. An older copy of the file lacks the database's key.
+    /// - The same offline root signed both keys, and the key in use isn't older.
     fileprivate func mayReplace(_ known: SharedKeys) -> Bool {
         if file.keys.contains(where: { $0.key.id == known.signingKey }) { return true }
         guard let root = file.root, file.rootStatement != nil, let last = file.keys.last else { return false }

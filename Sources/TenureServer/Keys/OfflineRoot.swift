@@ -48,9 +48,9 @@ package struct OfflineRoot: Sendable {
         return try RootStatement.sign(key, until: end, by: root, at: now)
     }
 
-    /// Signs a new list of revoked keys, with these and all that were revoked before.
+    /// Signs a new list of revoked keys: these keys, and all keys that were revoked before.
     ///
-    /// - Parameter counter: The lowest counter of the list; nil for one more than the last.
+    /// - Parameter counter: The lowest counter of the list; nil for the counter of the last list plus 1.
     package func revoke(_ ids: [String], counter: Int64? = nil, at now: Date) throws -> String {
         let (known, key) = try read(try file.existingContents())
         var contents = known
@@ -59,7 +59,7 @@ package struct OfflineRoot: Sendable {
         guard contents.revoked.count <= SigningKeyBounds.maximumRevocations else {
             throw SigningKeyError.tooManyRevocations
         }
-        // Saved before signing, so that no counter is used twice.
+        // The counter is saved before signing, so that no counter is used twice.
         try file.replace(with: try Self.bytes(of: contents))
         return try RootRevocations.sign(contents.revoked, counter: contents.counter, by: key, at: now)
     }

@@ -4,11 +4,11 @@ import TenureCore
 import TenureJSON
 import TenureStore
 
-/// A token that a sandbox build sends so that a persona, a test customer, replaces the real one.
+/// A token that a sandbox build sends so that a persona, a test customer, replaces the real customer.
 ///
 /// It is a compact JWS, signed with the service's signing key. Only the database knows whether the persona is still
-/// valid. The token also contains the persona's name and settings, so that people can read them, and the app for which it
-/// is valid.
+/// valid. The token also contains the persona's name and settings, so that people can read them, and the app for which
+/// it is valid.
 struct PersonaToken {
     let persona: StoredPersona
     let bundleID: String

@@ -9,7 +9,7 @@ struct RootStatement: Sendable {
     let signUntil: Date
 
     private struct Payload: Codable {
-        /// When it was signed. Nothing depends on it.
+        /// When the statement was signed. Nothing depends on this date.
         let iat: Int64?
         let key: JSONWebKey
         let signUntil: Int64
@@ -35,7 +35,7 @@ struct RootStatement: Sendable {
     }
 }
 
-/// The offline root's list of revoked keys. The list with the highest counter counts.
+/// The offline root's list of revoked keys. Only the list with the highest counter is used.
 struct RootRevocations: Sendable {
     let counter: Int64
     /// The IDs of the revoked keys.
@@ -44,7 +44,7 @@ struct RootRevocations: Sendable {
     /// The JSON of a list. A separate type, so that only `init(_:by:)` creates a list.
     private struct Payload: Codable {
         let counter: Int64
-        /// When it was signed. Nothing depends on it.
+        /// When the list was signed. Nothing depends on this date.
         let iat: Int64?
         let revoked: [String]
     }

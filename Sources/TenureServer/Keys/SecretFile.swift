@@ -21,7 +21,7 @@ package struct SecretFile: Sendable {
     package func contents(orMake make: () -> [UInt8]) throws(ServiceError) -> [UInt8] {
         if let contents = try read() { return contents }
         try write(make())
-        // If another process created the file first, its contents count.
+        // If another process created the file first, its contents are used.
         guard let contents = try read() else {
             throw .keyFile(path: path, detail: "it was removed just after it was created; start again")
         }
@@ -40,7 +40,8 @@ package struct SecretFile: Sendable {
     package func make(_ contents: [UInt8]) throws(ServiceError) {
         if !exists {
             try write(contents)
-            // Another process may have created the file, or the path may be a link to a file that doesn't exist.
+            // Another process may have created the file, or the path may be a symbolic link to a file that doesn't
+            // exist.
             if try read() == contents { return }
         }
         throw .keyFile(path: path, detail: "it exists already; choose another path, or remove the file")

@@ -1,7 +1,7 @@
 package import Foundation
 import TenureJSON
 
-/// The operations on a service's signing keys for `tenure signing-key`. Each one changes everything it should, or
+/// The operations on a service's signing keys for `tenure signing-key`. Each operation changes all of its parts or
 /// nothing.
 package struct SigningKeyAdministration: Sendable {
     private let store: SigningKeyStore
@@ -38,7 +38,7 @@ package struct SigningKeyAdministration: Sendable {
         package let inUse: String
         /// The public key that waits for the offline root's signature; nil if no key waits.
         package let waiting: String?
-        /// The offline root's public key; nil without a root.
+        /// The offline root's public key; nil if there is no offline root.
         package let root: String?
     }
 
@@ -87,7 +87,8 @@ package struct SigningKeyAdministration: Sendable {
         }
     }
 
-    /// Revokes a key. Returns the pinned keys that no longer lead to a trusted signing key. Their apps need an update.
+    /// Revokes a key. Returns the pinned keys that no longer lead to a trusted signing key. Apps with these pinned keys
+    /// need an update.
     package func revoke(_ id: String, at now: Date) throws -> [String] {
         try store.update { try $0.revoke(id, at: now) }
     }
@@ -96,7 +97,7 @@ package struct SigningKeyAdministration: Sendable {
     package enum Installation: Sendable, Hashable {
         /// The key in use may sign until this date.
         case period(until: Date)
-        /// The waiting key replaced the one in use, and may sign until this date.
+        /// The waiting key replaced the key in use, and may sign until this date.
         case rotated(until: Date)
         /// These keys were revoked. Apps that pinned the `stranded` ones no longer trust any signing key.
         case revoked([String], stranded: [String])

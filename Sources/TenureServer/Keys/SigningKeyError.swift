@@ -16,13 +16,13 @@ enum SigningKeyError: Error, Sendable, Hashable, CustomStringConvertible {
     case notOfRoot
     /// The service doesn't have this offline root yet.
     case noRoot
-    /// The service has another root than the request. Apps that pinned the known one would trust no new token.
+    /// The service has another root than the request. Apps that pinned the service's root would trust no new token.
     case anotherRoot(known: String)
     /// The statement is about a key that is neither in use nor waiting.
     case aboutAnotherKey(String)
     /// The period in the statement ended on this date.
     case periodOver(Date)
-    /// The list of revoked keys isn't newer than the known one.
+    /// The list of revoked keys isn't newer than the known list.
     case olderRevocations(counter: Int64, known: Int64)
     case tooManyRevocations
     /// The private key in the file can't be read.

@@ -6,7 +6,7 @@ import TenureJSON
 
 /// The changes to the file of signing keys: rotation, revocation, and what the offline root signed.
 extension SigningKeyFile {
-    /// Replaces the key in use. The old key signs a statement that vouches for the new one; then its private key is
+    /// Replaces the key in use. The old key signs a statement that vouches for the new key. Then the old private key is
     /// deleted.
     mutating func rotate(
         to new: P256.Signing.PrivateKey = .newSigningKey(), at now: Date, droppingOldest: Bool = false
@@ -26,7 +26,7 @@ extension SigningKeyFile {
         use(new, at: now)
     }
 
-    /// Adds a key, and makes it the one in use.
+    /// Adds a key, and puts it in use.
     private mutating func use(_ key: P256.Signing.PrivateKey, at now: Date) {
         keys.append(Key(key: JSONWebKey(key.publicKey), createdAt: now.seconds))
         privateKey = Secret(key.pemRepresentation)
@@ -35,7 +35,7 @@ extension SigningKeyFile {
         prune(at: now)
     }
 
-    /// The lifetime of an entitlement token, unless the configuration has another one.
+    /// The lifetime of an entitlement token, unless the configuration sets another lifetime.
     static let defaultTokenLife: TimeInterval = 365 * 86_400
 
     /// The longest lifetime of tokens that these keys signed, in seconds.
@@ -55,9 +55,9 @@ extension SigningKeyFile {
 
     /// Revokes a key, so that its tokens are rejected.
     ///
-    /// Apps that pinned it, or an older key of the chain, can't trust the key in use anymore: the chain from their key leads
-    /// through the revoked one. So these keys leave the chain. If the revoked key is in use, a new one replaces it, and no
-    /// key vouches for the new one.
+    /// Apps that pinned the revoked key, or an older key of the chain, can't trust the key in use anymore: the chain
+    /// leads from their key through the revoked key. So these keys leave the chain. If the revoked key is in use, a new
+    /// key replaces it, and no key vouches for the new key.
     ///
     /// - Returns: The keys that left the chain. Apps that pinned only these need an update.
     @discardableResult
@@ -68,12 +68,12 @@ extension SigningKeyFile {
         let start = chainStart
         guard index >= start else { return [] }
         let stranded = keys[start...index].map(\.key.id)
-        // An older key: the chain now begins after it.
+        // An older key was revoked: the chain now begins after it.
         guard index == keys.indices.last else {
             chain.removeFirst(index - start + 1)
             return stranded
         }
-        // The key in use: the waiting key or a new one replaces it.
+        // The key in use was revoked: the waiting key or a new key replaces it.
         keys[index].retiredAt = now.seconds
         chain = []
         use(next?.key ?? .newSigningKey(), at: now)

@@ -6,7 +6,7 @@ import TenureJSON
 /// The contents of the file of signing keys: the private key in use, the public keys, and the statements that vouch for
 /// them.
 ///
-/// All of it is in one file, so that replacing the file changes everything or nothing.
+/// All keys and statements are in one file, so that replacing the file changes everything or nothing.
 struct SigningKeyFile: Hashable, Sendable {
     /// A public key, and what became of it.
     struct Key: Codable, Hashable, Sendable {
@@ -31,16 +31,16 @@ struct SigningKeyFile: Hashable, Sendable {
     var privateKey: Secret<String>
     /// All keys that can still matter, oldest first. The last one is in use.
     var keys: [Key]
-    /// Statements by which each of the last keys vouches for the one after it, oldest first. An app that pinned one of
+    /// Statements in which each of the last keys vouches for the next key, oldest first. An app that pinned one of
     /// these keys trusts the key in use.
     var chain: [String] = []
     /// The key that waits for the offline root's statement; nil if no key waits.
     var next: Next?
-    /// The offline root's public key; nil without a root.
+    /// The offline root's public key; nil if there is no offline root.
     var root: JSONWebKey?
-    /// The root's statement about the key in use; nil if it hasn't signed it.
+    /// The root's statement about the key in use; nil if the root hasn't signed the key.
     var rootStatement: String?
-    /// The root's list of revoked keys; nil if it has revoked none.
+    /// The root's list of revoked keys; nil if the root has revoked no key.
     var revocations: String?
     /// The lifetime of tokens in seconds, if the service's configuration sets a longer one than the default. Commands
     /// don't read the configuration.

@@ -72,7 +72,7 @@ struct SigningKeySet: Sendable {
         self.vouchers = vouchers.isEmpty ? nil : vouchers
     }
 
-    /// Checks that each statement of the chain was signed by one key and vouches for the next one.
+    /// Checks that each statement of the chain was signed by one key and vouches for the next key.
     private static func check(
         _ chain: [String], of keys: [SigningKeyFile.Key], _ publicKeys: [P256.Signing.PublicKey], from start: Int
     ) throws(Mistake) {

@@ -21,7 +21,7 @@ struct SigningKeyStore: Sendable {
         return bytes == known ? nil : (try keys(in: bytes), bytes)
     }
 
-    /// Reads the keys, or creates the first one.
+    /// Reads the keys, or creates the first key.
     func readOrCreate(at now: Date) throws(ServiceError) -> (keys: SigningKeySet, bytes: [UInt8]) {
         let bytes = try file.contents { (try? SigningKeyFile(at: now).bytes) ?? [] }
         return (try keys(in: bytes), bytes)
@@ -62,8 +62,8 @@ struct SigningKeyStore: Sendable {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         for name in names where name.hasPrefix(Self.fileName + ".") {
             let suffix = name.dropFirst(Self.fileName.count + 1)
-            // Temporary files have a long number at the end. One with a shorter number is a copy that a person made, with
-            // a date or a count.
+            // Temporary files have a long number at the end. A file with a shorter number is a copy that a person made,
+            // with a date or a count.
             guard suffix.count > 14, suffix.allSatisfy(\.isNumber) else { continue }
             try? FileManager.default.removeItem(atPath: "\(folder)/\(name)")
         }

@@ -4,8 +4,8 @@ import ServiceLifecycle
 import TenureCore
 import TenureJSON
 
-/// Compares the signing key once a second with that of the other processes of the database. Logs rotations, a key file
-/// that can't be read, and the end of the signing period.
+/// Compares the signing key once a second with the signing key of the database's other processes. Logs rotations, a key
+/// file that can't be read, and the end of the signing period.
 struct SigningKeyWatch: Service {
     let keys: SigningKeys
     let agreement: KeyAgreement
@@ -70,7 +70,7 @@ struct SigningKeyLog {
         return lines
     }
 
-    /// The warning if no tokens can be signed, or soon can't be.
+    /// The warning if no tokens can be signed now, or soon.
     private static func warning(about keys: SigningKeySet, at now: Date) -> Line? {
         let fix = "sign it with `tenure signing-key root sign`, and install the statement"
         switch keys.period {

@@ -14,7 +14,7 @@ final class SigningKeys: Sendable {
         var bytes: [UInt8]
         var readAt = ContinuousClock.now
         var isReading = false
-        /// Why the file couldn't be read the last time; nil if it could.
+        /// Why the file couldn't be read the last time; nil if the file could be read.
         var problem: ServiceError?
         /// Whether another process has a newer key.
         var isOutdated = false
@@ -76,7 +76,7 @@ final class SigningKeys: Sendable {
         refresh()
     }
 
-    /// Why the file can't be read now; nil if it can. The previous keys stay in use.
+    /// Why the file can't be read now; nil if the file can be read. The previous keys stay in use.
     var failure: ServiceError? {
         refresh()
         return state.withLock { $0.problem }

@@ -17,7 +17,7 @@ final class BodyBudget: Sendable {
         fileprivate let isNotification: Bool
         /// The bytes that are reserved for the body.
         fileprivate var held = 0
-        /// The bytes that arrived recently, from which its rate is calculated.
+        /// The bytes that arrived recently, from which the body's rate is calculated.
         fileprivate var recent: RecentBytes
         /// Whether the body is still received: it wasn't dropped, and its end wasn't reached.
         fileprivate var isOpen = true
@@ -33,24 +33,24 @@ final class BodyBudget: Sendable {
             recent = RecentBytes(window: 10, at: now)
         }
 
-        /// Whether the body counts as large once it holds `count` bytes more. A notification never counts as large.
+        /// Whether the body is large once it holds `count` bytes more. A notification is never large.
         fileprivate func isLarge(with count: Int = 0) -> Bool {
             !isNotification && held + count > BodyBudget.smallBody
         }
     }
 
-    /// The budget of all services in this process, which share its memory. Enough for thousands of usual syncs at once,
-    /// or for 48 of the largest.
+    /// The budget of all services in this process, which share its memory. It is enough for thousands of usual syncs at
+    /// once, or for 48 of the largest syncs.
     static let process = BodyBudget(bytes: 256 << 20)
 
     /// The largest size of a small body, in bytes. A sync with a receipt of 100 purchases is smaller.
     fileprivate static let smallBody = 64 * 1024
-    /// The age in nanoseconds from which a body may count as slow.
+    /// The age in nanoseconds below which a body is never called slow.
     fileprivate static let oldAge: UInt64 = 2_000_000_000
     /// The minimum size in bytes of a body to drop. Dropping a smaller body gains little, and if it is slow,
     /// `Limits.bodyRate` ends it soon.
     fileprivate static let minimumVictimSize = 4096
-    /// How many of the small bodies, and of the large ones, that have been arriving for longest are compared.
+    /// The number of small bodies, and of large bodies, that are compared to find the slowest: the oldest of each.
     fileprivate static let compared = 64
 
     init(bytes: Int) {
@@ -97,7 +97,7 @@ private struct State {
     /// The bytes that the bodies of each client use.
     private var held: [NetworkAddress: Int] = [:]
     /// The bodies that may be dropped: those that hold at least `minimumVictimSize`, in the order in which they reached
-    /// it. A body that becomes large moves to the end of `large`.
+    /// that size. A body that becomes large moves to the end of `large`.
     private var small = BodyQueue()
     private var large = BodyQueue()
     /// The bodies in both queues, by client.
@@ -117,7 +117,7 @@ private struct State {
         body.recent.add(count, at: now)
         guard body.isOpen else { return (false, victims) }
         let isLarge = body.isLarge(with: count)
-        // If the body becomes large now, the bytes that it already holds begin to count too.
+        // If the body becomes large now, the bytes that it already holds become part of `takenByLarge`.
         let growth = isLarge ? count + (body.isLarge() ? 0 : body.held) : 0
         // Drops one body after the other until there is room.
         while true {
@@ -146,8 +146,8 @@ private struct State {
         return held[client, default: 0] + count <= total / 4
     }
 
-    /// The slowest of `others`, which is dropped. Nil if all are too young, or not slower than the body that needs the
-    /// memory. Nothing is known about the rate of a young body, so it counts as fast.
+    /// Returns the slowest of `others`, which is dropped. Nil if all are too young, or not slower than the body that
+    /// needs the memory. Nothing is known about the rate of a young body, so it is treated as fast.
     private func slowest(of others: [BodyBudget.Body], beside body: BodyBudget.Body, at now: UInt64) -> BodyBudget.Body?
     {
         let old = others.filter { $0.recent.age(at: now) >= BodyBudget.oldAge }
@@ -156,12 +156,12 @@ private struct State {
         return isYoung || slowest.1 < body.recent.rate(at: now) ? slowest.0 : nil
     }
 
-    /// The oldest bodies of the same client. One more is read than is compared, because it may be the body itself.
+    /// The oldest bodies of the same client. They may include `body` itself, so one more body is read than is compared.
     private func others(ofClientOf body: BodyBudget.Body) -> [BodyBudget.Body] {
         body.client.flatMap { ofClient[$0]?.first(BodyBudget.compared + 1) } ?? []
     }
 
-    /// The oldest bodies that may be dropped. Only other large bodies may be dropped for a large one.
+    /// The oldest bodies that may be dropped. Only other large bodies may be dropped for a large body.
     private func others(isLarge: Bool) -> [BodyBudget.Body] {
         large.first(BodyBudget.compared + 1) + (isLarge ? [] : small.first(BodyBudget.compared + 1))
     }
@@ -195,8 +195,8 @@ private struct State {
     }
 }
 
-/// Bodies in the order in which they were added: a doubly linked list. Adding and removing one takes the same time however
-/// many there are.
+/// Bodies in the order in which they were added: a doubly linked list. The time to add or remove a body doesn't depend
+/// on the number of bodies.
 private struct BodyQueue {
     private struct Place {
         let body: BodyBudget.Body

@@ -4,18 +4,19 @@ import NIOCore
 import TenureCore
 
 /// The open connections of the service. If there are too many, in total or from one address, the service closes one of
-/// them and accepts the new one.
+/// them and accepts the new connection.
 ///
-/// It closes the first of these that exists:
+/// The service closes the first of these connections that exists:
 /// - the connection that has been idle for longest
-/// - the one that sends its request slowest
-/// - one with a client that has read nothing of the response for ten seconds
-/// - if responses take more than three quarters of the connections: of the network with most connections, the one with
-///   the slowest reader
+/// - the connection that sends its request slowest
+/// - a connection with a client that has read nothing of the response for ten seconds
+/// - if responses take more than three quarters of the connections: the connection with the slowest reader, in the
+///   network with most connections
 ///
 /// A request that waits for its response is never aborted. Usually, a new connection has a second to begin its first
-/// request, and a request has a second to arrive. If an address is at its limit and none of its connections can be closed,
-/// the new one is closed. If the service is at its limit and no connection can be closed, new ones wait.
+/// request, and a request has a second to arrive. If an address is at its limit and none of its connections can be
+/// closed, the new connection is closed. If the service is at its limit and no connection can be closed, new
+/// connections wait.
 final class Connections: AvailableConnectionsDelegate, Sendable {
     private let state: Locked<State>
     private let proxies: [AddressBlock]
@@ -36,8 +37,8 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
         fileprivate var since: UInt64
         /// The bytes that arrived of the request's body; nil unless a request is arriving.
         fileprivate var received: RecentBytes?
-        /// The bytes of responses that were sent. Pipelined responses count as one, so that short ones don't always seem
-        /// new.
+        /// The bytes of responses that were sent. Pipelined responses are measured as one response, because each short
+        /// response would seem new.
         fileprivate var sent: RecentBytes?
         /// Whether the connection left its first phase, in which no request has arrived.
         fileprivate var hadRequest = false
@@ -54,11 +55,12 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
         }
     }
 
-    /// The age in nanoseconds from which a connection may count as slow or idle.
+    /// The age in nanoseconds below which a connection is never called slow or idle.
     fileprivate static let oldAge: UInt64 = 1_000_000_000
-    /// The time in nanoseconds after which a client that reads nothing of its response counts as stalled.
+    /// The time in nanoseconds after which a client that reads nothing of its response is stalled.
     fileprivate static let stallTime: UInt64 = 10_000_000_000
-    /// How many of the oldest requests are compared, and how many of the responses that went longest without being read.
+    /// The number of connections that are compared: those with the oldest requests, and those with responses that went
+    /// unread for longest.
     fileprivate static let compared = 64
 
     /// - Parameters:
@@ -82,8 +84,8 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
 
     // MARK: The life of a connection
 
-    /// Counts a new connection, and closes others if there are too many. `close` ends the new one. It is called at most
-    /// once, on any thread, and perhaps before this returns.
+    /// Counts a new connection, and closes others if there are too many. `close` ends the new connection. It is called
+    /// at most once, on any thread, and perhaps before this method returns.
     func open(
         from address: NetworkAddress?, at now: UInt64 = now, close: @escaping @Sendable () -> Void
     ) -> Connection {
@@ -126,14 +128,14 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
 
     // MARK: Accepting
 
-    // Hummingbird calls these two methods without saying which connection it is. `ConnectionHandler` calls `open` and
-    // `close` with the connection instead.
+    // Hummingbird calls these two methods without the connection. `ConnectionHandler` calls `open` and `close` with the
+    // connection instead.
     func connectionOpened() {}
 
     func connectionClosed() {}
 
-    /// Whether the server may accept another connection. It may accept one more than the limit, because another one is
-    /// closed for it.
+    /// Whether the server may accept another connection. It may accept one connection more than the limit, because
+    /// another connection is closed for it.
     func isAcceptingNewConnections() -> Bool { state.withLock { $0.count <= $0.limit } }
 
     /// Tries again to close connections, because no event tells when a client stalls. Returns whether there are still too
@@ -148,7 +150,7 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
         return again
     }
 
-    /// Whether there are too many connections and the caller has to call `retry` in a second. It returns true to one
+    /// Whether there are too many connections and the caller has to call `retry` in a second. Returns true to one
     /// caller only, until `retry` finds that there aren't too many.
     func shouldScheduleRetry() -> Bool {
         state.withLock { state in
@@ -166,7 +168,8 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
         }
     }
 
-    /// The networks that limit an address. Loopback and proxies have none, because they pass on many clients.
+    /// The networks that limit an address; empty for loopback and proxies, because they pass on the requests of many
+    /// clients.
     private func networks(of address: NetworkAddress?) -> [ClientNetwork] {
         guard let address, !address.isLoopback, !proxies.contains(where: { $0.contains(address) }) else { return [] }
         return ClientNetwork.all(of: address)
@@ -181,7 +184,8 @@ private struct State {
     let limitPerAddress: Int
     let bodyWindow: Int
     private(set) var count = 0
-    /// The connections in each phase. The one that has been in it for longest, or without being read for longest, is first.
+    /// The connections in each phase. First is the connection that has been in the phase for longest, or unread for
+    /// longest.
     private var queues: [ConnectionPhase: Queue] = [:]
     /// The connections of each network.
     private var members: [ClientNetwork: [Connection]] = [:]
@@ -193,7 +197,7 @@ private struct State {
         self.bodyWindow = bodyWindow
     }
 
-    /// Adds a connection. Returns the connections that must be closed for it; the new one may be among them.
+    /// Adds a connection. Returns the connections that must be closed for it; the new connection may be among them.
     mutating func add(_ connection: Connection, at now: UInt64) -> [Connection] {
         count += 1
         queues[.idle, default: Queue()].append(connection)
@@ -267,8 +271,8 @@ private struct State {
         return connections
     }
 
-    /// Chooses one of a network's connections to close for a new one of that network, in the order that `Connections`
-    /// describes. An idle connection is closed even if it is new.
+    /// Chooses one of a network's connections to close for a new connection of that network, in the order that
+    /// `Connections` describes. An idle connection is closed even if it is new.
     private func victim(among connections: [Connection], at now: UInt64) -> Connection? {
         func longest(_ connections: [Connection]) -> Connection? { connections.min { $0.since < $1.since } }
         let byPhase = Dictionary(grouping: connections, by: \.phase)
@@ -280,7 +284,7 @@ private struct State {
         return slowestReader(of: responses, at: now)
     }
 
-    /// The connection that sends its request slowest. Requests that began less than a second ago don't count.
+    /// The connection that sends its request slowest. Requests that began less than a second ago are left out.
     private func slowest(of connections: [Connection], at now: UInt64) -> Connection? {
         connections.filter { isOld($0, at: now) }
             .map { ($0, $0.received?.rate(at: now) ?? 0) }.min { $0.1 < $1.1 }?.0
@@ -321,8 +325,8 @@ private struct State {
     }
 }
 
-/// Connections in the order in which they were added: a doubly linked list. Each is in one queue at most, because it stores
-/// its neighbors itself.
+/// Connections in the order in which they were added: a doubly linked list. Each connection is in one queue at most,
+/// because it stores its neighbors itself.
 private struct Queue {
     private(set) var count = 0
     private(set) var first: Connections.Connection?

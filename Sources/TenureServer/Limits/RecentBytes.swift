@@ -1,7 +1,7 @@
 /// Counts the bytes of recent transfers, to calculate their rate.
 ///
-/// Time is divided into tenths of the window. The bytes of the present tenth and of the ten before it count, so a rate is
-/// never measured over less than the whole window.
+/// Time is divided into tenths of the window. A rate includes the bytes of the present tenth and of the ten tenths
+/// before it, so it is never measured over less than the whole window.
 struct RecentBytes: Sendable {
     private static let parts: UInt64 = 10
 

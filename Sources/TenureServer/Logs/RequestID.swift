@@ -15,7 +15,8 @@ enum RequestID {
     /// Creates a new ID.
     static func made() -> String { Hummingbird.RequestID().description }
 
-    /// The ID that a declared proxy sent; nil without one, or if it is too long or has unusual characters.
+    /// The ID that a declared proxy sent; nil if the proxy sent none, or if the ID is too long or has unusual
+    /// characters.
     static func given(_ request: Request, by peer: Peer) -> String? {
         guard peer.isBehindProxy, let field, let text = request.headers[field], (1...64).contains(text.utf8.count),
             text.utf8.allSatisfy({ $0.isUnreserved && $0 != UInt8(ascii: "~") })

@@ -3,8 +3,8 @@ import TenureCore
 
 /// Keeps one app's metrics in memory, for Prometheus to read: the backend of swift-metrics in the service.
 ///
-/// It stores a series for each combination of label values. Their number is bounded only if callers take the values from
-/// fixed tables, never from clients.
+/// The factory stores a series for each combination of label values. The number of series is bounded only if callers
+/// take the values from fixed tables, never from clients.
 final class PrometheusFactory: MetricsFactory {
     /// What identifies a series.
     private struct Key: Hashable {

@@ -5,12 +5,13 @@ import TenureCore
 
 /// The metrics of one app since the process started: other code calls a method for each event to count.
 ///
-/// Each label has a value from a table of the service, never one that a client chose. So the number of series is bounded.
+/// Each label has a value from a table of the service, never a value that a client chose. So the number of series is
+/// bounded.
 struct ServiceMetrics: Sendable {
     let factory = PrometheusFactory()
     let started = Date()
 
-    // The labels of each metric that has several.
+    // The combined labels of each metric that has several labels.
 
     private struct Request: Hashable {
         let method: String
@@ -33,7 +34,7 @@ struct ServiceMetrics: Sendable {
         let result: WebhookResult
     }
 
-    /// The number of requests in progress. The service also reads it when it ends.
+    /// The number of requests in progress. The service also reads this number when it ends.
     private let inFlight: PrometheusNumber
     private let requests: MetricSeries<Request, Counter>
     private let durations: MetricSeries<Route, CoreMetrics.Timer>
@@ -111,7 +112,7 @@ struct ServiceMetrics: Sendable {
         }
     }
 
-    /// Counts a notification from the App Store. A type that Tenure doesn't know counts as `other`.
+    /// Counts a notification from the App Store. A type that Tenure doesn't know is counted as `other`.
     func notified(type: String) {
         notifications[NotificationType(rawValue: type)?.rawValue ?? "other"].increment()
     }
@@ -151,7 +152,7 @@ struct ServiceMetrics: Sendable {
     func rejectedDownload(_ rejection: DownloadRejection) { downloadsRejected[rejection].increment() }
 }
 
-/// The metrics of one name, by their labels. Each is created when its labels first occur.
+/// The metrics of one name, by their labels. Each metric is created when its labels first occur.
 private final class MetricSeries<Labels: Hashable & Sendable, Metric: Sendable>: Sendable {
     private let metrics: Locked<[Labels: Metric]>
     private let make: @Sendable (Labels) -> Metric

@@ -15,7 +15,7 @@ struct MetricsSource: Sendable {
     var database: String?
     var signingKeys: SigningKeys?
     var webhooks: [String] = []
-    /// The environments with notifications to fetch; nil without a key for the App Store.
+    /// The environments with notifications to fetch; nil if there is no key for the App Store.
     var environments: [AppStoreEnvironment]?
 
     /// All metrics of these apps in Prometheus' text format. Each metric comes once, with the series of every app.

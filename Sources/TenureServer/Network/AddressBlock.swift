@@ -3,8 +3,8 @@ public struct AddressBlock: Sendable, Hashable {
     private let base: NetworkAddress
     private let length: Int
 
-    /// Reads a network; nil for any other text. It is also nil if bits beyond the prefix length are set, because
-    /// `10.0.0.1/8` is probably a mistake.
+    /// Reads a network; nil for any other text. The result is also nil if bits beyond the prefix length are set,
+    /// because `10.0.0.1/8` is probably a mistake.
     public init?(_ text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard (1...2).contains(parts.count), let base = NetworkAddress(String(parts[0])) else { return nil }

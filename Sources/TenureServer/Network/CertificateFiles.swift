@@ -3,7 +3,7 @@ import NIOSSL
 
 /// A certificate and its key for the service's own TLS, in PEM.
 public struct CertificateFiles: Sendable, Hashable {
-    /// The path of the chain: the server's certificate first, then the intermediate ones.
+    /// The path of the chain: the server's certificate first, then the intermediate certificates.
     public var certificate: String
     /// The path of the private key.
     public var key: String
@@ -29,7 +29,7 @@ public struct CertificateFiles: Sendable, Hashable {
         }
     }
 
-    /// Reads both files and checks that they match. Throws `certificateFile`, which names the invalid file.
+    /// Reads both files and checks that they match. If a file is invalid, throws `certificateFile` with its path.
     func contents(now: Date) throws(ServiceError) -> Contents {
         let certificateBytes = try Self.bytes(of: certificate)
         let chain = (try? NIOSSLCertificate.fromPEMBytes(certificateBytes)) ?? []

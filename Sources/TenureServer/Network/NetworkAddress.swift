@@ -21,7 +21,7 @@ public struct NetworkAddress: Sendable, Hashable {
         self.init(ipv6: ipv6)
     }
 
-    /// The address of a socket; nil for sockets without one.
+    /// The address of a socket; nil for a socket without an IP address.
     init?(_ socket: SocketAddress?) {
         switch socket {
         case .v4(let address): self.init(ipv4: address.address.sin_addr)

@@ -3,11 +3,12 @@ import Hummingbird
 
 /// The client that sent a request, as far as the socket and declared proxies identify it.
 struct Peer: Sendable, Hashable {
-    /// The client's address; nil without a socket.
+    /// The client's address; nil if the connection has no IP address.
     let address: NetworkAddress?
     /// Whether the request came from this machine and shows no sign of a proxy.
     let isLocal: Bool
-    /// Whether the socket's other end is a proxy that the configuration names, so that its headers about the client count.
+    /// Whether the request came from a proxy in the configuration, so that the service trusts its headers about the
+    /// client.
     let isBehindProxy: Bool
 
     /// Finds the client of a request. Behind a declared proxy, it reads `X-Forwarded-For`.
@@ -19,13 +20,13 @@ struct Peer: Sendable, Hashable {
             address = socket
             isBehindProxy = false
             // Behind an undeclared proxy on this machine, all clients would seem to be local. So requests with a
-            // proxy's headers don't count as local.
+            // proxy's headers aren't treated as local.
             isLocal = socket?.isLoopback == true && !Self.isForwarded(headers)
             return
         }
         isBehindProxy = true
         isLocal = false
-        // From right to left, up to the first address that isn't a declared proxy.
+        // Reads the list from right to left, up to the first address that isn't a declared proxy.
         var address = socket
         if let field = Self.forwardedFor {
             search: for value in headers[values: field].reversed() {

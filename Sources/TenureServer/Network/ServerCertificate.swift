@@ -8,7 +8,7 @@ import ServiceLifecycle
 import TenureCore
 import UnixSignals
 
-/// The TLS certificate of the service. When its files are reloaded, new connections use the new one.
+/// The TLS certificate of the service. When its files are reloaded, new connections use the new certificate.
 final class ServerCertificate: Sendable {
     private let current: Locked<CertificateFiles.Contents>
     private let files: CertificateFiles
@@ -46,8 +46,8 @@ final class ServerCertificate: Sendable {
     }
 }
 
-/// Reloads the certificate on SIGHUP, until the service ends. Without a certificate, the signal has no effect; only at a
-/// terminal it ends the process, because there it means that the terminal was closed.
+/// Reloads the certificate on SIGHUP, until the service ends. Without a certificate, the signal has no effect. At a
+/// terminal, the signal then ends the process, because it means that the terminal was closed.
 struct CertificateReloading: Service {
     let certificate: ServerCertificate?
     let metrics: ServiceMetrics
@@ -55,8 +55,8 @@ struct CertificateReloading: Service {
     /// Whether SIGHUP also reloads the secrets of a bucket, so that the signal has an effect without a certificate.
     var alsoReloadsBucket = false
 
-    /// Ignores SIGHUP until this service runs, because by default the signal ends the process. At a terminal it isn't
-    /// ignored.
+    /// Ignores SIGHUP until this service runs, because by default the signal ends the process. At a terminal, the
+    /// signal isn't ignored.
     static func ignoreSignalUntilRunning() {
         if !hasTerminal { signal(SIGHUP, SIG_IGN) }
     }

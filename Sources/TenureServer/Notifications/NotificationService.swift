@@ -6,13 +6,13 @@ import TenureCore
 import TenureJSON
 import TenureStore
 
-/// Receives App Store Server Notifications: verifies each, stores it once, and applies it to its customer in the same
-/// transaction.
+/// Receives App Store Server Notifications: verifies each notification, stores it once, and applies it to its customer
+/// in the same transaction.
 struct NotificationService: Sendable {
     let verifier: AppStoreVerifier
     let store: Store
     let policies: ActivePolicy
-    /// Finds the messages for webhooks; nil without webhooks.
+    /// Finds the messages for webhooks; nil if there are no webhooks.
     let entitlementComparer: EntitlementComparer?
     let metrics: ServiceMetrics
 
@@ -47,7 +47,7 @@ struct NotificationService: Sendable {
             try await store.receive(contents.notification, about: contents.identities, at: now) { known in
                 var update = contents.update(of: known)
                 // If `decide` fails because another process just published a policy, the notification is still stored.
-                // The customer is decided below.
+                // The customer's entitlements are then decided below.
                 if let decisions = try? policies.decide(&update, in: environment, at: now).decisions {
                     update.entitlementChange =
                         (try? entitlementComparer?.entitlementChange(of: known, decisions: decisions, at: now))
@@ -56,7 +56,8 @@ struct NotificationService: Sendable {
                 return update
             }
         }
-        // Usually the customer was decided above. Otherwise, a promise refers to a policy that wasn't known then.
+        // Usually the customer's entitlements were decided above. Otherwise, a promise refers to a policy that wasn't
+        // known then.
         guard reception.isNew, let customer = reception.customer, !policies.know(customer.facts.promises) else {
             return reception
         }
@@ -81,8 +82,8 @@ struct NotificationService: Sendable {
 
     /// The response to a notification that can't be verified.
     ///
-    /// The response's status decides whether Apple sends the notification again. If the notification may count later, such
-    /// as after the operator corrected the configuration, the status is 503, which isn't a permanent error.
+    /// The response's status decides whether Apple sends the notification again. If the notification may be accepted
+    /// later, such as after the operator corrected the configuration, the status is 503, which isn't a permanent error.
     private func refusal(of jws: [UInt8], for rejection: Rejection) -> Problem {
         switch rejection.code {
         case .tooManyUnknownSigners:
@@ -127,7 +128,8 @@ struct NotificationService: Sendable {
     /// Whether the notification is from an environment that the service doesn't accept.
     private func isFromUnacceptedEnvironment(_ jws: [UInt8]) -> Bool {
         guard let payload = try? UnverifiedJWS(jws).payload else { return false }
-        // The environment is in the notification's data. Its field has another name for each kind of notification.
+        // The environment is in the notification's data. The field with the data has another name in each kind of
+        // notification.
         var environment: String?
         for member in payload.members {
             guard case .object(let object) = member.value, case .string(let name)? = object["environment"] else {
@@ -141,7 +143,7 @@ struct NotificationService: Sendable {
 }
 
 extension AppStoreVerifier {
-    /// The same verifier, but artifacts with any Apple ID of the app count.
+    /// The same verifier, except that it accepts artifacts with any Apple ID of the app.
     fileprivate var ignoringAppAppleID: AppStoreVerifier {
         AppStoreVerifier(app: AppIdentity(bundleID: app.bundleID), cache: cache)
     }

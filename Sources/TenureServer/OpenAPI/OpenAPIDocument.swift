@@ -2,7 +2,7 @@ import TenureAPI
 import TenureJSON
 import Yams
 
-/// The description of the HTTP API, `openapi.yaml` beside this file, as the service sends it.
+/// The description of the HTTP API, as the service sends it. Its source is `openapi.yaml` in the folder of this file.
 enum OpenAPIDocument {
     /// Returns the document as JSON, with its fields in the same order. Throws `failed` if it can't be read.
     static func json() throws(ServiceError) -> [UInt8] {

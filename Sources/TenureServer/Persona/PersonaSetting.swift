@@ -22,8 +22,8 @@ extension AppProof {
     /// Creates a persona's proof: what the app transaction of a production customer with these settings would prove if it
     /// were signed at the date `signed`.
     ///
-    /// A date is an instant as in RFC 3339, or a day, which counts as its midnight in UTC. Only receipts of volume
-    /// purchases have an expiration date, so with an expiration date the proof is a receipt's.
+    /// A date is an instant as in RFC 3339, or a day, which means its midnight in UTC. Only receipts of volume
+    /// purchases have an expiration date, so settings with an expiration date give the proof of a receipt.
     init(settings: [String: String], signed: Date) throws(PersonaMistake) {
         let known = PersonaSetting.allCases.map(\.rawValue)
         if let unknown = settings.keys.sorted().first(where: { !known.contains($0) }) {

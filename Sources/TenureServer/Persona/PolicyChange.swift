@@ -3,13 +3,14 @@ import TenureCore
 
 /// The change of business model that matters to customers who already paid, on one platform.
 ///
-/// It is the last change from an era that some entitlement honors to an era that this entitlement doesn't honor. Without
-/// such a change, it is the last change. `ReadyMadePersonas` makes test customers who got the app before and after it.
+/// This is the last change from an era that some entitlement honors to an era that this entitlement doesn't honor. If
+/// there is no such change, it is the last change of any kind. `ReadyMadePersonas` makes test customers who got the app
+/// before and after the change.
 struct PolicyChange {
     let platform: Platform
     /// The era before the change.
     let era: Era
-    /// The first version of the era after it, as the App Store names versions on this platform.
+    /// The first version of the era after the change, in the form that the App Store reports on this platform.
     let version: AppVersion?
     /// The date at which the era after the change began; nil if the policy has none.
     let date: Date?
@@ -74,7 +75,7 @@ struct PolicyChange {
         guard let date else { return nil }
         let end = date.addingTimeInterval(min(0, window?.from ?? 0))
         let wanted = end.addingTimeInterval(-Self.day)
-        // If the era is shorter than a day, uses its middle.
+        // If the era is shorter than a day, the date is the middle of the era.
         guard let begin = Self.beginning(of: era, on: platform)?.date, begin >= wanted else { return wanted }
         return Date(timeIntervalSince1970: (begin.timeIntervalSince1970 + end.timeIntervalSince1970) / 2)
     }
@@ -91,7 +92,8 @@ struct PolicyChange {
         return Date(timeIntervalSince1970: (begin.timeIntervalSince1970 + end.timeIntervalSince1970) / 2)
     }
 
-    /// The last version before the change: from the release list, or else `predecessor` of the first version after it.
+    /// The last version before the change: from the release list, or else `predecessor` of the first version after the
+    /// change.
     var versionBefore: String? {
         guard let version else { return nil }
         let listed = Self.releases(of: policy, on: platform).compactMap(\.originalAppVersion)
@@ -115,7 +117,7 @@ struct PolicyChange {
         return (isBefore ? text : nil, beginnings.lazy.compactMap(\.date).first?.addingTimeInterval(-365 * Self.day))
     }
 
-    /// The version just below another one: 119 for 120, 1.9 for 2.0. Nil for a version of zeros.
+    /// The version just below another version: 119 for 120, 1.9 for 2.0. Nil for a version of zeros.
     static func predecessor(of version: AppVersion) -> String? {
         var components = version.description.split(separator: ".").map(String.init)
         guard let place = components.lastIndex(where: { $0.contains { $0 != "0" } }),
@@ -128,7 +130,7 @@ struct PolicyChange {
 }
 
 extension Release.Moment {
-    /// The date of the release; a day counts as its midnight in UTC.
+    /// The date of the release. A day means its midnight in UTC.
     fileprivate var written: Date? {
         switch self {
         case .instant(let date): date

@@ -1,8 +1,8 @@
 import Foundation
 import TenureCore
 
-/// The personas that test a change of business model, as far as they can be derived from the policy: customers who got the
-/// app before, during and after it, and some special cases.
+/// The personas that test a change of business model, as far as they can be derived from the policy: customers who got
+/// the app before, during and after the change, and some special cases.
 struct ReadyMadePersonas {
     /// A persona to create.
     struct Persona {
@@ -33,7 +33,7 @@ struct ReadyMadePersonas {
         omitted.sort { Name.place(of: $0.name) < Name.place(of: $1.name) }
     }
 
-    /// The first platform that the policy names, in the order of `Platform.allCases`; iOS if it names none.
+    /// The first platform in the policy, in the order of `Platform.allCases`; iOS if the policy has no platform.
     static func platform(of policy: Policy) -> Platform {
         let named = Set(policy.eras.flatMap(\.begins.keys)).union(policy.releases.map(\.platform))
         return Platform.allCases.first { named.contains($0) } ?? .iOS

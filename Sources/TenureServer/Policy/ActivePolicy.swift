@@ -7,12 +7,12 @@ import TenureStore
 
 /// Decides under the policy in effect, and knows every earlier version that promises refer to.
 ///
-/// The policy in effect is the last one that any process published in the database. This process reads it again when its
-/// copy may be too old.
+/// The policy in effect is the last policy that any process published in the database. This process reads the policy
+/// again when its copy may be too old.
 struct ActivePolicy: Sendable {
     /// The policy in effect as one value, so that a decision never mixes two policies.
     struct InEffect: Sendable {
-        /// The number of the publication that put it into effect. A version may be published several times.
+        /// The number of the publication that put the policy into effect. A version may be published several times.
         let publication: Int64
         let version: Int64
         /// The digest of the compiled policy.
@@ -27,7 +27,8 @@ struct ActivePolicy: Sendable {
 
     private let versions: PolicyVersions
     private let store: Store
-    /// How long this process may miss that another process published a policy. Writes notice it immediately.
+    /// How long this process may miss that another process published a policy. Writes notice the publication
+    /// immediately.
     private let staleness: Swift.Duration
 
     static let defaultStaleness = Swift.Duration.seconds(1)
@@ -37,13 +38,13 @@ struct ActivePolicy: Sendable {
     var current: Policy { inEffect.policy }
     var currentVersion: Int64 { inEffect.version }
 
-    /// The SHA-256 of the compiled policy, which identifies it.
+    /// The SHA-256 of the compiled policy, which identifies the policy.
     static func digest(of policy: Policy) -> [UInt8] { digest(of: PolicyFile.compile(policy)) }
 
     /// The SHA-256 of a compiled policy.
     static func digest(of compiled: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: compiled)) }
 
-    /// Publishes `policy` if the database has no policy yet. Otherwise, the last published one stays in effect.
+    /// Publishes `policy` if the database has no policy yet. Otherwise, the last published policy stays in effect.
     init(
         _ policy: Policy, in store: Store, at now: Date, staleness: Swift.Duration = Self.defaultStaleness
     ) async throws(ServiceError) {
@@ -130,8 +131,8 @@ struct ActivePolicy: Sendable {
     private static let unknownVersion = Problem(
         .busy, "another process published a policy just now; try again", retryAfter: 1)
 
-    /// Returns the promises with their policies. Throws a problem if one refers to a version that this process hasn't
-    /// read yet; see `upToDate`.
+    /// Returns the promises with their policies. Throws a problem if a promise refers to a version that this process
+    /// hasn't read yet; see `upToDate`.
     func promises(_ recorded: [StoredPromise]) throws(Problem) -> [Promise] {
         try recorded.map { promise throws(Problem) in
             guard let policy = versions[promise.policyVersion] else { throw Self.unknownVersion }

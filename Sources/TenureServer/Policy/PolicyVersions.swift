@@ -3,7 +3,7 @@ import TenureCore
 import TenurePolicyFile
 import TenureStore
 
-/// The versions of the policy that this process has read, and the last one that it knows to be in effect.
+/// The versions of the policy that this process has read, and the policy in effect as far as this process knows.
 ///
 /// Versions never change. Other processes add and publish them.
 final class PolicyVersions: Sendable {
@@ -28,12 +28,12 @@ final class PolicyVersions: Sendable {
 
     subscript(version: Int64) -> Policy? { state.withLock { $0.policies[version] } }
 
-    /// Stores which policy was in effect when the database was asked at the instant `asked`; nil if it was the known one.
-    /// An older publication than the known one changes nothing.
+    /// Stores which policy was in effect when the database was asked at the instant `asked`. `inEffect` is nil if the
+    /// known policy was still in effect. A publication older than the known one changes nothing.
     func adopt(_ inEffect: ActivePolicy.InEffect?, asked: ContinuousClock.Instant) {
         state.withLock { state in
             if let inEffect, inEffect.publication > state.latest.publication {
-                // Reuses the policy read first, so that promises and decisions share one value.
+                // Uses the policy that was read first, so that promises and decisions share one value.
                 state.latest = inEffect.with(state.policies[inEffect.version] ?? inEffect.policy)
             }
             state.asked = max(state.asked, asked)

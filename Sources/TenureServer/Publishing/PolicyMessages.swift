@@ -114,11 +114,11 @@ package struct RehearsalAnswer: Sendable, Hashable, Codable {
 
     /// The ID of the rehearsal, to which a publication refers.
     package let id: String
-    /// The date in RFC 3339.
+    /// The date of the rehearsal, in RFC 3339.
     package let at: String
     /// The version of the policy that was current then.
     package let against: Int64
-    /// The number of evaluated customers: those in production, without unbound ones.
+    /// The number of evaluated customers: all customers in production, except unbound ones.
     package let customers: Int
     /// The number of customers who gain something.
     package let gaining: Int
@@ -148,7 +148,7 @@ package struct PublicationAnswer: Sendable, Hashable, Codable {
     package let actor: String
     package let author: String?
     package let reason: String?
-    /// The ID of the rehearsal in the request; nil if it named none.
+    /// The ID of the rehearsal in the request; nil if the request had none.
     let rehearsal: String?
     /// The number of evaluated customers.
     package let customers: Int

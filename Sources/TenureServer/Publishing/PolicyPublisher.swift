@@ -20,7 +20,7 @@ import TenureStore
 /// 3. All 50,000 customers are evaluated, which takes a while. If 13 lose something now, the publication is refused.
 /// 4. The customers who changed meanwhile are evaluated again, until at most 200 are left.
 /// 5. One transaction evaluates these 200 while no other transaction writes, and puts the policy into effect.
-/// 6. The promises that end are ended, and after a rollback the earlier ones are restored, a few customers at a time.
+/// 6. Promises that end are ended, and a rollback restores earlier promises, a few customers at a time.
 ///
 /// Only a rollback may give something to any number of customers.
 struct PolicyPublisher: Sendable {
@@ -28,7 +28,7 @@ struct PolicyPublisher: Sendable {
     let policies: ActivePolicy
     /// The app that policies must be for.
     let bundleID: String
-    /// The current time, which a test or a rehearsal may set.
+    /// The current time, which a test may set.
     let now: @Sendable () -> Date
 
     /// A policy to rehearse or publish, and its source.
@@ -67,7 +67,8 @@ struct PolicyPublisher: Sendable {
         return Candidate(policy: policy, source: Array(text.utf8), action: .publish, restoringAfter: nil)
     }
 
-    /// Returns a version that was in effect before; without a version, the last one that differs from the current one.
+    /// Returns an older version for a rollback. If `version` is nil, returns the last version in effect that differs
+    /// from the current one.
     func candidate(returningTo version: Int64?) async throws -> Candidate {
         try await policies.refreshNow()
         let inEffect = policies.inEffect
@@ -95,11 +96,11 @@ struct PolicyPublisher: Sendable {
         return try await storeRehearsal(findings, of: candidate, against: inEffect, by: actor, at: now)
     }
 
-    /// Publishes a policy, if the request allows what it takes and gives.
+    /// Publishes a policy, if the request allows as many customers to lose or gain something.
     ///
-    /// Throws a problem if the request doesn't allow that, if the policy has errors or is in effect already, or if another
-    /// policy was published meanwhile. Refusals because of errors, and those after evaluating customers, are written to the
-    /// audit trail.
+    /// Throws a problem if the request allows fewer customers, if the policy has errors or is in effect already, or if
+    /// another policy was published meanwhile. Refusals because of errors, and refusals after evaluating customers, are
+    /// written to the audit trail.
     func publish(
         _ candidate: Candidate, as request: PublishRequest, by actor: String, logger: Logger
     ) async throws -> StoredPublication {
@@ -112,7 +113,7 @@ struct PolicyPublisher: Sendable {
                 reason: PublicationCheck.Refusal.alreadyCurrent.rawValue)
         }
 
-        // First what can be checked without evaluating customers.
+        // First check what can be checked without evaluating customers.
         let check = PublicationCheck(store: store, candidate: candidate, request: request, actor: actor)
         try await check.checkRehearsal(of: sha256, against: inEffect)
         // A rollback is allowed even if the linter finds errors in the older policy.
@@ -134,7 +135,8 @@ struct PolicyPublisher: Sendable {
                 let rehearsal = try await storeRehearsal(findings, of: candidate, against: inEffect, by: actor, at: now)
                 throw try await check.refused(refusal, by: rehearsal, at: now)
             }
-            // Errors about lost rights are checked after the numbers of customers, because that refusal says more.
+            // Errors about lost rights are checked after the numbers of customers, because a refusal with numbers says
+            // more.
             if request.takeFrom ?? 0 == 0 { try await check.refuse(errors, at: now) }
             let requested = RequestedPublication(
                 compiled: compiled, sha256: sha256, action: candidate.action, at: now, actor: actor,
@@ -152,8 +154,8 @@ struct PolicyPublisher: Sendable {
                 throw Problem(
                     .conflict, "another policy was published in the meantime; rehearse yours against it",
                     reason: PublicationCheck.Refusal.overtaken.rawValue)
-            // With the customers who are new or changed since the evaluation, more lose or gain something than allowed.
-            // The next round counts them too, and refuses.
+            // Together with the customers who are new or changed since the evaluation, more customers lose or gain
+            // something than allowed. The next round evaluates all customers, and refuses the publication.
             case .tooManyLosing, .tooManyGaining: continue
             case .behind: throw Self.busy
             }
@@ -218,7 +220,7 @@ struct PolicyPublisher: Sendable {
         PublicationEvaluator(of: candidate.policy, replacing: inEffect.policy, policies: policies, at: now)
     }
 
-    /// Evaluates all customers under a policy, compared with the one in effect.
+    /// Evaluates all customers under a policy, compared with the policy in effect.
     private func findings(
         on candidate: Candidate, replacing inEffect: ActivePolicy.InEffect, keepingPromises: Bool, at now: Date
     ) async throws -> PolicyRehearser.Findings {
@@ -245,7 +247,7 @@ struct PolicyPublisher: Sendable {
         return answer
     }
 
-    /// Returns the linter's findings in a policy, compared with the one in effect.
+    /// Returns the linter's findings in a policy, compared with the policy in effect.
     private static func linted(
         _ candidate: Candidate, replacing inEffect: ActivePolicy.InEffect, at now: Date
     ) -> [LintFinding] {

@@ -6,8 +6,8 @@ import TenureStore
 
 /// Evaluates what a policy would change for each customer in production.
 ///
-/// It reads customers page by page while the service keeps running. Before a publication, `catchUp` evaluates the customers
-/// again who changed in the meantime.
+/// The rehearser reads customers page by page while the service keeps running. Before a publication, `catchUp`
+/// evaluates again the customers who changed in the meantime.
 struct PolicyRehearser: Sendable {
     let store: Store
     let policies: ActivePolicy
@@ -29,7 +29,7 @@ struct PolicyRehearser: Sendable {
     ///
     /// - Parameters:
     ///   - restoringAfter: The publication to which a rollback returns; otherwise nil. Promises that later publications
-    ///     ended count again.
+    ///     ended apply again.
     ///   - keepingPromises: Whether customers keep what they were promised, although the new policy denies it.
     func rehearse(
         by evaluator: PublicationEvaluator, restoringAfter: Int64?, keepingPromises: Bool
@@ -56,7 +56,7 @@ struct PolicyRehearser: Sendable {
 
     /// Evaluates the customers that changed since `evaluation`, until few are left.
     ///
-    /// Each round takes less time than the one before, so fewer customers change meanwhile.
+    /// Each round takes less time than the previous round, so fewer customers change meanwhile.
     func catchUp(
         _ evaluation: PublicationEvaluation, by evaluator: PublicationEvaluator, restoringAfter: Int64?,
         keepingPromises: Bool

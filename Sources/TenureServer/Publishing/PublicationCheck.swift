@@ -3,7 +3,8 @@ import TenureAPI
 import TenurePolicyLint
 import TenureStore
 
-/// Checks what a request to publish a policy allows, and refuses what it doesn't allow.
+/// Checks whether a request to publish a policy allows what the policy takes and gives, and refuses the publication
+/// otherwise.
 struct PublicationCheck: Sendable {
     let store: Store
     let candidate: PolicyPublisher.Candidate
@@ -27,7 +28,7 @@ struct PublicationCheck: Sendable {
         case policyErrors
         /// The rehearsal found more customers than the request allows.
         case otherNumber
-        /// The request names a rehearsal that doesn't exist.
+        /// The request has the ID of a rehearsal that doesn't exist.
         case unknownRehearsal
         /// The rehearsal was for another policy, or compared it with a policy that isn't in effect.
         case otherRehearsal
@@ -42,10 +43,10 @@ struct PublicationCheck: Sendable {
     /// back what a publication took.
     var gainAllowance: Int? { candidate.action == .rollback ? nil : request.giveTo ?? 0 }
 
-    /// Checks the rehearsal that the request names, before customers are evaluated again. Throws a problem in these cases:
+    /// Checks the rehearsal in the request, before customers are evaluated again. Throws a problem in these cases:
     /// - The rehearsal doesn't exist, was of another policy, or compared it with a policy that isn't in effect.
     /// - The rehearsal counted more customers than `takeFrom` and `giveTo` allow.
-    /// - The request names only the rehearsal, or only the numbers, or a number is negative.
+    /// - The request has only the rehearsal, or only the numbers, or a number is negative.
     func checkRehearsal(of sha256: [UInt8], against inEffect: ActivePolicy.InEffect) async throws {
         // A request has both the numbers and the rehearsal, or neither.
         let numbers = [request.takeFrom, request.giveTo].compactMap(\.self)

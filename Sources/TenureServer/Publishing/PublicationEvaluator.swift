@@ -9,7 +9,7 @@ struct PublicationEvaluator: Sendable {
     let comparison: Comparison
     let policies: ActivePolicy
 
-    /// Creates the evaluation of a new policy, compared with the one that it replaces.
+    /// Creates the evaluation of a new policy, compared with the policy that it replaces.
     init(of new: Policy, replacing old: Policy, policies: ActivePolicy, at instant: Date) {
         comparison = Comparison(of: new, against: old, at: instant)
         self.policies = policies
@@ -23,8 +23,8 @@ struct PublicationEvaluator: Sendable {
             restored: try policies.promises(subject.restored))
     }
 
-    /// Returns whether the customer gains or loses something, and which of their promises a publication ends. Unbound
-    /// customers don't count as gaining or losing.
+    /// Returns whether the customer gains or loses something, and which of their promises a publication ends. An
+    /// unbound customer neither gains nor loses anything here.
     func impact(
         on subject: CustomerToEvaluate, _ customerEffects: CustomerEffects, keepingPromises: Bool
     ) -> PublicationImpact {

@@ -6,7 +6,7 @@ import TenurePolicyFile
 import TenurePolicyLint
 import TenureRehearsal
 
-/// The report of a rehearsal, made from what it found.
+/// The report of a rehearsal, made from the rehearsal's findings.
 extension RehearsalAnswer {
     /// The maximum number of examples for each kind of change in a report. The tally may have more.
     private static let maximumExamples = 10
@@ -21,7 +21,7 @@ extension RehearsalAnswer {
     ) {
         let tally = findings.tally
         let promised = tally.promisedOnly.sorted { $0.key < $1.key }
-        // First the entitlements of the policies, then the entitlements that only a promise still gives.
+        // The entitlements of the policies come first, then the entitlements that only a promise still gives.
         let all = Array(zip(tally.entitlements, tally.byEntitlement)) + promised.map { ($0.key, $0.value) }
         self.init(
             id: id, at: now.rfc3339, against: version, customers: tally.customers, gaining: tally.gaining,

@@ -2,8 +2,8 @@ import HTTPTypes
 import Hummingbird
 import TenureAPI
 
-/// Rejects requests of clients that send too many, counted by address and by access token. Behind a proxy, also rejects
-/// requests of clients with too many requests in progress. It runs before the body is read.
+/// Rejects requests of clients that send too many requests, counted by address and by access token. Behind a proxy,
+/// also rejects requests of clients with too many requests in progress. The middleware runs before the body is read.
 ///
 /// `GET /health/live` has no limit: a supervisor that gets no response would restart the service, which doesn't help.
 struct RateLimitMiddleware: RouterMiddleware {
@@ -30,8 +30,8 @@ struct RateLimitMiddleware: RouterMiddleware {
         {
             return try Self.refuse(context, after: wait)
         }
-        // The token isn't checked yet, so invalid ones have buckets too. The limit by address covers clients that send
-        // them.
+        // The token isn't checked yet, so invalid tokens have buckets too. Clients that send many invalid tokens reach
+        // the limit by address.
         if let byToken, let authorization = request.headers[.authorization],
             // The scheme `Bearer ` is left out, because clients may write it in any case.
             let wait = byToken.take(Self.number(of: authorization.dropFirst(7)))

@@ -1,14 +1,15 @@
 import TenureCore
 
-/// Counts the requests in progress by client. The clients behind a proxy share its connections, so connections can't be
-/// counted for each of them.
+/// Counts the requests in progress by client. The clients behind a proxy share the proxy's connections, so the service
+/// can't count connections for each client.
 final class RequestsInProgress: Sendable {
     private let counts = Locked<[ClientNetwork: Int]>([:])
     private let limit: Int
     private let total: Int
 
     /// - Parameters:
-    ///   - limit: The maximum number of concurrent requests of one client. A quarter of `total` applies if it's less.
+    ///   - limit: The maximum number of concurrent requests of one client. If a quarter of `total` is less, that is the
+    ///     maximum.
     ///   - total: The maximum number of connections of the service.
     init(limit: Int, total: Int) {
         self.limit = max(1, min(limit, total / 4))

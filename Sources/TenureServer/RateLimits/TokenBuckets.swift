@@ -3,10 +3,10 @@ import TenureCore
 
 /// Limits the rate of each client's requests with a token bucket, in bounded memory.
 ///
-/// A client is identified by a hash. There are two generations of buckets: when the young one is full, it becomes the old
-/// one, and the old one is dropped. A client's bucket moves to the young one when it sends a request, so the buckets of
-/// frequent clients are never dropped. A client with a dropped bucket starts with a full one, like every client after a
-/// long pause.
+/// A client is identified by a hash. There are two generations of buckets. When the young generation is full, it
+/// becomes the old generation, and the previous old generation is dropped. A client's bucket moves to the young
+/// generation when the client sends a request, so the buckets of frequent clients are never dropped. A client with a
+/// dropped bucket starts with a full bucket, like every client after a long pause.
 final class TokenBuckets: Sendable {
     private let generations = Locked(Generations())
     private let rate: ServiceConfiguration.Rate
@@ -32,7 +32,7 @@ final class TokenBuckets: Sendable {
         self.capacity = capacity
     }
 
-    /// Takes one token and returns nil. Without a token, returns the seconds until the next one.
+    /// Takes one token and returns nil. If the bucket has no token, returns the seconds until the next token.
     func take(_ client: UInt64, at now: UInt64 = DispatchTime.now().uptimeNanoseconds) -> Double? {
         generations.withLock { generations in
             var bucket =

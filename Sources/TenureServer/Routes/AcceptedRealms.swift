@@ -5,7 +5,7 @@ import TenureStore
 /// The realms for which this service has trust anchors. A realm is an environment of the App Store, or the same environment
 /// under a test authority. Customers of other realms are treated as not found.
 struct AcceptedRealms: Sendable {
-    /// An array, because there are only a few. Searching them is faster than hashing.
+    /// The realms are in an array because there are only a few. Searching an array is then faster than hashing.
     private let realms: [Realm]
 
     /// Finds the realms of these trust anchors.

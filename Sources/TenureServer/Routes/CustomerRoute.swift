@@ -13,7 +13,7 @@ struct CustomerRoute: Sendable {
     let personas: ActivePersonas
     let now: @Sendable () -> Date
     let metrics: ServiceMetrics
-    /// Looks up a customer without suspending, if the database can do that; otherwise nil. It is stored here, because
+    /// Looks up a customer without suspending; nil if the database can't do that. The closure is stored here, because
     /// `Database.lookUpNow` creates a new closure on each access.
     let lookUp: (@Sendable (Int64) throws(StoreError) -> Customer?)?
 

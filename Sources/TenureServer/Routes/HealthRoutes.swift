@@ -21,7 +21,7 @@ struct HealthRoutes: Sendable {
         throw Self.failed
     }
 
-    /// Why the database can't be written; nil if it can.
+    /// Why the database can't be written; nil if the database can be written.
     func problem() async -> Problem? {
         guard let error = await store.writeFailure() else { return nil }
         return Problem(error) ?? Self.failed

@@ -7,8 +7,8 @@ import TenureAppStore
 import TenureCore
 import TenureJSON
 
-/// `GET /v1/products`: the products of the policy and the entitlements that they grant. It is the same for all clients,
-/// so caches may store it.
+/// `GET /v1/products`: the products of the policy and the entitlements that they grant. The response is the same for
+/// all clients, so caches may store it.
 struct ProductsRoute: Sendable {
     let policies: ActivePolicy
 

@@ -4,7 +4,7 @@ import TenureCore
 import TenureJSON
 import TenureStore
 
-/// Finds the persona that a sync or an access token names, and checks that it isn't revoked.
+/// Finds the persona of a sync or an access token, and checks that it isn't revoked.
 struct ActivePersonas: Sendable {
     let store: Store
     let keys: SigningKeys
@@ -43,14 +43,14 @@ struct ActivePersonas: Sendable {
         return .persona(persona)
     }
 
-    /// Returns the persona that replaces the customer of an access token; nil if the token has none. Throws if the
-    /// persona has expired or was revoked.
+    /// Returns the persona that replaces the customer of an access token; nil if the token has no persona. Throws if
+    /// the persona has expired or was revoked.
     func persona(of token: AccessToken, at now: Date) async throws -> Persona? {
         try await persona(token.persona, in: token.realm, at: now)
     }
 
-    /// Returns the persona with this number in the database; nil without a number. Download links contain the number too.
-    /// Throws if the persona has expired or was revoked, or if the realm is in Production.
+    /// Returns the persona with this number in the database; nil if `number` is nil. Download links contain the number
+    /// too. Throws if the persona has expired or was revoked, or if the realm is in Production.
     func persona(_ number: Int64?, in realm: Realm, at now: Date) async throws -> Persona? {
         guard let number else { return nil }
         guard let persona = try await store.read({ try $0.persona(number) }), persona.isValid(at: now),
@@ -61,8 +61,8 @@ struct ActivePersonas: Sendable {
 }
 
 extension ActivePersonas.Answer {
-    /// Returns the answer for a request with artifacts from this environment. A persona is rejected beside artifacts from
-    /// Production (rule I4).
+    /// Returns the answer for a request with artifacts from this environment. A persona is rejected together with
+    /// artifacts from Production (rule I4).
     func beside(_ environment: AppStoreEnvironment) -> ActivePersonas.Answer {
         guard case .persona(let persona) = self, environment.isProduction else { return self }
         return .rejected(

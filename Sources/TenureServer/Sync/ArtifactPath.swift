@@ -1,4 +1,5 @@
-/// The position of an artifact in the body of a sync, by which responses name it, such as `transactions[2]`.
+/// The position of an artifact in the body of a sync, such as `transactions[2]`. Responses use it to identify the
+/// artifact.
 enum ArtifactPath: Sendable, Hashable, Comparable {
     case appTransaction
     case receipt
@@ -6,7 +7,7 @@ enum ArtifactPath: Sendable, Hashable, Comparable {
     case renewalInfo(Int)
     case persona
 
-    /// The position as responses name it.
+    /// The position as text, for responses.
     var name: String {
         switch self {
         case .appTransaction: "appTransaction"

@@ -8,8 +8,9 @@ import TenureStore
 
 /// The artifacts of a sync that belong to one customer, and what they prove together.
 ///
-/// A client may send artifacts of several Apple accounts, or copies of another person's. So one artifact leads. Another one
-/// counts only if signed fields link it to the leading one, directly or through others.
+/// A client may send artifacts of several Apple accounts, or copies of another person's. So one artifact leads. Any
+/// other artifact is accepted only if signed fields link it to the leading artifact, directly or through further
+/// artifacts.
 struct LinkedArtifacts: Sendable {
     private(set) var artifacts: [Artifact] = []
     private(set) var proofs: [AppProof] = []
@@ -17,24 +18,26 @@ struct LinkedArtifacts: Sendable {
     private(set) var renewals: [Renewal] = []
     /// The identities in the artifacts.
     private(set) var names = NamedIdentities()
-    /// The artifacts that don't count, because they aren't linked or weren't verified.
+    /// The artifacts that aren't accepted, because they aren't linked or weren't verified.
     private(set) var rejected: [RejectedArtifact]
     /// Whether `purchases` has all of the customer's purchases: the client says that it sent all, and each transaction
-    /// counts.
+    /// was accepted.
     private(set) var isComplete = false
-    /// Whether one of the artifacts was signed for the device that sent it. Otherwise anyone may have copied them.
+    /// Whether one of the artifacts was signed for the device that sent it. If not, anyone may have copied the
+    /// artifacts.
     private(set) var isBound = false
-    /// The IDs of transactions and subscriptions with an `appTransactionId` in their artifacts. It proves that the purchase
-    /// belongs to the account that acquired the app.
+    /// The IDs of transactions and subscriptions with an `appTransactionId` in their artifacts. That ID proves that the
+    /// purchase belongs to the account that acquired the app.
     private var accountPurchases: Set<String> = []
 
     /// Links the verified artifacts of a sync.
     ///
-    /// - Parameter known: The stored customer whom the artifacts' identities name; nil for a new one. The customer's stored
-    ///   proofs and purchases link artifacts too.
+    /// - Parameter known: The stored customer with the artifacts' identities; nil for a new customer. The customer's
+    ///   stored proofs and purchases link artifacts too.
     init(_ verified: VerifiedArtifacts, known: Customer? = nil) {
         rejected = verified.rejected
-        // Count a leading app transaction or receipt. A leading transaction is linked below, with the others.
+        // Accept a leading app transaction or receipt at once. A leading transaction is accepted below, with the other
+        // transactions.
         let leader = ArtifactLinks.Leader(of: verified)
         var links = ArtifactLinks(leading: leader, known: known)
         var receipt = verified.receipt
@@ -58,7 +61,7 @@ struct LinkedArtifacts: Sendable {
                 return true
             }
         }
-        // What is still left has no link.
+        // The remaining artifacts aren't linked.
         if let receipt {
             reject(
                 receipt.path, .unrelated,
@@ -125,15 +128,15 @@ struct LinkedArtifacts: Sendable {
         proofs.append(proof)
         names.add(artifact.payload)
         // Several accounts may use one device, so this identity combines the device and the acquisition. It finds
-        // customers with earlier artifacts that had no ID. In test environments, all acquisitions have the same date, so
-        // the identity is used there only if there is no other.
+        // customers with earlier artifacts that had no ID. In test environments, all acquisitions have the same date,
+        // so the identity is used there only if there is no other identity.
         if artifact.isOnDevice, identities.isEmpty || artifact.realm.environment.isProduction, let device,
             let date = proof.originalPurchaseDate
         {
             let acquisition = [device, String(date.millisecondsSince1970), proof.originalAppVersion ?? ""]
             names.add(Identity(.device, acquisition.joined(separator: " ")))
         }
-        // Without an ID, the artifact's hash is an identity. So the artifact names the same customer if another device
+        // Without an ID, the artifact's hash is an identity. So the artifact finds the same customer if another device
         // sends it.
         if artifact.payload.appTransactionID == nil { names.add(Identity(.artifact, artifact.stored.name)) }
     }
@@ -179,11 +182,12 @@ extension Artifact {
 
 /// The signed facts that link the artifacts of one sync to one customer.
 ///
-/// Signed artifacts circulate, so an artifact without a link to the others doesn't count.
+/// Copies of signed artifacts circulate, so an artifact without a link to the others isn't accepted.
 private struct ArtifactLinks {
     /// The ID of one account's acquisition of the app. Different IDs are different customers.
     private(set) var appTransactionID: String?
-    /// Whether a linked artifact was signed for the device that sent it. Otherwise anyone may have copied all of them.
+    /// Whether a linked artifact was signed for the device that sent it. If not, anyone may have copied all of the
+    /// artifacts.
     private(set) var isOnDevice: Bool
     /// The purchase date of the app in the leading app transaction or receipt.
     private let originalPurchaseDate: Date?
@@ -219,7 +223,7 @@ private struct ArtifactLinks {
         }
     }
 
-    /// - Parameter known: The stored customer whom the artifacts' identities name; nil for a new one.
+    /// - Parameter known: The stored customer with the artifacts' identities; nil for a new customer.
     init(leading leader: Leader, known: Customer?) {
         knownProofs = known?.facts.proofs ?? []
         switch leader {
@@ -265,9 +269,9 @@ private struct ArtifactLinks {
 
     /// Whether a receipt is linked. If so, its purchases link further artifacts.
     ///
-    /// It is linked if a linked artifact has one of its purchases, if it was linked to the stored customer before, or if it
-    /// was made on this device and the dates agree. Equal dates alone are no link: many people bought the app in the same
-    /// second, and their receipts circulate.
+    /// A receipt is linked if a linked artifact has one of its purchases, or if it was linked to the stored customer
+    /// before. It is also linked if it was made on this device and the dates agree. Equal dates alone are no link: many
+    /// people bought the app in the same second, and copies of their receipts circulate.
     mutating func accepts(_ receipt: SyncArtifact<ReceiptPayload>) -> Bool {
         let purchases = receipt.verified.purchases
         guard
@@ -281,17 +285,17 @@ private struct ArtifactLinks {
     /// Whether a linked transaction belongs to this subscription.
     func holds(subscription originalTransactionID: String) -> Bool { transactionIDs.contains(originalTransactionID) }
 
-    /// Whether a linked purchase is the same one, or of the same subscription.
+    /// Whether a linked purchase is this purchase, or belongs to the same subscription.
     private func holds(_ purchase: Purchase) -> Bool {
         transactionIDs.contains(purchase.transactionID) || transactionIDs.contains(purchase.originalTransactionID)
     }
 
-    /// Whether this receipt, or an earlier one for the same acquisition, was linked to the customer before.
+    /// Whether this receipt, or an earlier receipt for the same acquisition, was linked to the customer before.
     private func isKnown(_ proof: AppProof) -> Bool {
         knownProofs.contains { $0 == proof || ($0.id != nil && $0.id == proof.id) }
     }
 
-    /// Whether the app's purchase date is that of the leading artifact.
+    /// Whether this date is the purchase date of the app in the leading artifact.
     private func agrees(_ date: Date?) -> Bool {
         guard let date, let originalPurchaseDate else { return false }
         return abs(date.timeIntervalSince(originalPurchaseDate)) <= Tolerance.seconds

@@ -1,7 +1,8 @@
 import TenureAPI
 import TenureAppStore
 
-/// An artifact of a sync, or in a response of the App Store, that doesn't count, and why. The response to a sync lists it.
+/// An artifact that isn't accepted, in a sync or in a response of the App Store, and the reason. The response to a sync
+/// lists its rejected artifacts.
 struct RejectedArtifact: Sendable, Hashable {
     let path: ArtifactPath
     let code: String
@@ -17,7 +18,7 @@ struct RejectedArtifact: Sendable, Hashable {
         isRetryable = rejection.isRetryable
     }
 
-    /// Creates the rejection of an artifact that doesn't count together with the others, or of a persona.
+    /// Creates the rejection of an artifact that can't be used together with the others, or of a persona.
     init(_ path: ArtifactPath, _ relation: ArtifactProblem.Relation, _ detail: String) {
         self.path = path
         code = relation.rawValue

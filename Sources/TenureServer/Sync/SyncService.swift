@@ -7,8 +7,8 @@ import TenureStore
 
 /// Turns the signed artifacts of a client into decisions: verifies, links, saves and decides.
 ///
-/// A class, because every sync captures it. Copying a struct would retain each of its parts, and cores would compete for
-/// their reference counts.
+/// This is a class because every sync captures it. Copying a struct would retain each of its parts, and cores would
+/// compete for their reference counts.
 final class SyncService: Sendable {
     let verifier: AppStoreVerifier
     let store: Store
@@ -17,9 +17,9 @@ final class SyncService: Sendable {
     let accessTokenKey: AccessTokenKey
     let lifetimes: ServiceConfiguration.TokenLifetimes
     let bundleID: String
-    /// Finds the messages for webhooks; nil without webhooks.
+    /// Finds the messages for webhooks; nil if there are no webhooks.
     let entitlementComparer: EntitlementComparer?
-    /// The number of devices of a customer above which an event is stored for support. It has no other effect.
+    /// The number of devices of a customer above which an event is stored for support. The limit has no other effect.
     let deviceLimit: Int
     /// Whether the App Store is asked for the history of new customers.
     let asksAppStore: Bool
@@ -109,15 +109,15 @@ final class SyncService: Sendable {
         return answer
     }
 
-    /// The customer after the update, and what was decided.
+    /// The customer after the update, and the decisions.
     private typealias Saved = (customer: Customer, outcome: Result<Outcome, Problem>)
 
-    /// The decisions, the evidence on which they are based, and which artifacts count.
+    /// The decisions, the evidence on which they are based, and which artifacts were accepted.
     private struct Outcome: Sendable {
         let evidence: Evidence
         let decisions: [Decision]
         var rejected: [RejectedArtifact] = []
-        /// How many artifacts count.
+        /// The number of accepted artifacts.
         var counted = 0
     }
 
@@ -168,10 +168,12 @@ final class SyncService: Sendable {
         return Outcome(evidence: evidence, decisions: try policies.decide(customer.facts, evidence, at: now))
     }
 
-    /// Saves artifacts without proof that they belong to the sender as an unbound customer, and decides on them alone.
+    /// Saves artifacts as an unbound customer if nothing proves that they belong to the sender. The decisions depend on
+    /// these artifacts alone.
     ///
-    /// Other people may have copies of signed artifacts. So the refunds, expirations and revocations of the customers whom
-    /// the artifacts name apply too. Of these customers' rights, only the promises for the same acquisition do.
+    /// Other people may have copies of signed artifacts. So the refunds, expirations and revocations of the customers
+    /// with the artifacts' identities apply too. Of the rights of those customers, only promises for the same
+    /// acquisition apply.
     private func answerUnbound(
         _ verified: VerifiedArtifacts, _ linked: LinkedArtifacts, in realm: Realm, now: Date
     ) async throws -> (Customer, Outcome) {
@@ -188,7 +190,7 @@ final class SyncService: Sendable {
         return (customer, try decide(on: customer, as: nil, now: now))
     }
 
-    /// Makes an access token. With a persona, it ends no later than the persona.
+    /// Makes an access token. With a persona, the token ends no later than the persona.
     private func accessToken(
         for customer: Customer, bound isBound: Bool, as persona: StoredPersona?, now: Date
     ) -> AccessTokenResponse {
@@ -199,7 +201,7 @@ final class SyncService: Sendable {
         return AccessTokenResponse(value: accessTokenKey.text(of: token), expiresAt: token.expiresAt)
     }
 
-    /// The response if no artifact counts.
+    /// The response if no artifact is accepted.
     ///
     /// - Parameter mayCountLater: Whether a rejected artifact may be accepted later, so that the client should send all of
     ///   them again.

@@ -43,8 +43,8 @@ struct VerifiedArtifacts: Sendable {
     /// The realm of the app transaction, otherwise of the receipt, otherwise of the first transaction.
     var realm: Realm? { appTransaction?.realm ?? receipt?.realm ?? transactions.first?.artifact.realm }
 
-    /// The maximum number of artifacts, purchases and renewals to save. It tells whether one transaction of the database is
-    /// enough.
+    /// The maximum number of artifacts, purchases and renewals to save. The number tells whether one transaction of the
+    /// database is enough.
     var size: Int { 2 * (transactions.count + renewals.count) + (receipt?.verified.purchases.count ?? 0) + 2 }
 
     /// Whether one of the rejected artifacts may be accepted later.
@@ -103,7 +103,8 @@ struct VerifiedArtifacts: Sendable {
         return binding.matches(deviceVerificationID: deviceVerificationID)
     }
 
-    /// Rejects artifacts from another environment or authority than `realm`. Artifacts of two realms never count together.
+    /// Rejects artifacts from another environment or authority than `realm`. Artifacts of two realms are never used
+    /// together.
     private mutating func keepOneRealm() {
         guard let realm else { return }
         func rejection(of path: ArtifactPath, in other: Realm) -> RejectedArtifact? {

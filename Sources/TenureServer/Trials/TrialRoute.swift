@@ -67,8 +67,8 @@ struct TrialRoute: Sendable {
             guard let (customer, use) = try transaction.trialUse(of: name, by: token.customer, session: id) else {
                 return nil
             }
-            // If another process published a policy that this one hasn't read yet, no session begins here. `isGranted`
-            // after the transaction then throws, and `upToDate` calls `begin` again.
+            // If another process published a policy that this process hasn't read yet, no session begins here.
+            // `isGranted` after the transaction then throws, and `upToDate` calls `begin` again.
             let isGranted = try? policies.isGranted(name, to: customer, as: persona, at: now)
             guard use.sessionBegan == nil, customer.realm == token.realm, isGranted == false,
                 trial.admits(after: use, at: now)

@@ -5,9 +5,9 @@ import TenureStore
 
 /// Sends heartbeats to the database for this process's webhook endpoints, and removes endpoints without a recent heartbeat.
 ///
-/// Several processes may use the database, each with its own configuration. An endpoint that this process doesn't know may
-/// belong to another process, which then sends heartbeats. Without heartbeats, no process has the endpoint in its
-/// configuration anymore.
+/// Several processes may use the database, each with its own configuration. An endpoint that this process doesn't know
+/// may belong to another process, which then sends heartbeats for it. If no heartbeats arrive, no process has the
+/// endpoint in its configuration anymore.
 struct EndpointRegistry: Service {
     let configuration: ServiceConfiguration
     let store: Store
@@ -50,10 +50,10 @@ struct EndpointRegistry: Service {
 
 /// Finds endpoints without a recent heartbeat.
 ///
-/// It counts how often this process read the same heartbeat, and uses no clock. So neither a database outage nor
+/// The type counts how often this process read the same heartbeat, and uses no clock. So neither a database outage nor
 /// differing clocks make an endpoint silent.
 struct EndpointSilence {
-    /// The number of reads with the same heartbeat, a minute apart, after which an endpoint counts as silent.
+    /// The number of reads with the same heartbeat, a minute apart, after which an endpoint is silent.
     static let maximum = 10
 
     /// How often each endpoint was read with the same heartbeat, which is part of the key.

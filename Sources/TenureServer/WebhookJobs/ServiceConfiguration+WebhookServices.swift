@@ -24,7 +24,7 @@ extension ServiceConfiguration {
         }
     }
 
-    /// Returns the services that run for webhooks in addition to the server; nil without webhooks.
+    /// Returns the services that run for webhooks in addition to the server; nil if there are no webhooks.
     func webhookServices(
         _ entitlementComparer: EntitlementComparer?, store: Store, metrics: ServiceMetrics, logger: Logger
     ) throws(ServiceError) -> (entitlementChanges: EntitlementChangeService, deliveries: WebhookService)? {

@@ -42,8 +42,8 @@ struct EndpointWorker: Sendable {
             var failures = 0
             var isReadDue = true
             while !Task.isShuttingDownGracefully, !Task.isCancelled {
-                // Starts as many deliveries as allowed. After an attempt, it looks for more at once, unless the endpoint
-                // is failing.
+                // Starts as many deliveries as allowed. After an attempt, the worker looks for more deliveries at once,
+                // unless the endpoint is failing.
                 let isFailing = failures >= Self.failureLimit
                 let free = (isFailing ? 1 : concurrency) - inFlight
                 if free > 0, isReadDue || !isFailing {
@@ -71,8 +71,8 @@ struct EndpointWorker: Sendable {
         }
     }
 
-    /// Tries each due delivery once, and waits for all of them. Returns the number of attempts. Tests use it instead of
-    /// `run`.
+    /// Tries each due delivery once, and waits for all of them. Returns the number of attempts. Tests use this method
+    /// instead of `run`.
     func pass() async -> Int {
         var count = 0
         while true {

@@ -6,7 +6,7 @@ import TenureStore
 
 /// Compares a customer's entitlements with what webhooks last reported, and decides which messages to send.
 ///
-/// A sync or a notification uses it inside its transaction. Other changes only mark the customer in the database, and
+/// Syncs and notifications compare inside their transaction. Other changes only mark the customer in the database, and
 /// `EntitlementChangeService` compares marked customers soon.
 struct EntitlementComparer: Sendable {
     let policies: ActivePolicy
@@ -20,9 +20,9 @@ struct EntitlementComparer: Sendable {
 
     /// Returns the messages for an update of a customer.
     ///
-    /// If nothing was ever sent about a customer, their entitlements before the update count as sent. Otherwise the first
-    /// webhook would get messages about all customers. Throws if a promise refers to a version of the policy that this
-    /// process hasn't read yet.
+    /// If nothing was ever sent about a customer, their entitlements before the update are treated as sent. Otherwise
+    /// the first webhook would get messages about all customers. Throws if a promise refers to a version of the policy
+    /// that this process hasn't read yet.
     ///
     /// - Parameters:
     ///   - known: The customer before the update; nil for a new one.
@@ -77,7 +77,7 @@ struct EntitlementComparer: Sendable {
                 nextComparisons.append(right.isExpiring == true ? until : until.addingTimeInterval(-notice))
             }
         }
-        // Entitlements that the policy no longer has, and that no promise keeps, count as revoked.
+        // Entitlements that the policy no longer has, and that no promise keeps, are reported as revoked.
         let named = Set(decisions.map(\.entitlement))
         for entitlement in before.rights.keys.sorted() where !named.contains(entitlement) {
             messages.append(Message(.entitlementRevoked, removed: entitlement))

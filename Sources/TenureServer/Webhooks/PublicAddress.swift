@@ -1,9 +1,9 @@
 import NIOCore
 
-/// Distinguishes public addresses from all others, such as those of a router, a database or a cloud's metadata service.
-/// Unless a webhook has `allowPrivate`, its URL must not make the service send requests to these.
+/// Distinguishes public addresses from all others, such as the address of a router, a database or a cloud's metadata
+/// service. The service sends a webhook to other addresses only if it has `allowPrivate`.
 ///
-/// The ranges are those of IANA's registries of special-purpose addresses (RFC 6890 and its updates).
+/// The ranges are from IANA's registries of special-purpose addresses (RFC 6890 and its updates).
 enum PublicAddress {
     /// Whether the address is public.
     static func contains(_ address: SocketAddress) -> Bool {
@@ -23,8 +23,8 @@ enum PublicAddress {
         }
     }
 
-    /// The address itself, in network order: `range` of the socket address. In `sockaddr_in` it follows the family and the
-    /// port, and in `sockaddr_in6` also the flow, on Linux and Darwin alike.
+    /// The bytes at `range` of the socket address: the address itself, in network order. In `sockaddr_in` it follows
+    /// the family and the port, and in `sockaddr_in6` also the flow, on Linux and Darwin alike.
     ///
     /// The address isn't read as a member of these structures. Depending on what the compiler loads first, it attributes
     /// the structures to another module, and `MemberImportVisibility` then hides their members.

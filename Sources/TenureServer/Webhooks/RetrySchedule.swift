@@ -11,11 +11,11 @@ struct RetrySchedule: Sendable {
 
     /// Returns when to try again after an attempt, counted from 1; nil if the message is abandoned.
     ///
-    /// The receiver's `Retry-After` counts if it is later than the schedule. It is ignored if it lies beyond `window`.
+    /// The receiver's `Retry-After` applies if it is later than the schedule. It is ignored if it lies beyond `window`.
     ///
     /// - Parameters:
     ///   - queuedAt: The time at which the message was queued; `window` begins then.
-    ///   - retryAfter: The seconds in the receiver's `Retry-After`; nil without one.
+    ///   - retryAfter: The seconds in the receiver's `Retry-After`; nil if the response has none.
     ///   - jitter: A random factor, so that messages that failed together aren't tried again together.
     func retry(
         after attempt: Int, queuedAt: Date, retryAfter: TimeInterval?, at now: Date,
@@ -29,7 +29,7 @@ struct RetrySchedule: Sendable {
     }
 
     /// Returns the seconds until the time in a `Retry-After` header: a number of seconds, or a date as in RFC 9110,
-    /// section 5.6.7. Nil without a valid header.
+    /// section 5.6.7. Nil if the header is missing or invalid.
     static func retryAfter(_ header: String?, at now: Date) -> TimeInterval? {
         guard let text = header?.trimmingCharacters(in: .whitespaces), !text.isEmpty, text.utf8.count < 64 else {
             return nil

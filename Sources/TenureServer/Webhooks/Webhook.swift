@@ -12,13 +12,14 @@ public struct Webhook: Sendable, Hashable {
         set { address = Secret(newValue) }
     }
     private var address: Secret<String>
-    /// The secrets that sign messages: one, or two during a change, the new one first. At least 16 characters each.
+    /// The secrets that sign messages: one, or two during a change, the new secret first. Each has at least 16
+    /// characters.
     public var secrets: [String] {
         get { signingSecrets.revealed }
         set { signingSecrets = Secret(newValue) }
     }
     private var signingSecrets: Secret<[String]>
-    /// The types of messages to send; empty for all.
+    /// The types of messages to send; empty for all types.
     public var events: [String]
     /// Whether a publication also sends a message about each customer that it affects. If false, the endpoint gets only
     /// `policy.published`, and its server reads customers from the admin API when it needs them.
@@ -49,7 +50,7 @@ public struct Webhook: Sendable, Hashable {
             eachCustomer: eachCustomer)
     }
 
-    /// The first mistake in the settings; nil without one.
+    /// The first mistake in the settings; nil if there is no mistake.
     var mistake: ServiceError? {
         let detail: String
         if name.isEmpty {

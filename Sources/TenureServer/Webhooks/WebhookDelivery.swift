@@ -3,7 +3,7 @@ import NIOSSL
 /// How webhooks are sent: name resolution, trust, timeouts and retries. Only tests change it.
 struct WebhookDelivery: Sendable {
     var resolver = HostResolver.system
-    /// The trusted certificate authorities; nil for those of the system.
+    /// The trusted certificate authorities; nil for the system's authorities.
     var trustRoots: NIOSSLTrustRoots?
     var timeouts = WebhookSender.Timeouts()
     var schedule = RetrySchedule()

@@ -7,9 +7,9 @@ import NIOSSL
 
 /// Makes one attempt to deliver a webhook.
 ///
-/// It resolves the host, checks every address, and connects only to a checked address, even if DNS returns another one a
-/// moment later. So a host name can't lead the service into a private network, unless the webhook has `allowPrivate`. It
-/// reads only the status and `Retry-After` of a response.
+/// The sender resolves the host and checks every address. It connects only to a checked address, even if DNS returns
+/// another address a moment later. So a host name can't lead the service into a private network, unless the webhook has
+/// `allowPrivate`. The sender reads only the status and `Retry-After` of a response.
 struct WebhookSender: Sendable {
     let resolver: HostResolver
     private let tls: TLSConfiguration
@@ -35,7 +35,8 @@ struct WebhookSender: Sendable {
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.allowModernTLSOnly()
         if let trustRoots { configuration.trustRoots = trustRoots }
-        // Each attempt creates a TLS context. This one fails at the start if that isn't possible.
+        // Each attempt creates a TLS context. Creating one here makes the service fail at the start if that isn't
+        // possible.
         guard (try? NIOSSLContext(configuration: configuration)) != nil else {
             throw .failed("webhooks need trusted certificate authorities; install the system's `ca-certificates`")
         }
@@ -45,7 +46,7 @@ struct WebhookSender: Sendable {
 
     /// Sends a body to a target.
     ///
-    /// - Parameter attempt: The number of the attempt, from 1. Each one tries another address of the host.
+    /// - Parameter attempt: The number of the attempt, from 1. Each attempt tries another address of the host.
     func send(
         _ body: [UInt8], headers: [(String, String)], to target: WebhookTarget, attempt: Int = 1
     ) async -> Answer {
@@ -92,7 +93,7 @@ struct WebhookSender: Sendable {
         ])
         request.headers.add(contentsOf: headers)
         request.body = .bytes(body)
-        // NIO's own event loops, also on Apple's platforms, where the errors would differ.
+        // Use NIO's own event loops on Apple's platforms too, where other event loops would throw other errors.
         let client = HTTPClient(
             eventLoopGroupProvider: .shared(MultiThreadedEventLoopGroup.singleton),
             configuration: configuration(for: target, at: address))

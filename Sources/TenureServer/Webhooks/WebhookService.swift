@@ -3,7 +3,7 @@ import Logging
 import ServiceLifecycle
 import TenureStore
 
-/// Delivers messages to all endpoints. Each endpoint has its own worker, so a slow one doesn't delay the others.
+/// Delivers messages to all endpoints. Each endpoint has its own worker, so a slow endpoint doesn't delay the others.
 struct WebhookService: Service {
     let workers: [EndpointWorker]
 
@@ -22,7 +22,7 @@ struct EntitlementChangeService: Service {
     /// How many seconds delivered and abandoned messages are kept.
     let retention: TimeInterval
     let now: @Sendable () -> Date
-    /// The time between two searches for due customers, when none is left.
+    /// The time between two searches for due customers, after a search has left none.
     let interval: Duration
     let logger: Logger
 
@@ -41,8 +41,8 @@ struct EntitlementChangeService: Service {
         }
     }
 
-    /// Compares one batch of due customers, and one of all customers if a new policy or setting requires that. Removes one
-    /// batch of old messages. Returns whether more is left.
+    /// Compares one batch of due customers, and one batch of all customers if a new policy or setting requires that.
+    /// Removes one batch of old messages. Returns whether more is left.
     func pass() async throws -> Bool {
         let now = now()
         try await entitlementComparer.policies.refreshNow()

@@ -7,7 +7,7 @@ extension Webhook {
     /// Sends one message of the type `test`, in the same way as any other message, but without the outbox and without
     /// retries.
     ///
-    /// - Returns: Whether it was delivered, and a description of the result for people.
+    /// - Returns: Whether the message was delivered, and a description of the result for people.
     /// - Throws: `ServiceError.webhook` if the webhook's settings have a mistake.
     public func test(app bundleID: String? = nil) async throws(ServiceError) -> (isDelivered: Bool, words: String) {
         if let mistake { throw mistake }

@@ -17,7 +17,7 @@ enum VersionUse {
         try? Disk.replace(name, with: Data("\(now.timeIntervalSince1970)".utf8), isLasting: false)
     }
 
-    /// Renews the files of this process. A file that wasn't renewed for a week doesn't count: its process may have
+    /// Renews the files of this process. A file that wasn't renewed for a week is ignored: its process may have
     /// ended, and another process may have the same process ID.
     static func renew(at now: Date) {
         for name in own.withLock({ $0 }) where Disk.exists(name) {

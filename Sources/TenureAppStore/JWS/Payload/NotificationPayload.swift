@@ -19,9 +19,9 @@ public struct NotificationPayload: Sendable, Hashable {
     public let data: NotificationData?
     /// The result of a renewal date extension for all subscribers.
     public let summary: NotificationSummary?
-    /// The token of an external purchase. Only in notifications about external purchases.
+    /// The token of an external purchase; nil in notifications about anything else.
     public let externalPurchaseToken: ExternalPurchaseToken?
-    /// The app, and its app transaction. Only in notifications about the app itself.
+    /// The app, and its app transaction; nil unless the notification is about the app itself.
     public let appData: NotificationAppData?
 
     /// The parsed JSON of the payload, with all of its fields.
