@@ -33,7 +33,7 @@ extension Tenure {
     /// The policy with which the app starts, and the source of newer ones.
     struct LoadedPolicy: Sendable {
         let policy: Policy
-        /// The source of newer policies. Nil if the app doesn't use one.
+        /// The source of newer policies. Nil if the app uses only the policy with which it starts.
         var feed: SignedPolicyFeed?
     }
 }

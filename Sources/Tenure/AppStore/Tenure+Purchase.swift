@@ -61,7 +61,8 @@ extension Tenure {
 
     /// Processes what StoreKit's views pass to `onInAppPurchaseCompletion`.
     ///
-    /// - Throws: the error of the result; `Error.unverified` as above.
+    /// - Throws: the error of the result; `Error.unverified` if StoreKit couldn't verify the transaction, which then
+    ///   stays unfinished.
     public func process(_ result: Result<Product.PurchaseResult, any Swift.Error>) async throws -> PurchaseResult {
         do {
             return try await process(try result.get())

@@ -2,7 +2,7 @@ import Foundation
 
 /// Whether one source (an acquisition, a product, support, a promise) gives one entitlement, and until when.
 enum SourceAnswer {
-    /// The source gives the entitlement. Without `until` it does so permanently.
+    /// The source gives the entitlement until this time. Nil if the source gives it permanently.
     case gives(until: Date?, Finding)
     /// The evidence isn't sufficient to tell whether the source gives the entitlement.
     case undetermined(Finding)
@@ -56,7 +56,7 @@ extension Date? {
         return self > other
     }
 
-    /// Whether a right with this end is still valid. At the time of its end, it isn't.
+    /// Whether a right with this end is still valid. At the time of its end, the right isn't valid anymore.
     func holds(at now: Date) -> Bool {
         self.map { now < $0 } ?? true
     }

@@ -3,7 +3,7 @@ enum BackgroundRanges {
     /// The maximum number of background downloads, for all packs together.
     static let maximumDownloads = 64
 
-    /// Returns the ranges to download. Makes them larger until there are few enough.
+    /// Returns the ranges to download. Makes the ranges larger until there are at most `limit`.
     ///
     /// - Parameters:
     ///   - missing: the missing ranges of each pack, in order.

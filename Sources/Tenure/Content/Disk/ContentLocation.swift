@@ -12,7 +12,7 @@ package struct ContentLocation: Sendable, Hashable {
         self.purgeable = purgeable
     }
 
-    /// Uses one folder for both.
+    /// Uses one folder for durable and for purgeable packs.
     package init(in folder: URL) {
         self.init(
             durable: folder.appendingPathComponent("content", isDirectory: true),

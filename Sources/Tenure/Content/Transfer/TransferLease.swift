@@ -40,8 +40,8 @@ final class TransferLease: Sendable {
 
     /// The time between two renewals, in seconds.
     static let renewalInterval: Double = 1
-    /// After this time without a renewal, the holder reads the file to check whether it still has the lease. It is
-    /// measured with a clock that continues while the device sleeps.
+    /// After this time without a renewal, the holder reads the file to check whether it still has the lease. The time
+    /// is measured with a clock that continues while the device sleeps.
     private static let checkInterval = Duration.seconds(3)
     /// After this time without a renewal, another process may take over.
     private static let lifetime = Duration.seconds(6)
@@ -83,7 +83,7 @@ final class TransferLease: Sendable {
     /// The other process that has the lease, if there is one.
     var other: Holder? {
         guard let holder = read(), holder.id != id else { return nil }
-        // A process that has ended doesn't count. It may have had the same process ID as this one.
+        // Ignore a process that has ended. Its process ID may be the same as this process's.
         let isOfThisProcess = Self.own.withLock { $0.contains(holder.id) }
         guard isOfThisProcess || holder.process != getpid() && VersionUse.isRunning(holder.process) else { return nil }
         return state.withLock { state in
