@@ -59,7 +59,8 @@ package struct Corpus: Sendable {
                 let line = try lines.first(of: customer)
                 if kind == .duplicate { firstOfDuplicates[slot.number] = line }
                 result.bytes += line
-                // Without its second line, a customer who bought the app again looks like one with only a refund.
+                // Without its second line, a customer who bought the app again looks like a customer with only a
+                // refund.
                 let isAlone = kind == .boughtAgain && !hasSecond(slot, in: after, block: block + 1)
                 result.truth.add(kind, isCustomer: true, as: isAlone ? .refundedApp : kind)
             }
@@ -68,8 +69,8 @@ package struct Corpus: Sendable {
         return result
     }
 
-    /// Returns the number of the customer's first line; nil if it isn't before this one. Second lines are in the block
-    /// after that of the first, except for duplicates.
+    /// Returns the number of the customer's first line; nil if the first line isn't before this line. A second line is
+    /// in the block after the first line's block, except for duplicates.
     private func first(
         of slot: CorpusTemplate.Slot, in template: CorpusTemplate, before: CorpusTemplate?, block: Int, at index: Int
     ) -> Int? {

@@ -134,7 +134,7 @@ enum CorpusKind: String, CaseIterable, Sendable {
         }
     }
 
-    /// The code with which the line is rejected; nil for a customer's line and for a blank one.
+    /// The code with which the line is rejected; nil for a customer's line and for a blank line.
     var rejection: String? {
         switch self {
         case .brokenJSON, .notUTF8: "invalidJSON"

@@ -183,7 +183,7 @@ extension JWSDefect {
         try set("data", .object(data), in: &draft)
     }
 
-    /// Replaces the transaction in a notification by a signed one with changed fields.
+    /// Replaces the transaction in a notification by a signed transaction with changed fields.
     private func nest(_ fields: [String: JSONValue], in draft: inout JWSDraft, by minter: JWSMinter) throws {
         var transaction = minter.nestedTransaction
         for (name, value) in fields { transaction[name] = value }
