@@ -2,14 +2,15 @@ import Foundation
 import TenureCore
 import TenurePolicyFile
 
-/// Tests suggestions by applying each to the file and checking the result with the linter.
+/// Tests each suggestion: applies it to the file, and checks the result with the linter.
 struct Suggestions {
     private let input: Linter.Input
     /// The findings for the unchanged file.
     private let before: [FindingKey: LintFinding.Severity]
     /// The findings after edits that were already tested.
     private var results: [[PolicyEdit]: [FindingKey: LintFinding.Severity]] = [:]
-    /// The number of tests that are left. Each checks the whole policy again, so it is lower for a long release list.
+    /// The number of tests that are left. Each test checks the whole policy again, so a long release list allows fewer
+    /// tests.
     private var testsLeft: Int
 
     /// - Parameter findings: the findings for the unchanged file.
@@ -19,12 +20,12 @@ struct Suggestions {
         testsLeft = max(6, min(64, 60_000 / ((input.releases ?? input.draft.releases).count + 1)))
     }
 
-    /// Returns the first fix that resolves the finding and causes no other one; otherwise the first advice.
+    /// Returns the first fix that resolves the finding and causes no other finding; otherwise the first advice.
     mutating func best(of fixes: [LintFix], for finding: LintFinding) -> LintFix? {
         fixes.first { !$0.edits.isEmpty && resolves($0.edits, finding) } ?? fixes.first { $0.edits.isEmpty }
     }
 
-    /// Whether the edits remove the finding, and neither add another nor make one more severe.
+    /// Whether the edits remove the finding, add no other finding, and make no finding more severe.
     private mutating func resolves(_ edits: [PolicyEdit], _ finding: LintFinding) -> Bool {
         guard let after = result(of: edits), after[FindingKey(finding)] == nil else { return false }
         return after.allSatisfy { key, severity in before[key].map { severity <= $0 } ?? false }

@@ -135,7 +135,7 @@ extension AppStoreState {
         return summary
     }
 
-    /// How a notification names its app. A test notification of the sandbox leaves out the app's ID.
+    /// The members of a notification that identify its app. A test notification of the sandbox leaves out the app's ID.
     func appMembers(_ app: Int, isTest: Bool = false) -> JSONObject {
         var members = JSONObject()
         if environment.isProduction || !isTest { members["appAppleId"] = .integer(apps[app].appAppleID) }
@@ -144,7 +144,7 @@ extension AppStoreState {
         return members
     }
 
-    /// CFBundleVersion of the app that made the purchase.
+    /// CFBundleVersion of the app in which the customer made the purchase.
     func bundleVersion(of transaction: AppStoreTransaction) -> String? {
         acquisition(of: transaction.account, app: transaction.app)?.installedRelease.build
     }
@@ -162,7 +162,7 @@ extension AppStoreState {
         payload["offerPeriod"] = .string(offer.period.iso8601)
     }
 
-    /// Adds the nonce, and its hash with the device ID, which only that device can check.
+    /// Adds a nonce, and the hash of the nonce and the device ID. Only the device with this ID can check the hash.
     private func bind(_ payload: inout JSONObject, _ label: String, for reader: AppStoreSigner.Reader, at date: Date) {
         guard case .device(let device) = reader else { return }
         let nonce = ids.uuid("nonce \(label) \(Int64(date.timeIntervalSince1970 * 1000))")

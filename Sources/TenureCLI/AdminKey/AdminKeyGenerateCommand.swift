@@ -4,10 +4,11 @@ import TenureServer
 struct AdminKeyGenerateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "generate",
-        abstract: "Make the admin key of the settings (`adminKeyFile`).",
+        abstract: "Make the admin key for the setting `adminKeyFile`.",
         discussion: """
-            Writes the key to a new file with mode 600, or prints it. This key may do everything. For people and \
-            servers, make keys with `tenure admin-key create`, which you can revoke one by one.
+            Writes the key to a new file with mode 600, or prints the key. The service accepts this key for all \
+            requests to the admin API. For people and servers, make keys with `tenure admin-key create`. You can \
+            revoke each of those keys separately.
 
             Exit codes: 0 made, 1 the file exists or can't be written, 64 wrong usage.
 
@@ -18,7 +19,7 @@ struct AdminKeyGenerateCommand: AsyncParsableCommand {
             """
     )
 
-    @Option(help: ArgumentHelp("The file to write. Without it, the key is printed.", valueName: "file"))
+    @Option(help: ArgumentHelp("The file to write. If you leave it out, the key is printed.", valueName: "file"))
     var out: String?
 
     func run() async throws {

@@ -8,8 +8,8 @@ struct AppsCommand: AsyncParsableCommand {
         commandName: "apps",
         abstract: "List the apps of a running service, and read its configuration again.",
         discussion: """
-            For a service with several apps. The commands need the admin key that is configured beside `apps`. \
-            Docs/service.md explains several apps.
+            For a service with several apps. The commands need the admin key that is configured at the top level, \
+            not the admin key of an app. Docs/service.md explains several apps.
             """,
         subcommands: [AppsListCommand.self, AppsReloadCommand.self]
     )

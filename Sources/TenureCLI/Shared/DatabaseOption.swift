@@ -11,8 +11,8 @@ struct DatabaseOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            The database: an SQLite file, or a URL such as postgres://user@host/name. Default: that of the \
-            configuration, of $TENURE_DATABASE, or tenure.sqlite.
+            The database: an SQLite file, or a URL such as postgres://user@host/name. Default: the \
+            database of the configuration, of $TENURE_DATABASE, or tenure.sqlite.
             """, valueName: "path or URL"))
     var database: DatabaseArgument?
 
@@ -41,9 +41,11 @@ struct DatabaseSelection {
     /// The bundle ID that the database must have. Nil if no policy is configured. In that case, any app's database is
     /// accepted.
     let bundleID: String?
-    /// The service's other files, which a command must not overwrite: the configuration file, the files that it and the
-    /// environment name, the policies' release lists, the trusted certificates, and the keys. Without the selected
-    /// database.
+    /// The service's files that a command must not overwrite, except for the selected database:
+    /// - the configuration file, and all files with paths in it or in the environment
+    /// - the release lists of the policies
+    /// - the trusted certificates
+    /// - the keys
     let files: [String]
     private let options: ServeOptions
 
@@ -94,7 +96,7 @@ struct DatabaseSelection {
         return all.flatMap(\.files) + policies + primary + others + keys
     }
 
-    /// The trusted signers: those of the options, or else those of the configuration.
+    /// The trusted signers: the signers of the options, or else of the configuration.
     func trust(_ options: TrustOptions) throws -> TrustConfiguration {
         let isGiven = !options.trust.isEmpty || !options.environment.isEmpty
         return try (isGiven ? options : TrustOptions(self.options)).configuration()

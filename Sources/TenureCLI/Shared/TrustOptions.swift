@@ -8,7 +8,7 @@ struct TrustOptions: ParsableArguments {
     @Option(
         name: .long, parsing: .singleValue,
         help: ArgumentHelp(
-            "Certificates to trust beside Apple's roots: a PEM or DER file, or the folder of a test authority. For one environment only: `sandbox=FILE`. For xcode: the certificate with which your Xcode signs.",
+            "Certificates to trust in addition to Apple's roots: a PEM or DER file, or the folder of a test authority. To trust them for only one environment, write `sandbox=FILE`. For xcode, pass the certificate with which your Xcode signs.",
             valueName: "file"))
     var trust: [String] = []
 
@@ -60,7 +60,7 @@ struct TrustOptions: ParsableArguments {
             }
         }
 
-        /// Whether the path is a folder, such as that of a test authority, which has a file for each environment.
+        /// Whether the path is a folder, such as the folder of a test authority, which has a file for each environment.
         var isFolder: Bool {
             var isFolder: ObjCBool = false
             return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue

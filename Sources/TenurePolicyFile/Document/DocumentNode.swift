@@ -92,8 +92,8 @@ package struct DocumentNode: Sendable {
         if case .null = content { true } else { false }
     }
 
-    /// Returns the document with another one applied over it: mappings are merged key by key, null removes a key, and
-    /// any other value replaces the old one.
+    /// Returns the document with another document applied over it: mappings are merged key by key, null removes a key,
+    /// and any other value replaces the old value.
     func overlaid(with other: DocumentNode) -> DocumentNode {
         guard case .mapping(let mine) = content, case .mapping(let others) = other.content else { return other }
         var result = mine
@@ -112,7 +112,7 @@ package struct DocumentNode: Sendable {
         return DocumentNode(content: .mapping(result), position: position)
     }
 
-    /// The value, or "a list", "a mapping" or "nothing", for messages.
+    /// What the value is, for error messages: the text of a scalar, or "a list", "a mapping" or "nothing".
     package var kindInWords: String {
         switch content {
         case .null: "nothing"

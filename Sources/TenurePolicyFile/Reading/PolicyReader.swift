@@ -93,7 +93,7 @@ struct PolicyReader {
         return root.position(of: mistake.path)
     }
 
-    /// Whether the mistake is only a consequence of another one: a part that couldn't be read was left out.
+    /// Whether the mistake is only a consequence of another mistake: a part that couldn't be read was left out.
     private func isConsequence(_ mistake: PolicyMistake) -> Bool {
         // If only the era of an honor is unknown, mistakes in its limits are still reported.
         let isHonor = mistake.path.count == 4 && mistake.path[2] == "honors"
@@ -116,8 +116,8 @@ struct PolicyReader {
             let fields = Fields(element, .era, &reading)
             let name = fields?[.name].flatMap { $0.name(&reading, example: "paid") }
             let model = fields?[.model].flatMap { $0.word(&reading, of: Era.Model.self) }
-            // Create an era for each element, even with mistakes, so that the indexes are those in the file. An unreadable
-            // name becomes one that no valid file contains.
+            // Create an era for each element, even with mistakes, so that the indexes are the indexes in the file. An
+            // unreadable name becomes a name that no valid file contains.
             return Era(
                 name: name ?? "\u{0}\(index)",
                 model: model ?? .paid,
@@ -205,7 +205,7 @@ struct PolicyReader {
         return .window(from: (from ?? 0) ?? 0, until: (until ?? 0) ?? 0)
     }
 
-    /// Reads the releases, which are listed in the policy or in a CSV file that it names.
+    /// Reads the releases, which are in the policy, or in a CSV file at a path in the policy.
     private mutating func releases(_ part: Part?) -> [ListedRelease] {
         guard let part else { return [] }
         if case .sequence = part.node.content {
@@ -255,7 +255,8 @@ struct PolicyReader {
             func text(_ key: PolicyKey, _ example: String) -> String? {
                 fields?[key].flatMap { $0.name(&reading, example: example) }
             }
-            // Create one for each element, even with mistakes, so that the indexes are those in the file.
+            // Create an acknowledgment for each element, even with mistakes, so that the indexes are the indexes in the
+            // file.
             return Acknowledgment(
                 code: text(.code, "changeover-wide") ?? "\u{0}",
                 at: text(.at, "eras/freemium/changeover") ?? "\u{0}\(element.position.line):\(element.position.column)",
@@ -286,7 +287,7 @@ struct PolicyReader {
 }
 
 extension VersionKey {
-    /// The number as Apple calls it, for messages.
+    /// Apple's name of the number, for error messages.
     var inApplesWords: String {
         switch self {
         case .bundleVersion: "the build (CFBundleVersion)"
@@ -296,7 +297,7 @@ extension VersionKey {
 }
 
 extension Entitlement {
-    /// Returns the entitlement with unknown eras replaced by a known one.
+    /// Returns the entitlement with unknown eras replaced by a known era.
     fileprivate func referring(to names: Set<String>, orElse name: String) -> Entitlement {
         Entitlement(
             name: self.name, title: title, products: products,

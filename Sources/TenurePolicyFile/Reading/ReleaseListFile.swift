@@ -88,7 +88,7 @@ package enum ReleaseListFile {
                     "the list is empty; begin it with `platform,version,build,releasedAt,model`", at: start)
             ])
         }
-        // First find the columns. Without them, rows can't be read.
+        // First find the columns. If they are missing, rows can't be read.
         var columns: [Column: Int] = [:]
         let headerNames = Set(header.map { Column.letters($0.text) })
         for (name, column) in mapping.columns.sorted(by: { $0.key < $1.key }) where !headerNames.contains(name) {
@@ -97,7 +97,7 @@ package enum ReleaseListFile {
                     "there is no column `\(name.shortened)` for `\(column.rawValue)`; name one of the first row",
                     at: start))
         }
-        // A file without such columns may be secret, so the message doesn't quote it.
+        // A file without a column of release lists may be secret, so the message doesn't quote the file.
         guard header.contains(where: { mapping[$0.text] != nil || Column(header: $0.text) != nil }) else {
             let columns = mapping.isEmpty ? "`platform,version,build,releasedAt,model`" : "the columns of the mapping"
             throw PolicyFileError(mistakes: [
@@ -145,7 +145,7 @@ package enum ReleaseListFile {
                 }
                 return row[index]
             }
-            // Reads a cell. An empty one is nil, and an unreadable one is a mistake with the message from `advice`.
+            // Reads a cell. An empty cell is nil, and an unreadable cell is a mistake with the message from `advice`.
             func value<Value>(
                 _ column: Column, _ read: (String) -> Value?, _ advice: (String) -> String, code: String = "mistake"
             ) -> Value? {
@@ -164,7 +164,7 @@ package enum ReleaseListFile {
             let platform = value(
                 .platform, { Platform(rawValue: $0) ?? (mapping.isEmpty ? nil : PlatformName.meant(by: $0)) },
                 PlatformName.advice)
-            // A release without a date was released between those before and after it in the list.
+            // A release without a date was released between the releases before and after it in the list.
             let releasedAt =
                 cell(.releasedAt) == nil
                 ? .undated : value(.releasedAt, { Release.Moment($0) }, Part.advice(forInstant:))

@@ -1,8 +1,8 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Reports a boundary without a build or version. For buyers of an app bundle, the original purchase date is that of
-/// the bundle or of an upgrade to it, so the date alone is wrong for them.
+/// Finds a boundary without a build or version. For buyers of an app bundle, the original purchase date is the date on
+/// which they bought the bundle, or upgraded to it. So the date alone is wrong for them.
 extension LintRule {
     static let boundaryWithoutVersion = LintRule(
         "boundary-without-version", .note, "a boundary without a build or version",

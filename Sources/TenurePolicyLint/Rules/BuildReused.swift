@@ -1,8 +1,8 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Reports a number that releases of two eras have. In some apps, all releases are build 1, and in others, builds
-/// restart with each version.
+/// Finds releases of two eras with the same number. In some apps, all releases are build 1. In others, builds restart
+/// with each version.
 extension LintRule {
     static let buildReused = LintRule(
         "build-reused", .error, "one build, or one version on macOS, in two eras",

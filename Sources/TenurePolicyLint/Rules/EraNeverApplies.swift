@@ -2,9 +2,10 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// Reports an era that ends where it begins, that can't be separated from the next one (same version, no date), or that
-/// is before the first era on all platforms. For example, the middle of three eras has the same beginning as the last
-/// one.
+/// Finds three kinds of eras:
+/// - an era that ends where it begins, such as the middle of three eras if the last era has the same beginning
+/// - an era that can't be separated from the next era, because both have the same version and no date
+/// - an era that is before the first era on all platforms
 extension LintRule {
     static let eraNeverApplies = LintRule(
         "era-never-applies", .warning, "an era that can have no customers, or can't be separated from the next one",
@@ -35,7 +36,7 @@ extension LintRule {
                 }
             }
         }
-        // The era is before the first one on all platforms.
+        // The era is before the first era on all platforms.
         for index in subject.eras.indices {
             let isAnywhere = subject.platforms.contains { $0.timeline.eras.contains(index) }
             guard !subject.platforms.isEmpty, !isAnywhere else { continue }

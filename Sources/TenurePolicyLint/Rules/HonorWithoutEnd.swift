@@ -1,7 +1,7 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Reports an honor of limited length if the end of its era has no date. The length is counted from that date.
+/// Finds an honor of limited length for an era that ends without a date in the policy. The length begins at the era's end.
 extension LintRule {
     static let honorWithoutEnd = LintRule(
         "honor-without-end", .error, "an honor of limited length in an era without a dated end",

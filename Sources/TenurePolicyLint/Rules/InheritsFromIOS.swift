@@ -1,7 +1,7 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Reports platforms for which iOS's boundaries are used. In a universal purchase, builds may differ between platforms.
+/// Finds platforms for which iOS's boundaries are used. In a universal purchase, builds may differ between platforms.
 extension LintRule {
     static let inheritsFromIOS = LintRule(
         "inherits-from-ios", .note, "tvOS, watchOS or visionOS customers to whom iOS's boundaries apply",
@@ -16,7 +16,8 @@ extension LintRule {
             let inheritingPlatforms = Platform.allCases.filter { platform in
                 platform.inheritsFromIOS && era.begins[platform] == nil
                     && !subject.eras[index...].contains { $0.begins[platform] == .new }
-                    // Report only platforms that the policy or a release list names: most apps aren't on the others.
+                    // Report only platforms in the policy or in a release list: most apps aren't on the other
+                    // platforms.
                     && subject.platforms.contains { $0.platform == platform }
             }
             guard !inheritingPlatforms.isEmpty else { continue }

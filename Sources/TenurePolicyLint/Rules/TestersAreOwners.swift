@@ -1,7 +1,7 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Reports `testEnvironments: owner`. With it, no tester sees what a new customer sees.
+/// Warns about `testEnvironments: owner`. With this setting, no tester sees what a new customer sees.
 extension LintRule {
     static let testersAreOwners = LintRule(
         "testers-are-owners", .note, "`testEnvironments: owner`",

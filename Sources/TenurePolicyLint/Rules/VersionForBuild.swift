@@ -1,8 +1,8 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Reports a marketing version as the boundary on iOS, where `originalAppVersion` is the build. Tests don't show this
-/// mistake, because all test environments report an invented version.
+/// Finds a boundary on iOS that is a marketing version, although `originalAppVersion` is the build there. Tests don't
+/// show this mistake, because all test environments report an invented version.
 extension LintRule {
     static let versionForBuild = LintRule(
         "version-for-build", .error, "a marketing version where iOS, tvOS, watchOS or visionOS reports the build",
@@ -36,7 +36,7 @@ extension LintRule {
 }
 
 extension AppVersion {
-    /// Whether it is one digit above 1, as in Apple's sample, which compares the major version.
+    /// Whether the version is one digit above 1, as in Apple's sample, which compares the major version.
     fileprivate var isMajor: Bool { description.count == 1 && ("2"..."9").contains(description) }
 }
 

@@ -2,10 +2,11 @@ package import TenureCore
 
 /// The result of a comparison for one customer.
 ///
-/// Every rehearsal uses the same function. So a file, a database and a publication give the same numbers.
+/// Every rehearsal uses `customerEffects`. So a file, a database and a publication give the same numbers.
 package struct CustomerEffects: Sendable, Hashable {
-    /// The effects of the policies as written. A promise is used only if the old policy doesn't grant the right itself.
-    /// Without that promise, the new policy would seem to end a right that an earlier version had already ended.
+    /// The effects of the two policies as written. A promise is used only for an entitlement that the old policy
+    /// doesn't grant by itself. Without that promise, the customer would seem to lose a right now, although an earlier
+    /// version of the policy had already ended the right.
     package let written: [Effect]
     /// The effects if every promise is kept.
     package let kept: [Effect]
@@ -41,10 +42,10 @@ extension Comparison {
             let effects = effects(on: evidence, promises: promises + restored)
             return (effects, effects)
         }
-        // The new policy decides without the promises that apply today.
+        // The effects if the new policy keeps none of the promises that apply today.
         let withoutPromises = effects(on: evidence, promises: promises, keeping: restored)
-        // A promise matters only if the customer would otherwise lose something. Nearly all customers don't, so return
-        // early.
+        // A promise matters only if the customer loses something without it. Nearly all customers lose nothing, so
+        // return early.
         guard !promises.isEmpty, withoutPromises.contains(where: { $0.change == .loses }) else {
             return (withoutPromises, withoutPromises)
         }

@@ -8,16 +8,16 @@ import TenureStore
 struct Entry {
     /// The names, the strongest first; never empty.
     let names: [CustomerName]
-    /// The `id` in the line; nil without one.
+    /// The `id` in the line; nil if the line has no `id`.
     let exportedID: String?
     let facts: CustomerFacts
 }
 
-/// Collects the verified artifacts of one line.
+/// Collects the verified artifacts of one line, and combines them into an `Entry`.
 struct EntryDraft {
     private let exportedID: String?
     private let purchasesAreComplete: Bool
-    /// The environment of the line's valid artifacts; nil before the first.
+    /// The environment of the line's valid artifacts; nil until the first artifact was added.
     private var environment: AppStoreEnvironment?
     private var proofs: [AppProof] = []
     private var purchases: [Purchase] = []
@@ -84,7 +84,7 @@ struct EntryDraft {
         return nil
     }
 
-    /// Adds a name of the customer. A missing or empty one is ignored.
+    /// Adds a name of the customer. A missing or empty name is ignored.
     private mutating func addName(_ kind: CustomerNameKind, _ text: String?) {
         guard let text, !text.isEmpty else { return }
         names.append(Name(kind: kind, text: text))

@@ -7,7 +7,7 @@ import TenureJSON
 /// missing that is neither optional nor a list.
 struct AppStoreReply: Sendable {
     private let object: JSONObject
-    /// The path of the object in the response, for messages; empty for the whole response.
+    /// The path of the object in the response, for error messages; empty for the whole response.
     private let path: String
 
     /// Reads the body of a response. Throws `unreadable` if it isn't a JSON object.

@@ -11,11 +11,11 @@ struct CustomerHistoryReader: Sendable {
 
     /// Returns the history.
     ///
-    /// Throws if the transactions can't be fetched. The failure's `remedy` tells whether to try again later. Any other part
-    /// is left out if the App Store refuses it or its signature is invalid, and a retry wouldn't help. Without the statuses
-    /// of subscriptions, the history counts as incomplete.
+    /// Throws if the transactions can't be fetched. The failure's `remedy` tells whether to try again later. Any other
+    /// part is left out if the App Store refuses to send it or its signature is invalid, and a retry wouldn't help. If
+    /// the statuses of subscriptions are left out, the history is treated as incomplete.
     ///
-    /// - Parameter environment: The environment that signed the ID. If it's nil, production is asked first.
+    /// - Parameter environment: The environment that signed the ID. If nil, production is asked first.
     func history(
         of id: AppStoreCustomerID, in environment: AppStoreEnvironment? = nil
     ) async throws(AppStoreFailure) -> CustomerHistory {
@@ -33,13 +33,13 @@ struct CustomerHistoryReader: Sendable {
         let appTransaction = try await optionalPart(.appTransaction) { () throws(AppStoreFailure) in
             try await client.appTransaction(of: id, in: list.environment, before: end)
         }
-        // An incomplete history may lack refunds, so they are fetched from their own list.
+        // If the list of transactions isn't complete, it may lack refunds. So fetch the list of refunds, too.
         let refunds = try await optionalPart(nil) { () throws(AppStoreFailure) in
             guard list.ending != .lastPage, let known = list.transactions.first else { return TransactionList?.none }
             return try await client.refundHistory(
                 of: .transaction(known.purchase.transactionID), in: list.environment, before: end)
         }
-        // The history has no renewal info, so the statuses of auto-renewable subscriptions are requested too.
+        // Transactions contain no renewal info, so the statuses of auto-renewable subscriptions are requested, too.
         let hasSubscriptions = list.transactions.contains { $0.purchase.type == .autoRenewable }
         let statuses = try await optionalPart(nil) { () throws(AppStoreFailure) in
             hasSubscriptions
@@ -63,10 +63,11 @@ struct CustomerHistoryReader: Sendable {
         }
     }
 
-    /// Asks for a part of the history that may be left out. If the App Store refuses the request or the response can't be
-    /// verified, and a retry wouldn't help, the answer is nil.
+    /// Requests a part of the history that may be left out. Returns nil if the App Store refuses the request or the
+    /// response can't be verified, and a retry wouldn't help.
     ///
-    /// - Parameter path: The path under which an artifact that can't be verified is listed; nil if it isn't listed.
+    /// - Parameter path: The path of the artifact in the list of artifacts that can't be verified. Nil if it isn't
+    ///   listed.
     private func optionalPart<Answer: Sendable>(
         _ path: ArtifactPath?, _ ask: () async throws(AppStoreFailure) -> Answer
     ) async throws(AppStoreFailure) -> (answer: Answer?, rejected: RejectedArtifact?) {

@@ -6,7 +6,7 @@ import TenureAPI
 import TenureCore
 import TenureStore
 
-/// The apps of one process. Each runs as soon as its database can be used, even if other apps can't start.
+/// The apps of one process. Each app runs as soon as its database can be used, even if other apps can't start.
 final class RunningApps: Sendable {
     /// An app with an open database.
     struct RunningApp: Sendable {
@@ -15,7 +15,7 @@ final class RunningApps: Sendable {
         let responder: RouterResponder<ServiceContext>
         /// A new ID for each start and each reloaded configuration.
         fileprivate let id = UUID()
-        /// The group that runs its services; nil until they start.
+        /// The group that runs the app's services; nil until they start.
         fileprivate var group: ServiceGroup?
     }
 
@@ -35,7 +35,7 @@ final class RunningApps: Sendable {
     private let state: Locked<State>
     /// The downloads in progress of all apps. They share one limit, because they share the process's connections.
     private let downloads: Downloads
-    /// The wrong admin keys that were sent to routes of no app.
+    /// Counts the wrong admin keys in requests to routes that belong to no app.
     let wrongKeys = WrongKeyLimit()
     /// The metrics that belong to no app: connections, the certificate, and requests to shared routes.
     let sharedMetrics = ServiceMetrics()
@@ -66,10 +66,10 @@ final class RunningApps: Sendable {
 
     subscript(name: String) -> RunningApp? { state.withLock { $0.running[name] } }
 
-    /// Why the app isn't running; nil if it is, or wasn't started yet.
+    /// Why the app isn't running. Nil if the app is running, or wasn't started yet.
     func failure(of name: String) -> ServiceError? { state.withLock { $0.failures[name] } }
 
-    /// Stores why an app isn't running; nil if it is, or isn't configured anymore.
+    /// Stores why an app isn't running. Nil if the app is running, or isn't configured anymore.
     func record(failure: ServiceError?, of name: String) { state.withLock { $0.failures[name] = failure } }
 
     /// Sets the metric of the date on which the certificate expires.
@@ -87,7 +87,7 @@ final class RunningApps: Sendable {
         }
     }
 
-    /// Starts every app that can start. Throws if none can; returns why others can't, by their names.
+    /// Starts every app that can start. Throws if no app can start. Returns why other apps can't start, by name.
     func start() async throws(ServiceError) -> [String: ServiceError] {
         let apps = configuration.apps
         let errors = await start(apps)
@@ -97,7 +97,7 @@ final class RunningApps: Sendable {
         return errors
     }
 
-    /// Starts these apps, and returns why some can't start.
+    /// Starts these apps. Returns why apps can't start, by name.
     func start(_ apps: [AppConfiguration]) async -> [String: ServiceError] {
         let generation = state.withLock { $0.generation }
         let results = await withTaskGroup(of: (String, Result<RunningApp, ServiceError>).self) { group in
@@ -113,7 +113,7 @@ final class RunningApps: Sendable {
             return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
         }
         var errors: [String: ServiceError] = [:]
-        // The apps start in the order of the configuration. So if two of them name the same database, always the first one
+        // The apps start in the order of the configuration. So if two apps have the same database, always the first app
         // starts.
         for app in apps {
             do throws(ServiceError) {
@@ -127,7 +127,7 @@ final class RunningApps: Sendable {
         return errors
     }
 
-    /// Returns the app with this name, and starts it if it doesn't run.
+    /// Returns the app with this name. Starts the app if it isn't running.
     func start(_ name: String) async throws(ServiceError) -> RunningApp {
         if let running = self[name] { return running }
         let (configuration, generation) = state.withLock { ($0.configuration, $0.generation) }
@@ -149,7 +149,7 @@ final class RunningApps: Sendable {
     /// Removes an app after its services ended and its database was closed.
     func remove(_ name: String) { state.withLock { $0.running[name] = nil } }
 
-    /// Closes all databases. For a process that doesn't start.
+    /// Closes all databases, in a process in which the service doesn't start.
     func close() async {
         for app in state.withLock({ $0.running.values.map(\.service) }) { try? await app.store.close() }
     }
@@ -162,7 +162,7 @@ final class RunningApps: Sendable {
 
     /// Uses a new configuration for all requests from now on.
     ///
-    /// - Parameter replacements: For each running app, the present one and its replacement under the new configuration.
+    /// - Parameter replacements: For each running app, the app itself and its replacement under the new configuration.
     /// - Returns: The services of the replaced apps, for the caller to end.
     func adopt(
         _ configuration: AppsConfiguration, routes: AppRoutes,
@@ -217,8 +217,8 @@ final class RunningApps: Sendable {
         return RunningApp(service: service, responder: try service.router().responder())
     }
 
-    /// Adds an app to the running ones. Closes its database and throws if another app uses that database, or if the
-    /// configuration changed meanwhile.
+    /// Adds an app to the running apps. If another app uses the same database, or the configuration changed meanwhile,
+    /// closes the app's database and throws.
     ///
     /// - Parameter generation: The number of the configuration with which the app was opened.
     private func register(
@@ -231,7 +231,7 @@ final class RunningApps: Sendable {
             if other == nil {
                 state.running[name] = app
                 state.failures[name] = nil
-                // The database exists now. If this stayed true, that would be an error when the app starts again.
+                // The database exists now. If `createsDatabase` stayed true, starting the app again would fail.
                 for index in state.configuration.apps.indices where state.configuration.apps[index].name == name {
                     state.configuration.apps[index].configuration.createsDatabase = false
                 }

@@ -27,7 +27,8 @@ struct LeftoverRemoval: Service {
                     metadata: ["detail": "\(error)"])
             }
             do {
-                // This takes minutes for hundreds of thousands of promises. If the process stops, the next one continues.
+                // Finishing a publication takes minutes for hundreds of thousands of promises. If this process stops,
+                // the next process continues.
                 try await cancelWhenGracefulShutdown { try await store.finishPublication(at: now()) }
             } catch {
                 guard !Task.isShuttingDownGracefully else { return }

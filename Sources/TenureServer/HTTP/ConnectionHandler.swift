@@ -143,7 +143,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
             if !closesAfterResponse { readingUntil = nil }
         }
         context.fireChannelRead(wrapInboundOut(part))
-        // If this was the end of a request that got an early response, the connection isn't needed anymore.
+        // If this part is the end of a request with an early response, the connection isn't needed anymore.
         if closesAfterResponse, requestsRead >= responsesBegun, clientReadAt == nil { context.close(promise: nil) }
     }
 

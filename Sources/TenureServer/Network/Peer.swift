@@ -3,11 +3,11 @@ import Hummingbird
 
 /// The client that sent a request, as far as the socket and declared proxies identify it.
 struct Peer: Sendable, Hashable {
-    /// The client's address; nil without a socket.
+    /// The client's address. Nil if the request didn't come through a socket.
     let address: NetworkAddress?
     /// Whether the request came from this machine and shows no sign of a proxy.
     let isLocal: Bool
-    /// Whether the socket's other end is a proxy that the configuration names, so that its headers about the client count.
+    /// Whether the socket's other end is a proxy in the configuration, so that its headers about the client are used.
     let isBehindProxy: Bool
 
     /// Finds the client of a request. Behind a declared proxy, it reads `X-Forwarded-For`.
@@ -19,7 +19,7 @@ struct Peer: Sendable, Hashable {
             address = socket
             isBehindProxy = false
             // Behind an undeclared proxy on this machine, all clients would seem to be local. So requests with a
-            // proxy's headers don't count as local.
+            // proxy's headers aren't treated as local.
             isLocal = socket?.isLoopback == true && !Self.isForwarded(headers)
             return
         }

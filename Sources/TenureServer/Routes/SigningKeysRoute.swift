@@ -11,7 +11,8 @@ struct SigningKeysRoute: Sendable {
 
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
         let keys = keys.current
-        // Without the newest key, backends would reject valid tokens, and one of these keys may be revoked.
+        // Send no keys if this process doesn't have the newest key: backends would reject valid tokens, and one of the
+        // older keys may be revoked.
         try keys.requireNewestKey()
         var response = Response.json(keys.jsonWebKeySet(at: now()))
         // Clients stop trusting a revoked key after five minutes at the latest.

@@ -4,8 +4,8 @@ import TenureJSON
 import TenureStore
 
 extension StoredMessage {
-    /// Returns the JSON body of the webhook's request, with the same bytes in every attempt and replay. It never contains
-    /// an artifact.
+    /// Returns the JSON body of the webhook's request, with the same bytes in every attempt and replay. The body never
+    /// contains an artifact.
     func body(app bundleID: String) -> [UInt8] {
         var json = JSONWriter()
         json.beginObject()
@@ -23,7 +23,7 @@ extension StoredMessage {
                 if !userIDs.isEmpty { json.field("userIDs", userIDs) }
             }
         }
-        // The service made `data`, so it is valid JSON and is appended unchanged.
+        // The service has written the stored `data` as JSON, so its bytes are appended unchanged.
         json.key("data")
         return json.bytes + data + [UInt8(ascii: "}")]
     }
