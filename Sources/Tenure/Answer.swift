@@ -48,11 +48,10 @@ extension Tenure {
             case policyUnusable
             /// The service responded, but without a valid signature by its key.
             case unsigned
-            /// The app called `Tenure.register(entitlement:versions:purchasedBefore:on:)`, and the customer's copy has
-            /// one of the registered versions, or was bought before the registered date.
+            /// The app called `Tenure.register(entitlement:versions:purchasedBefore:on:)`, and the customer
+            /// first got the app in a registered version or before a registered date.
             case registeredVersion
-            /// The app called `Tenure.register(…)`, but only for other versions and dates than those of the customer's
-            /// copy.
+            /// The app called `Tenure.register(…)`, but only for other versions and dates than the customer's.
             case notRegistered
         }
     }

@@ -6,7 +6,7 @@ extension Tenure {
     public struct Options: Sendable {
         /// The time at which Tenure finishes a transaction. Until then, the App Store delivers it again at each start.
         ///
-        /// Tenure finishes only transactions of products that the policy or the service's catalog names, and never of
+        /// Tenure finishes only transactions of products in the policy or in the service's catalog, and never of
         /// consumables. The app finishes all others itself after it has delivered the product: with
         /// `contentArrived(for:)` or `Transaction.finish()`.
         public enum Finishing: Sendable, Hashable {

@@ -42,7 +42,7 @@ package struct ReasonResponse: Sendable, Hashable, Decodable {
     package enum Fact: Sendable, Hashable {
         /// A name, a version, or an instant as in RFC 3339.
         case text(String)
-        /// Several names, such as those of eras.
+        /// Several names, such as the names of eras.
         case names([String])
     }
 

@@ -29,7 +29,7 @@ public struct AppTransaction: Sendable {
     public let originalPlatform: AppStore.Platform
     /// `originalPlatform` as signed, also for a platform that the type doesn't know.
     public var originalPlatformStringRepresentation: String { originalPlatform.rawValue }
-    /// The date at which the customer ordered the app before its release; nil without such an order, and in the
+    /// The date at which the customer ordered the app before its release; nil if there was no such order, and in the
     /// sandbox.
     public let preorderDate: Date?
     /// The date at which the purchase of the app itself was refunded. Only the systems since 2026 report it.
@@ -47,7 +47,7 @@ public struct AppTransaction: Sendable {
         get async throws { try await LocalStore.required().appTransaction() }
     }
 
-    /// Gets the app transaction from the App Store again, and replaces the stored one. The customer has to sign in, so
+    /// Gets the app transaction from the App Store again, and replaces the stored copy. The customer has to sign in, so
     /// call this method only after a tap on a button. Throws `StoreKitError.userCancelled` if the customer doesn't sign
     /// in, `networkError` while offline.
     public static func refresh() async throws -> VerificationResult<AppTransaction> {

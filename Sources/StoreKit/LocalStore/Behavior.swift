@@ -11,7 +11,7 @@ extension LocalStore {
         public var products = Answer.genuine
         /// How `Product.purchase(options:)` ends.
         public var purchases = PurchaseAnswer.completes
-        /// What the customer does when asked to sign in.
+        /// What the customer does when the system shows a sign-in.
         public var signIn = SignIn.succeeds
         /// Whether the device has no network. Without network, the device uses the copies that it has.
         public var isOffline = false

@@ -6,7 +6,8 @@ extension Product {
         /// The new transaction, or the transaction that the customer already has. Finish the transaction after
         /// delivery.
         case success(VerificationResult<Transaction>)
-        /// Only with `LocalStore.Behavior.purchases = .isCancelled`, since there is no sheet to close.
+        /// The customer closed the sheet. As there is no sheet here, `LocalStore.Behavior.purchases` decides this
+        /// (`.isCancelled`).
         case userCancelled
         /// A person such as a parent must approve the purchase first. The transaction then arrives through
         /// `Transaction.updates`.

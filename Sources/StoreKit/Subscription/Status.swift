@@ -23,7 +23,7 @@ extension Product.SubscriptionInfo {
 
         /// A sequence of statuses. It ends only when the listening task is canceled.
         public struct Statuses: AsyncSequence, Sendable {
-            /// One status, whenever its subscription changes.
+            /// The new status of a subscription, after each change.
             public typealias Element = Status
 
             let store: LocalStore?

@@ -33,7 +33,7 @@ extension Transaction {
     /// app's Info.plist has `SKIncludeConsumableInAppPurchaseHistory`, or they were refunded.
     public static var all: Transactions { Transactions(selection: .all, store: LocalStore.current) }
 
-    /// As `all`, for one product.
+    /// All transactions of one product: see `all`.
     public static func all(for productID: String) -> Transactions {
         Transactions(selection: .allOf(productID), store: LocalStore.current)
     }

@@ -23,7 +23,7 @@ package protocol AppStoreAccess: Sendable {
 
     /// `AppTransaction.shared`: the app transaction that the device has stored, or can fetch without a sign-in.
     func appTransaction() async throws -> AppStoreResult<AppStoreAppTransaction>
-    /// All transactions of `Transaction.all`, including refunded and expired ones.
+    /// All transactions of `Transaction.all`, including refunded and expired transactions.
     ///
     /// `Transaction.all` is also empty if the App Store doesn't respond. So if it is empty, this method requests the
     /// products with `productIDs`, and throws if that request fails.

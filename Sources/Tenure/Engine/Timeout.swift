@@ -41,7 +41,7 @@ private final class Race<Value: Sendable>: Sendable {
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let worker = Task {
-                    // These tasks need no cancellation: a result after the first one is ignored.
+                    // These tasks need no cancellation: a result after the first result is ignored.
                     race.finish(await work.result)
                 }
                 let timer = Task {

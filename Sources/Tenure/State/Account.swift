@@ -51,7 +51,7 @@ package struct Account: Sendable, Hashable {
         isAnother(than: AcquisitionKey(of: app.proof), in: app.environment)
     }
 
-    /// Whether another copy of the state, such as that of another process, is about another account.
+    /// Whether another copy of the state, such as another process's copy, is about another account.
     func isAnother(than account: Account) -> Bool {
         isAnother(than: account.key, in: account.environment)
     }

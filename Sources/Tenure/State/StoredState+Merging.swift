@@ -32,7 +32,7 @@ extension StoredState {
         }
     }
 
-    /// Returns the larger count of trial sessions, because the larger count is the later one. Sessions are counted only
+    /// Returns the larger count of trial sessions, because the later count is never smaller. Sessions are counted only
     /// in `update`, which stores them immediately. So no copy has a session that isn't stored.
     private static func larger(_ mine: [String: TrialUse], _ stored: [String: TrialUse]) -> [String: TrialUse] {
         mine.merging(stored) { $0.sessions > $1.sessions ? $0 : $1 }

@@ -97,7 +97,7 @@ private struct Speech {
     /// Returns a length, such as `3 days`, `18 months`, or `1 month and 10 days`.
     func length(_ period: CalendarPeriod, _ units: Wording.Units) -> String {
         let texts = period.parts.map { part in
-            // A language may list fewer forms than its rule has if the rest are the same.
+            // A language may list fewer forms than its rule has if all further forms are equal to the last listed form.
             let forms = units[part.unit].split(separator: "|").map { String($0) }
             let form = min(words.plurals.form(of: part.count), forms.count - 1)
             return fill(forms.indices.contains(form) ? forms[form] : "", ["n": number(part.count)])

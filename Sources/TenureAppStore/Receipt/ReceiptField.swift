@@ -2,7 +2,7 @@ public import Foundation
 import TenureCore
 public import TenureJSON
 
-/// One decoded attribute of a receipt, for output such as that of `tenure inspect`.
+/// One decoded attribute of a receipt, for output such as the output of `tenure inspect`.
 public struct ReceiptField: Sendable, Hashable {
     /// A decoded value of an attribute.
     public enum Value: Sendable, Hashable {

@@ -274,7 +274,7 @@ private struct Cursor {
         return try next(&reader)
     }
 
-    /// Reads an object identifier, which must be this one.
+    /// Reads an object identifier. Throws unless it is the expected identifier.
     mutating func objectIdentifier(
         _ expected: [UInt8], _ name: StaticString, _ reader: inout BERReader
     ) throws(ReceiptFault) {
@@ -282,7 +282,7 @@ private struct Cursor {
         guard reader.equal(element.contents, expected) else { throw .malformed("\(name) is missing") }
     }
 
-    /// Reads a version number, which must be this one.
+    /// Reads a version number. Throws unless it is the expected number.
     mutating func version(
         _ expected: UInt64, _ name: StaticString, _ reader: inout BERReader
     ) throws(ReceiptFault) {

@@ -44,7 +44,7 @@ final class EraSource {
 
     /// Returns what the eras give after refunds and ended licenses (rule E), and the findings about version and date.
     func answer(for entitlement: Entitlement) -> (answer: SourceAnswer, findings: [Finding]) {
-        // Whether the exception in rule C1 adds the date's eras to those of the version.
+        // Whether the exception in rule C1 adds the date's eras to the version's eras.
         let yields = possible.isVersionAuthoritative && versionYields(in: possible, for: entitlement, on: nil)
         let eras = yields ? possible.erasOfBoth : possible.eras
         var answer = answer(for: entitlement, inEras: eras)

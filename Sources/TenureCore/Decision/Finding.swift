@@ -53,7 +53,7 @@ enum Finding: Sendable, Hashable {
     case noLength(PurchaseIndex)
     /// A purchase of a product type that this version of Tenure doesn't know.
     case unknownProductType(PurchaseIndex)
-    /// All purchases are known, and none is of the entitlement's products.
+    /// All purchases are known, and no purchase is of one of the entitlement's products.
     case noPurchase
     /// Not all purchases of the customer are known.
     case purchasesIncomplete

@@ -16,7 +16,7 @@ struct PossibleEras {
             eras = joined
             self.contradiction = contradiction
         } else {
-            // A window adds eras and never removes one.
+            // A window adds eras and never removes an era.
             eras = joined.union(date.windowEras).union(date.eras)
             self.contradiction = nil
         }

@@ -16,7 +16,7 @@ enum SourceAnswer {
         }
     }
 
-    /// Returns the answer that is better for the customer. If they are equally good, returns the first.
+    /// Returns the answer that is better for the customer. If both are equally good, returns the first answer.
     static func best(_ first: SourceAnswer?, _ second: SourceAnswer?) -> SourceAnswer? {
         guard let second else { return first }
         guard let first else { return second }
@@ -49,7 +49,7 @@ enum SourceAnswer {
 }
 
 extension Date? {
-    /// Whether this end of a right is later than the other; nil means permanent.
+    /// Whether this end of a right is later than the other end; nil means permanent.
     func outlasts(_ other: Date?) -> Bool {
         guard let other else { return false }
         guard let self else { return true }

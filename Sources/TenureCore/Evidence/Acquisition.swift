@@ -1,6 +1,6 @@
 public import Foundation
 
-/// One account's acquisition of the app: the facts from all artifacts that are about it.
+/// One account's acquisition of the app: the facts from all artifacts about this acquisition.
 ///
 /// Each `original…` field comes from the earliest-signed artifact in which it is readable. Each acquisition is decided
 /// separately: the version of one acquisition is never combined with the date of another acquisition.
@@ -16,7 +16,7 @@ public struct Acquisition: Sendable, Hashable {
     public let originalPurchaseDate: Date?
     /// When the app was preordered. This date proves no era (Rule B2).
     public let preorderDate: Date?
-    /// The latest refund of the app that the App Store has reported; nil without a refund.
+    /// The latest refund of the app that the App Store has reported; nil if there was no refund.
     package let refund: Refund?
     /// When a volume-purchase license ends, according to the latest-signed receipt.
     public let expirationDate: Date?

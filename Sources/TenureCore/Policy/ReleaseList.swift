@@ -70,8 +70,8 @@ struct ReleaseList {
             (earliest, latest) = (date, date)
         }
 
-        /// Whether this release certainly came before the other. Two days are compared as days. Releases of the same
-        /// day or date have the order of the list.
+        /// Whether this release certainly came before the other release. Two days are compared as days. Releases of the
+        /// same day or date have the order of the list.
         func isBefore(_ other: Entry) -> Bool {
             if let day, let others = other.day {
                 return day != others ? day < others : position < other.position

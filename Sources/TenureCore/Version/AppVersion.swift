@@ -1,8 +1,8 @@
 /// A version of an app as the App Store reports it: a CFBundleVersion or a CFBundleShortVersionString.
 ///
 /// A version consists of numbers, separated by single periods. ASCII blanks before and after it are ignored. Versions
-/// are compared number by number, and a missing number counts as zero: `1 == 1.0` and `9 < 120`. A number may have any
-/// length.
+/// are compared number by number, and a missing number is treated as zero: `1 == 1.0` and `9 < 120`. A number may have
+/// any length.
 public struct AppVersion: Sendable, CustomStringConvertible {
     /// The version as it was written, without the blanks around it.
     public let description: String

@@ -52,7 +52,7 @@ package struct Corpus: Sendable {
                     ?? lines.second(of: customer)
                 result.truth.add(slot.kind, isCustomer: false, as: slot.kind)
             } else {
-                // If the file doesn't have the customer's first line, the second line is like that of any other
+                // If the file doesn't have the customer's first line, the second line is like a line of any other
                 // customer.
                 let kind = slot.isSecond ? .earlyBuyer : Self.kind(of: slot, in: block)
                 let customer = CorpusCustomer(kind: kind, number: number, seed: seed)

@@ -101,7 +101,7 @@ enum CorpusKind: String, CaseIterable, Sendable {
         // The previous policy had no era for the giveaway, so its customers lose something.
         case .giveaway: return Expectation(everything: (notHonored, honored), cloud: (notHonored, noHonors))
         case .changeover: return Expectation(everything: (doubt, notHonored), cloud: (doubt, noHonors))
-        // Without a date, the previous policy couldn't decide about these customers.
+        // The previous policy had no date for the change, so it couldn't decide about these customers.
         case .noVersion, .malformedVersion:
             return Expectation(
                 everything: (honored, .undetermined("nothingToCompare")), cloud: (outside, noHonors))

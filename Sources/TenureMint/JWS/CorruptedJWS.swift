@@ -75,7 +75,8 @@ extension JWSDefect {
             }
         case .standardAlphabet:
             draft.finish = { text in
-                // Change a character that differs between the alphabets. If no character differs, add an invalid one.
+                // Change a character that differs between the alphabets. If no character differs, add an invalid
+                // character.
                 guard let index = text.firstIndex(where: { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }) else {
                     return text + [UInt8(ascii: "+")]
                 }

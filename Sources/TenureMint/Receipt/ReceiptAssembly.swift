@@ -58,7 +58,7 @@ struct ReceiptAssembly {
     var signatureOID: [UInt8]?
     /// Whether algorithms have the parameter NULL, as Apple writes them.
     var hasNullParameters = true
-    /// The number of signers, which are all the same.
+    /// The number of signers in the receipt. All of them are equal.
     var signers = 1
     /// Whether the content is left out.
     var isDetached = false

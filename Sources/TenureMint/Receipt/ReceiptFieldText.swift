@@ -38,7 +38,7 @@ extension ReceiptDraft {
         try set(json, inApp: false)
     }
 
-    /// - Parameter inApp: whether the attributes are those of an in-app purchase.
+    /// - Parameter inApp: whether the attributes belong to an in-app purchase.
     private mutating func set(_ json: JSONObject, inApp: Bool) throws(MintingError) {
         for member in json.members {
             // Skip the other two members of a date.

@@ -35,7 +35,7 @@ final class RunningApps: Sendable {
     private let state: Locked<State>
     /// The downloads in progress of all apps. They share one limit, because they share the process's connections.
     private let downloads: Downloads
-    /// Counts the wrong admin keys in requests to routes that belong to no app.
+    /// Limits the wrong admin keys in requests to routes that belong to no app.
     let wrongKeys = WrongKeyLimit()
     /// The metrics that belong to no app: connections, the certificate, and requests to shared routes.
     let sharedMetrics = ServiceMetrics()

@@ -9,7 +9,7 @@ enum BackgroundRanges {
     ///   - missing: the missing ranges of each pack, in order.
     ///   - limit: how many downloads there may be.
     /// - Returns: the ranges for each pack, at most `limit` in all. If there are more than `limit` small ranges that
-    ///   lie far apart, the last ones are left out.
+    ///   lie far apart, the last ranges are left out.
     static func ranges(for missing: [[Range<Int64>]], limit: Int) -> [[Range<Int64>]] {
         guard limit > 0 else { return missing.map { _ in [] } }
         var (size, gap) = (PackWriter.maximumRangeSize, PackWriter.minimumGap)

@@ -279,7 +279,7 @@ final class PackWriter {
         let reused = Set(partial.plan.reused)
         let written = partial.manifest.files.indices.filter { !reused.contains($0) }
         #if os(Linux)
-            // One call for all files, because a call for each file would wait for the disk each time.
+            // Make one call for all files, because a call for each file would wait for the disk each time.
             if written.count > 100 {
                 sync()
                 return

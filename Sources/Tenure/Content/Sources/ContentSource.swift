@@ -35,8 +35,8 @@ extension Tenure {
         /// - Throws: `ContentSourceError`. Any other error is treated as a network failure, and Tenure tries again.
         func fetch(_ request: ContentRequest, receive: (ContentDelivery) throws -> Void) async throws
 
-        /// Deletes the source's own copy of a pack on the device, if it has one. Tenure calls this after it has
-        /// installed the pack, and when the app removes the pack.
+        /// Deletes the source's own copy of a pack on the device, if there is such a copy. Tenure calls this method
+        /// after it has installed the pack, and when the app removes the pack.
         func remove(_ pack: String) async
     }
 

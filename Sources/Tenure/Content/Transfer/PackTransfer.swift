@@ -112,7 +112,7 @@ struct PackTransfer: Sendable {
         throw TransferStop.failed(.corrupted(pack.name))
     }
 
-    /// Downloads missing ranges until none is missing. Waits for ranges that the system is downloading.
+    /// Downloads ranges until no range is missing. Waits for ranges that the system is downloading.
     private func fetch(into writer: PackWriter, _ folder: String) async throws {
         report(.progress(bytes: writer.partial.bytes, total: writer.partial.total))
         var received = 0
@@ -136,7 +136,7 @@ struct PackTransfer: Sendable {
         }
     }
 
-    /// Downloads one range. `received` counts the bytes of all complete ranges.
+    /// Downloads one range. Adds its size to `received`, the size of all complete ranges.
     private func fetch(_ range: Range<Int64>, into writer: PackWriter, _ received: inout Int) async throws {
         writer.begin(range)
         defer { writer.end() }

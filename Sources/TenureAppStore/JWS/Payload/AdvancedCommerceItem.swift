@@ -1,6 +1,6 @@
 public import Foundation
 
-/// One SKU of the developer in a purchase through the Advanced Commerce API. A purchase may have several.
+/// One SKU of the developer in a purchase through the Advanced Commerce API. A purchase may have several items.
 public struct AdvancedCommerceItem: Sendable, Hashable {
     /// The developer's ID of the item.
     public let sku: String?
