@@ -46,7 +46,7 @@ public struct AppStoreVerifier: Sendable {
     public enum AppTransactionSource: Sendable, Hashable {
         /// A client. The server variant is rejected, because it isn't bound to a device.
         case client
-        /// The App Store Server API or a notification. Both variants are accepted.
+        /// The App Store Server API or a notification. App transactions of both variants are accepted.
         case appStoreServer
     }
 

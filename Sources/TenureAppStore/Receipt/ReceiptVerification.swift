@@ -60,8 +60,8 @@ extension AppStoreVerifier {
                 return try cache.chain(
                     leaf: leaf, intermediate: signedData.bytes(of: candidate), purpose: .receipt)
             } catch {
-                // This intermediate wasn't checked, so the receipt may be valid. The failure of another intermediate
-                // must not hide that.
+                // This intermediate wasn't checked, so the receipt may be valid. Throw this error, and not the failure
+                // of another intermediate.
                 if error.code == .tooManyUnknownSigners { throw error }
                 rejection = rejection ?? error
             }
