@@ -16,7 +16,7 @@ extension Tenure {
         /// The answer, its reason and the next step, as text for the customer or your support team. The text is in
         /// English. Titles are in the first of `Options.languages` for which the policy has titles.
         public let sentence: String
-        /// The deciding reason first, then the facts that support it.
+        /// The deciding reason first, then the reasons that support it.
         public let reasons: [Reason]
         /// Steps that can turn an undetermined answer into a granted or a denied one.
         public let nextSteps: [NextStep]
@@ -40,7 +40,7 @@ extension Tenure {
             case notAnswered
             /// The answer is from an earlier start of the app, and hasn't been confirmed since.
             case kept
-            /// Neither the policy nor the service has an entitlement with that name.
+            /// Neither the policy nor the service has an entitlement with the name that the app asked for.
             case unknownEntitlement
             /// This copy of the app isn't from the App Store.
             case outsideAppStore
@@ -48,10 +48,10 @@ extension Tenure {
             case policyUnusable
             /// The service responded, but without a valid signature by its key.
             case unsigned
-            /// With `Tenure.register(entitlement:versions:purchasedBefore:on:)`, the app registered that customers who
-            /// got the app in this version, or before a date, have the entitlement.
+            /// The app called `Tenure.register(entitlement:versions:purchasedBefore:on:)`, and the customer
+            /// first got the app in a registered version or before a registered date.
             case registeredVersion
-            /// With `Tenure.register(…)`, the app registered the entitlement only for other versions and dates.
+            /// The app called `Tenure.register(…)`, but only for other versions and dates than the customer's.
             case notRegistered
         }
     }
@@ -86,7 +86,7 @@ extension Tenure.Answer {
 
     /// Returns an undetermined answer, with a sentence that says what is missing.
     ///
-    /// - Parameter title: what customers call the entitlement. Nil: its name.
+    /// - Parameter title: what customers call the entitlement. If nil, the sentence uses the entitlement's name.
     static func unanswered(
         _ entitlement: String, title: String? = nil, because deviceReason: DeviceReason = .notAnswered,
         _ detail: String? = nil, keeping reasons: [Reason] = [],
@@ -113,7 +113,8 @@ extension Tenure.Answer {
     /// Returns a granted answer for a right that was proved at an earlier start of the app and hasn't been confirmed
     /// again yet.
     static func kept(_ entitlement: String, title: String?, until: Date?) -> Self {
-        // A right without an end isn't called permanent: it may have been granted in doubt, and that isn't stored.
+        // Don't call a right without an end permanent. It may have been granted in doubt, and the state doesn't store
+        // that.
         let length = until.map { " \($0.inWords(asEndOfDay: true))" } ?? ""
         return Self(
             entitlement: entitlement, outcome: .granted, until: until,

@@ -3,7 +3,7 @@ public import TenureCore
 extension Tenure {
     /// What is known about the customer at one instant.
     public struct Customer: Sendable, Hashable {
-        /// The decisions by the names of the entitlements. Empty until something is known.
+        /// The decisions, by the entitlement's name. Empty until the client has decided for the first time.
         public internal(set) var answers: [String: Answer] = [:]
         /// How the app was acquired, as the App Store signed it. Nil until it was read.
         public internal(set) var acquisition: Acquisition?
@@ -16,7 +16,7 @@ extension Tenure {
         /// Whether the client is still reading the App Store and the service for the first time since the app started.
         /// Show neither a lock nor a price until this is false, after 15 seconds at most.
         public internal(set) var isResolving = true
-        /// Why the policy can't be used. Nil if it can, or if the app has none.
+        /// Why the policy can't be used. Nil if the policy can be used, or if the app has no policy.
         public internal(set) var policyError: Tenure.Error?
         /// Why an option in `Options` is invalid, such as an access group that the app doesn't have. The client ignores
         /// that option. Nil if all options are valid.
@@ -33,9 +33,9 @@ extension Tenure {
             }
         }
 
-        /// Returns whether the customer could use the entitlement at the time of this snapshot: because it was granted,
-        /// in a trial session, or in the grace period for undetermined decisions. `Tenure.allows(_:)` returns the same,
-        /// but waits while `isResolving` is true.
+        /// Returns whether the customer could use the entitlement at the time of this snapshot: because of a granted
+        /// right, a trial session, or the grace period for undetermined decisions. `Tenure.allows(_:)` returns the
+        /// same, but waits while `isResolving` is true.
         public func allows(_ entitlement: String) -> Bool { access.allows(entitlement) }
 
         /// Returns this customer with another `access` and `isResolving`.

@@ -19,8 +19,8 @@ extension Tenure {
         case key(String)
         /// `Options.accessGroup` is invalid, or the app doesn't have this group.
         case accessGroup(String)
-        /// The persona doesn't fit the client: a persona's token needs a service, and other personas need a client
-        /// without one.
+        /// The persona doesn't fit the client. A persona's token needs a client with a service, and all other personas
+        /// need a client without a service.
         case persona(String)
         /// The policy has no trial of the entitlement.
         case noTrial(entitlement: String)

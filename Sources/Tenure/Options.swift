@@ -6,7 +6,7 @@ extension Tenure {
     public struct Options: Sendable {
         /// The time at which Tenure finishes a transaction. Until then, the App Store delivers it again at each start.
         ///
-        /// Tenure finishes only transactions of products that the policy or the service's catalog names, and never of
+        /// Tenure finishes only transactions of products in the policy or in the service's catalog, and never of
         /// consumables. The app finishes all others itself after it has delivered the product: with
         /// `contentArrived(for:)` or `Transaction.finish()`.
         public enum Finishing: Sendable, Hashable {
@@ -33,9 +33,10 @@ extension Tenure {
         public var finishing = Finishing.whenRecorded
         /// The decisions for copies that weren't installed from the App Store.
         public var outsideAppStore = OutsideAppStore.undetermined
-        /// What `allows(_:)` returns while a decision is undetermined, and how long after the app's first start on this
-        /// device. If nil, the policy's `whileUndetermined` applies. For a client with a service and no policy, nil
-        /// means that undetermined decisions are allowed for 72 hours. If the policy can't be read, nothing is allowed.
+        /// What `allows(_:)` returns while a decision is undetermined, and for how long after the app's first start on
+        /// this device. If nil, the policy's `whileUndetermined` applies. For a client with a service and no policy,
+        /// nil means that undetermined decisions are allowed for 72 hours. If the policy can't be read, nothing is
+        /// allowed.
         public var whileUndetermined: Policy.WhileUndetermined?
         /// The timeout of each StoreKit call, in seconds.
         public var appStoreTimeout: Double = 8
@@ -43,23 +44,26 @@ extension Tenure {
         public var serviceTimeout: Double = 15
         /// How long `restore()` waits for the customer to sign in, in seconds. The sign-in itself has no time limit.
         public var restoreTimeout: Double = 60
-        /// A test customer for builds from Xcode and TestFlight. Ignored in every copy from the App Store.
+        /// A test customer for builds from Xcode and TestFlight. Copies from the App Store ignore the persona.
         public var persona: Persona?
         /// The customer's languages, the preferred one first. `Answer.sentence` has titles in the first of these
         /// languages for which the policy has titles. The client sends them to the service as `Accept-Language`.
         public var languages = Locale.preferredLanguages
         /// Receives the client's log lines.
         public var log = Log.standard
-        /// The folder for the stored state. Nil: the keychain on Apple's platforms, elsewhere `~/.local/share/tenure`.
+        /// The folder for the stored state. If nil, the state is in the keychain on Apple's platforms, and in
+        /// `~/.local/share/tenure` elsewhere.
         public var folder: URL?
         /// The App Group in which the app and its extensions share the state, such as `group.com.example.app`. If nil,
-        /// each has its own state. On Linux, the name of a folder that the processes share.
+        /// the app and each extension have separate states. On Linux, the option is the name of a folder that the
+        /// processes share.
+        /// processes share.
         ///
-        /// Setting it in a later release moves the state to the group. The group must be among the App Groups of the
-        /// app and of each extension.
+        /// If a later release sets the group, the client moves the state to the group. The group must be among the App
+        /// Groups of the app and of each extension.
         public var accessGroup: String?
 
-        /// Where asset packs come from: see `Tenure.content`. Nil: the app has none.
+        /// Where asset packs come from: see `Tenure.content`. Nil if the app has no asset packs.
         public var content: ContentSources?
         /// The number of bytes, for all packs together, that downloads may transfer over an expensive network without a
         /// call of `allowExpensiveNetwork()`.
@@ -74,7 +78,8 @@ extension Tenure {
     /// In the sandbox and in Xcode, all customers have the same original version and date. So without a persona, you
     /// can't test how the policy treats early customers.
     public struct Persona: Sendable, Hashable {
-        /// A customer who got the app like this, or a persona of the service, named by its token.
+        /// A customer who got this version of the app on this date, or a persona of the service, identified by its
+        /// token.
         enum Kind: Sendable, Hashable {
             case acquired(version: String, platform: Platform, date: Date)
             case token(String)
@@ -129,7 +134,7 @@ extension Tenure.Persona {
         if case .token(let token) = kind { token } else { nil }
     }
 
-    /// The name under which the stored state remembers the persona of its answers. It reveals no token.
+    /// The persona's name in the stored state, which remembers the persona of its answers. The name contains no token.
     var storedName: String {
         switch kind {
         case .token(let token): token.hashed

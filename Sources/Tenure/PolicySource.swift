@@ -30,10 +30,10 @@ extension Tenure {
         }
     }
 
-    /// The policy with which the app starts, and the source of newer ones.
+    /// The policy with which the app starts, and the source of newer policies.
     struct LoadedPolicy: Sendable {
         let policy: Policy
-        /// The source of newer policies. Nil if the app doesn't use one.
+        /// The source of newer policies. Nil if the app uses only the policy with which it starts.
         var feed: SignedPolicyFeed?
     }
 }

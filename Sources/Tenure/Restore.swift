@@ -27,7 +27,7 @@ extension Tenure {
 
     /// Asks the App Store for everything the customer has. Call it only from a button such as Restore Purchases: it's
     /// the only call that may show a sign-in.
-    ///
+    /// The call never throws, and never removes an entitlement. It waits for `Options.restoreTimeout` at most.
     /// It never throws, and never removes an entitlement. It waits for `Options.restoreTimeout` at most.
     @discardableResult
     public func restore() async -> RestoreResult {
@@ -50,7 +50,7 @@ extension Engine {
             await searchAgain()
             return .notAllowed(device.facts.distribution.whyStoreKitIsNotCalled)
         }
-        // If a sign-in is already open, wait for that one.
+        // If a sign-in is already open, wait for that sign-in.
         let task = restoring ?? Task { await self.signIn() }
         restoring = task
         if let result = await value(of: task, within: setup.options.restoreTimeout) { return result }

@@ -44,7 +44,8 @@ extension Tenure {
         try self.init(service: service, app: app, keys: [key], policy: policy, options: options)
     }
 
-    /// Creates the same client with several signing keys, such as all keys that earlier releases pinned.
+    /// Creates a client that asks your service, with several signing keys, such as all keys that earlier releases
+    /// pinned.
     public convenience init(
         service: URL, app: String? = nil, keys: [ServiceKey], policy: PolicySource? = nil,
         options: Options = Options()
@@ -52,7 +53,8 @@ extension Tenure {
         try self.init(service: service, app: app, keys: keys, root: nil, policy: policy, options: options)
     }
 
-    /// Creates the same client with an offline root, which certifies the service's signing keys and can revoke them.
+    /// Creates a client that asks your service, with an offline root. The root certifies the service's signing keys and
+    /// can revoke them.
     ///
     /// - Parameter root: the public key that `tenure signing-key root create` prints, pinned when the app is built.
     public convenience init(
@@ -94,7 +96,7 @@ extension Setup {
             location = try StateLocation(options, host: .current)
         } catch {
             options.log.error("\(error)")
-            // A client that must start anyway uses its own state instead of the shared one.
+            // A client that must start anyway uses its own state instead of the shared state.
             var own = options
             own.accessGroup = nil
             location =
@@ -108,14 +110,14 @@ extension Setup {
         self.optionsError = optionsError
         events = DeviceEvent.ofThisDevice
         #if canImport(Security) && !os(macOS)
-            // Only one process can use a background session, and that is the app.
+            // Only one process can use a background session. That process is the app.
             if options.content != nil, host.kind == .app {
                 background = BackgroundSession.ofThisProcess(group: options.accessGroup)
             }
         #endif
     }
 
-    /// Reads the policy from the device. Nil if the app has none.
+    /// Reads the policy from the device. Nil if the app has no policy.
     func loadPolicy() throws(Tenure.Error) -> Tenure.LoadedPolicy? {
         guard let loaded = try policy?.load(options) else { return nil }
         let bundleID = loaded.policy.app.bundleID

@@ -50,10 +50,11 @@ public final class Tenure: Sendable {
 
     /// Returns whether the customer may use the entitlement now.
     ///
-    /// A known right is returned immediately. Otherwise the call waits until the first search after the start has
-    /// ended, or for a new search if a right has ended, for at most 15 seconds. If a denial is older than a minute, the
-    /// call checks it again, which takes 2 seconds at most. The call never throws and never shows a sign-in. While the
-    /// decision is undetermined, the policy's `whileUndetermined` applies.
+    /// If a right is already known, the call returns immediately. Otherwise it waits, for 15 seconds at most, until the
+    /// client has read all sources for the first time since the start. If a right has ended, the call waits for a new
+    /// search. If a denial is older than a minute, the call checks the denial again, which takes 2 seconds at most. The
+    /// call never throws and never shows a sign-in. While the decision is undetermined, the policy's
+    /// `whileUndetermined` applies.
     nonisolated(nonsending) public func allows(_ entitlement: String) async -> Bool {
         if case .yes = state.access(to: entitlement) { return true }
         await waitForDecision(on: entitlement)

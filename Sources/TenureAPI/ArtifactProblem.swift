@@ -4,7 +4,7 @@ import TenureJSON
 package struct ArtifactProblem: Sendable, Hashable, Decodable {
     /// The position in the request: `appTransaction`, `receipt`, `transactions[3]`, `renewalInfos[0]` or `persona`.
     package let artifact: String
-    /// A stable code: the verifier's code for a rejection, or one of `Relation`.
+    /// A stable code: the verifier's code for a rejection, or a code of `Relation`.
     package let code: String
     /// A message for people. It contains no part of the artifact.
     package let detail: String
@@ -20,18 +20,19 @@ package struct ArtifactProblem: Sendable, Hashable, Decodable {
         case artifact, code, detail
     }
 
-    /// The codes for an artifact that doesn't count together with the others, and for personas. The verifier has the
-    /// codes for an artifact that can't be verified by itself.
+    /// The codes for an artifact that can't be used together with the other artifacts, and for personas. The verifier
+    /// has the codes for an artifact that can't be verified by itself.
     package enum Relation: String, Sendable, Hashable, CaseIterable {
-        /// It is from another environment than the leading artifact of the sync, or another authority signed it.
+        /// The artifact is from another environment than the leading artifact of the sync, or another authority signed
+        /// it.
         case wrongEnvironment
-        /// No signed field shows that it belongs to the same customer.
+        /// No signed field proves that the artifact belongs to the same customer.
         case unrelated
-        /// It is renewal info without a verified transaction of the same subscription.
+        /// The artifact is renewal info without a verified transaction of the same subscription.
         case noTransaction
-        /// It is a persona with artifacts from Production, where personas aren't allowed.
+        /// The artifact is a persona with artifacts from Production, where personas aren't allowed.
         case personaRefused
-        /// It is a persona that this service didn't create for this app.
+        /// The artifact is a persona that this service didn't create for this app.
         case personaUnknown
         case personaExpired
         case personaRevoked

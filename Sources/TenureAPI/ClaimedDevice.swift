@@ -9,7 +9,7 @@ package struct ClaimedDevice: Sendable {
     /// The device ID in the receipt's hash: `identifierForVendor`, or the MAC address on macOS.
     package let identifier: [UInt8]?
 
-    /// Reads the IDs in a request. Throws `malformedRequest` if one is invalid.
+    /// Reads the IDs in a request. Throws `malformedRequest` if an ID is invalid.
     package init(of request: SyncRequest) throws(Problem) {
         verificationID = try request.deviceVerificationID.map { text throws(Problem) in
             guard let id = UUID(digits: text) else {

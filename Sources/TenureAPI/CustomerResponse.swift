@@ -6,7 +6,7 @@ import TenureJSON
 package struct CustomerResponse: Sendable, Hashable, Decodable {
     /// The customer's ID, an opaque string. If the proof isn't bound to the device, the ID identifies these artifacts only.
     package let id: String
-    /// Whether the proof is bound to the device that sent it. Otherwise, anyone may have sent a copy of it.
+    /// Whether the proof is bound to the device that sent it. Otherwise, anyone may have sent a copy of the proof.
     package let bound: Bool
     /// The environment that signed the artifacts. Customers of different environments are never mixed.
     package let environment: AppStoreEnvironment
@@ -28,7 +28,7 @@ package struct CustomerResponse: Sendable, Hashable, Decodable {
     package let signingKey: SigningKeyResponse?
     /// The access token; only in the response to a sync.
     package let accessToken: AccessTokenResponse?
-    /// The rejected artifacts. All others count.
+    /// The rejected artifacts. All other artifacts are used.
     package let problems: [ArtifactProblem]
 
     enum CodingKeys: String, CodingKey {
@@ -58,7 +58,7 @@ package struct CustomerResponse: Sendable, Hashable, Decodable {
 package struct AccessTokenResponse: Sendable, Hashable, Decodable {
     /// The token, an opaque string.
     package let value: String
-    /// The time at which the token expires. The app gets a new one with its next sync.
+    /// The time at which the token expires. The app gets a new token with its next sync.
     package let expiresAt: Date
 
     /// Creates a token for a response.
@@ -85,7 +85,7 @@ package struct CustomerAnswer {
     let bound: Bool
     let environment: AppStoreEnvironment
     package let isTest: Bool
-    /// The name of the persona that replaced the customer; nil without one.
+    /// The name of the persona that replaced the customer; nil if there is no persona.
     let persona: String?
     package let decisions: [Decision]
     package let purchases: [Purchase]

@@ -8,15 +8,15 @@ package struct EntitlementResponse: Sendable, Hashable, Decodable {
     package let outcome: Decision.Outcome
     /// The end of a granted right; nil if it is permanent.
     package let until: Date?
-    /// The reasons for the outcome, the deciding one first.
+    /// The reasons for the outcome, the deciding reason first.
     package let reasons: [ReasonResponse]
     /// A sentence that explains the outcome to people.
     package let sentence: String
     /// What would resolve an undetermined decision. Names that this version doesn't know are left out.
     package let nextSteps: [NextStep]
 
-    /// `entitlement` is written only where no JSON key names the entitlement: in webhook messages and in the output of
-    /// `tenure decide`.
+    /// `entitlement` is written only where the entitlement's name isn't already a JSON key: in webhook messages and in
+    /// the output of `tenure decide`.
     enum CodingKeys: String, CodingKey {
         case entitlement, outcome, until, reasons, sentence, nextSteps
     }
@@ -25,7 +25,7 @@ package struct EntitlementResponse: Sendable, Hashable, Decodable {
     package init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         let outcome = try fields.decode(String.self, forKey: .outcome)
-        // A later service may have further outcomes. They don't count as granted.
+        // A later service may have further outcomes. Don't treat them as granted.
         self.outcome = Decision.Outcome(rawValue: outcome) ?? .undetermined
         until = try fields.instantIfPresent(.until)
         reasons = try fields.decode([ReasonResponse].self, forKey: .reasons)
@@ -42,7 +42,7 @@ package struct ReasonResponse: Sendable, Hashable, Decodable {
     package enum Fact: Sendable, Hashable {
         /// A name, a version, or an instant as in RFC 3339.
         case text(String)
-        /// Several names, such as those of eras.
+        /// Several names, such as the names of eras.
         case names([String])
     }
 
@@ -137,7 +137,7 @@ struct WrittenReasons {
 
     init() { places.reserveCapacity(8) }
 
-    /// The position of an equal reason that was written; nil if none was.
+    /// The position of an equal reason that was written; nil if no equal reason was written.
     func place(of reason: Reason) -> Range<Int>? { places.first { $0.reason.isSame(as: reason) }?.place }
 
     /// Remembers where a reason was written.

@@ -9,7 +9,7 @@ package struct Problem: Error, Sendable, Hashable, Decodable {
     package let code: Code
     /// A message of one sentence, in lowercase and without a final period.
     package let detail: String
-    /// The rejected artifacts, if they are the reason.
+    /// The rejected artifacts, if they are the reason for the failure.
     package let problems: [ArtifactProblem]
     /// A stable name of the conflict with stored data, if the code alone isn't specific.
     package let reason: String?
@@ -17,7 +17,7 @@ package struct Problem: Error, Sendable, Hashable, Decodable {
     package let rehearsal: String?
     /// The seconds after which the same request may succeed.
     package let retryAfter: Int?
-    /// The rest of a trial, if the trial is the reason.
+    /// The rest of a trial, if the trial is the reason for the failure.
     package let trial: TrialResponse?
 
     /// Creates the problem that a request ends with. The code sets the status.

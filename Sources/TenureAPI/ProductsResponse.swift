@@ -1,8 +1,8 @@
 package import TenureCore
 import TenureJSON
 
-/// The app's products and what they grant: the response to `GET /v1/products`. With it, apps need no built-in product
-/// IDs.
+/// The app's products and what they grant: the response to `GET /v1/products`. Apps that request it need no built-in
+/// product IDs.
 package struct ProductsResponse: Sendable, Hashable, Decodable {
     /// A product of the policy.
     package struct Product: Sendable, Hashable, Decodable {
@@ -16,7 +16,7 @@ package struct ProductsResponse: Sendable, Hashable, Decodable {
     package struct Grant: Sendable, Hashable, Decodable {
         /// The name of the entitlement in the policy.
         package let entitlement: String
-        /// The length of a non-renewing purchase in ISO 8601, such as `P3M`; nil if the policy sets none.
+        /// The length of a non-renewing purchase in ISO 8601, such as `P3M`; nil if the policy has no length.
         package let length: String?
 
         enum CodingKeys: String, CodingKey {
@@ -29,7 +29,7 @@ package struct ProductsResponse: Sendable, Hashable, Decodable {
     package struct Entitlement: Sendable, Hashable, Decodable {
         /// The name in the policy, such as `everything`.
         package let name: String
-        /// The IDs of the products that grant it, in the order of the policy.
+        /// The IDs of the products that grant the entitlement, in the order of the policy.
         package let products: [String]
         /// The trial; nil if customers can't try the entitlement.
         package let trial: Trial?
@@ -43,7 +43,7 @@ package struct ProductsResponse: Sendable, Hashable, Decodable {
         package let days: Int?
     }
 
-    /// Each product once, in the order in which the policy first names it.
+    /// Each product once, in the order of the first occurrences in the policy.
     package let products: [Product]
     /// The entitlements, in the order of the policy.
     package let entitlements: [Entitlement]

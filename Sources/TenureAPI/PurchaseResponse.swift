@@ -4,9 +4,9 @@ import TenureJSON
 
 /// One purchase, with Apple's field names.
 package struct PurchaseResponse: Sendable, Hashable, Decodable {
-    /// The ID of the transaction, unique in the environment. A restored purchase can have a new one.
+    /// The ID of the transaction, unique in the environment. A restored purchase can have a new ID.
     package let transactionID: String
-    /// The ID of the first purchase: all periods of a subscription have the same one.
+    /// The ID of the first purchase: all periods of a subscription have the same ID.
     package let originalTransactionID: String
     /// The product ID in App Store Connect.
     package let productID: String
@@ -18,11 +18,11 @@ package struct PurchaseResponse: Sendable, Hashable, Decodable {
     package let expiresDate: Date?
     /// The date at which Apple refunded the purchase, or Family Sharing ended.
     package let revocationDate: Date?
-    /// The end of the grace period of a subscription that couldn't be charged; nil without a grace period.
+    /// The end of the grace period of a subscription that couldn't be charged; nil if there is no grace period.
     package let gracePeriodExpiresDate: Date?
     /// Whether a higher plan replaced the subscription during this period.
     package let isUpgraded: Bool
-    /// Whether a family member bought it.
+    /// Whether a family member bought the product.
     package let isFamilyShared: Bool
     /// Whether Apple still tries to charge for an expired subscription.
     package let isInBillingRetryPeriod: Bool
@@ -82,7 +82,7 @@ extension JSONWriter {
 }
 
 extension Purchase.ProductType {
-    /// The product's type as Apple's signed transactions name it in `type`.
+    /// The product's type as Apple's signed transactions write it in `type`.
     fileprivate var wireName: String {
         switch self {
         case .nonConsumable: "Non-Consumable"

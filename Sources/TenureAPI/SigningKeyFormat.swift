@@ -1,11 +1,11 @@
 import TenureJSON
 
-/// The `typ` in the header of each kind of compact JWS that a signing key or an offline root signs. So one kind isn't
-/// accepted as another.
+/// The `typ` in the header of each kind of compact JWS that a signing key or an offline root signs. So a JWS of one
+/// kind isn't accepted as another kind.
 package enum SignedType {
     /// An entitlement token.
     package static let entitlementToken = "tenure-entitlement+jwt"
-    /// A statement by which a signing key vouches for the next one.
+    /// A statement by which a signing key vouches for the next signing key.
     package static let keyStatement = "tenure-key+jwt"
     /// A statement of the offline root that a signing key may sign for a limited period.
     package static let rootStatement = "tenure-root+jwt"
@@ -13,9 +13,9 @@ package enum SignedType {
     package static let revocations = "tenure-revocations+jwt"
 }
 
-/// The limits of statements about signing keys. The service and the client apply the same ones.
+/// The limits of statements about signing keys. The service and the client apply the same limits.
 package enum SigningKeyBounds {
-    /// The maximum number of keys in a chain, from the oldest one that an app may have pinned to the one in use.
+    /// The maximum number of keys in a chain, from the oldest key that an app may have pinned to the key in use.
     package static let maximumChainLength = 16
     /// The maximum size of one statement about a key, in bytes.
     package static let maximumStatementSize = 1024
@@ -25,10 +25,10 @@ package enum SigningKeyBounds {
     package static let maximumRevocationsSize = 16 * 1024
 }
 
-/// The statements that vouch for the key that signed an entitlement token. They are separate from the token, because it
-/// must fit in an HTTP header.
+/// The statements that vouch for the key that signed an entitlement token. They are separate from the token, because
+/// the token must fit in an HTTP header.
 package struct SigningKeyResponse: Sendable, Hashable, Codable {
-    /// Statements by which older keys vouch for newer ones, oldest first. The last is about the key in use.
+    /// Statements by which older keys vouch for newer keys, oldest first. The last statement is about the key in use.
     package var chain: [String]?
     /// The offline root's statement about the key in use.
     package var root: String?
@@ -42,7 +42,7 @@ package struct SigningKeyResponse: Sendable, Hashable, Codable {
         self.revocations = revocations
     }
 
-    /// Whether there are no statements, so that apps must have pinned the key itself.
+    /// Whether there are no statements, so that apps must have pinned the key that signed the token.
     package var isEmpty: Bool { chain == nil && root == nil && revocations == nil }
 }
 

@@ -5,20 +5,20 @@ package struct SyncRequest: Sendable, Hashable, Codable {
     /// The `jwsRepresentation` of each transaction. A list must contain all of the customer's transactions. An empty list
     /// means that the customer has none; nil means that they are unknown.
     package var transactions: [String]?
-    /// Renewal infos. Each counts only together with a transaction of its subscription.
+    /// Renewal infos. Each renewal info is used only together with a transaction of its subscription.
     package var renewalInfos: [String]?
     /// The contents of `appStoreReceiptURL`, in Base64.
     package var receipt: String?
-    /// The value of `AppStore.deviceVerificationID`. Artifacts that were signed for this device count as bound.
+    /// The value of `AppStore.deviceVerificationID`. Artifacts that were signed for this device are treated as bound.
     package var deviceVerificationID: String?
     /// The device ID in the receipt's hash: `UIDevice.identifierForVendor` as a UUID, or the MAC address in hexadecimal
     /// on a Mac. It helps to link the receipt to the app transaction.
     package var deviceIdentifier: String?
-    /// A token of `tenure persona create`, which replaces the customer. It counts only with Sandbox and Xcode
+    /// A token of `tenure persona create`, which replaces the customer. It is accepted only with Sandbox and Xcode
     /// artifacts.
     package var persona: String?
     /// A random value that the device creates for this request, at most 64 bytes in UTF-8. The entitlement token
-    /// repeats it, which proves that the token isn't an older one.
+    /// repeats the nonce, which proves that the token isn't older than the request.
     package var nonce: String?
 
     /// Creates a request with what the device has. Leave out what it doesn't have.

@@ -8,7 +8,8 @@ extension SyncRequest {
     /// Reads a body. Unknown fields are ignored.
     ///
     /// - Parameter most: The maximum number of entries in each list.
-    /// - Throws: `malformedRequest`, naming a field with a wrong type; `tooLarge`, naming a list with too many entries.
+    /// - Throws: `malformedRequest` with a field that has a wrong type; `tooLarge` with a list that has too many
+    ///   entries.
     package init(
         reading body: Data, most: (transactions: Int, renewalInfos: Int)
     ) throws(Problem) {
@@ -50,7 +51,7 @@ extension Problem {
 }
 
 extension [any CodingKey] {
-    /// The path as messages name it, such as `transactions[3]`.
+    /// The path as messages write it, such as `transactions[3]`.
     package var text: String {
         let text = reduce(into: "") { text, key in
             if let index = key.intValue {

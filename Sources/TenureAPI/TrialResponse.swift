@@ -9,12 +9,12 @@ package struct TrialResponse: Sendable, Hashable, Decodable {
     package let isOwner: Bool
     /// How many sessions the trial has; nil for a trial of days.
     package let sessions: Int?
-    /// How many sessions are left after this one; nil for a trial of days.
+    /// How many sessions are left after this session; nil for a trial of days.
     package let sessionsLeft: Int?
     /// The end of this session or of the trial's days; nil for an owner.
     package let ends: Date?
 
-    /// Creates a response. The owner of an entitlement needs only its name and `isOwner`.
+    /// Creates a response. For an owner, the response needs only the entitlement's name and `isOwner`.
     package init(
         entitlement: String, isOwner: Bool = false, sessions: Int? = nil, sessionsLeft: Int? = nil, ends: Date? = nil
     ) {
@@ -42,7 +42,7 @@ package struct TrialResponse: Sendable, Hashable, Decodable {
 
 /// The request to begin a session.
 package struct TrialRequest: Sendable, Hashable, Codable {
-    /// The session's ID, at most 64 characters. The app creates one for each session. A repeated ID counts once.
+    /// The session's ID, at most 64 characters. The app creates an ID for each session. A repeated ID is counted once.
     package var id: String
 
     package init(id: String) {

@@ -22,7 +22,7 @@ package final class Locked<Value>: @unchecked Sendable {
 }
 
 extension Locked where Value: Sendable {
-    /// Stores a value, and returns the one before.
+    /// Stores a value, and returns the previous value.
     package func exchange(_ new: Value) -> Value {
         withLock { value in
             defer { value = new }

@@ -7,8 +7,9 @@ import TenureCore
 
 /// One request and the received part of its response.
 ///
-/// `URLSessionTransport` starts it, `ExchangeDelegate` passes it what URLSession receives, and the caller waits for the
-/// outcome or takes the body in pieces. It ends once. Anything that is received later is ignored.
+/// `URLSessionTransport` starts the exchange, `ExchangeDelegate` passes it what URLSession receives, and the caller
+/// waits for the outcome or takes the body in pieces. An exchange ends once. Anything that is received later is
+/// ignored.
 final class Exchange: Sendable {
     /// The response, or the failure of the request.
     typealias Outcome = Result<TransportResponse, TransportFailure>
@@ -22,7 +23,7 @@ final class Exchange: Sendable {
     private struct State: Sendable {
         /// The received part of the body, if it is collected.
         var body = Data()
-        /// Pieces of the body that the caller hasn't taken yet, if it takes them.
+        /// Pieces of the body that the caller hasn't taken yet, if the caller takes the body in pieces.
         var pieces: [Data] = []
         /// The number of bytes of the body so far.
         var received = 0
@@ -131,7 +132,7 @@ final class Exchange: Sendable {
 
     // MARK: Taking the body in pieces
 
-    /// Waits for the next pieces or, after the last one, for the end. Only one caller may wait.
+    /// Waits for the next pieces or, after the last piece, for the end. Only one caller may wait.
     func next() async -> Incoming {
         while true {
             let incoming: Incoming? = state.withLock { state in
@@ -163,7 +164,8 @@ final class Exchange: Sendable {
 }
 
 extension TransportResponse {
-    /// Creates a response with the status and the header fields, and without a body. Nil if it isn't an HTTP response.
+    /// Creates a response with the status and the header fields, and without a body. Nil if the response isn't an HTTP
+    /// response.
     fileprivate init?(head response: URLResponse?) {
         guard let response = response as? HTTPURLResponse else { return nil }
         var headers: [String: String] = [:]

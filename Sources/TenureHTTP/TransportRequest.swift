@@ -24,7 +24,7 @@ package struct TransportRequest: Sendable, Hashable {
         self.bodyLimit = bodyLimit
     }
 
-    /// Requests a range of the file at the URL. It also requests no compression, because the range would otherwise count
+    /// Requests a range of the file at the URL. Also requests no compression: otherwise the range would be a range of
     /// compressed bytes.
     package mutating func ask(for range: Range<Int64>) {
         headers["Range"] = "bytes=\(range.lowerBound)-\(range.upperBound - 1)"

@@ -33,7 +33,7 @@ package final class URLSessionTransport: Transport {
         // A long poll occupies a connection. With the default of six connections to a host, six long polls would block
         // all other requests.
         configuration.httpMaximumConnectionsPerHost = 128
-        // URLSession's timeouts are disabled, because exchanges have their own.
+        // URLSession's timeouts are disabled, because exchanges have their own timeouts.
         configuration.timeoutIntervalForRequest = Self.never
         configuration.timeoutIntervalForResource = Self.never
         queue = OperationQueue()
@@ -122,7 +122,7 @@ package final class URLSessionTransport: Transport {
         }
     }
 
-    /// Starts an exchange and waits for its end. Cancellation ends it.
+    /// Starts an exchange and waits for its end. Cancellation ends the exchange.
     private func outcome(of exchange: Exchange) async -> Exchange.Outcome {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

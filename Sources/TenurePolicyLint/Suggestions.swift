@@ -2,7 +2,7 @@ import Foundation
 import TenureCore
 import TenurePolicyFile
 
-/// Tests suggestions by applying each to the file and checking the result with the linter.
+/// Tests each suggestion: applies it to the file, and checks the result with the linter.
 struct Suggestions {
     private let input: Linter.Input
     /// The findings for the unchanged file.

@@ -144,7 +144,7 @@ extension AppStoreState {
         return members
     }
 
-    /// CFBundleVersion of the app that made the purchase.
+    /// CFBundleVersion of the app in which the customer made the purchase.
     func bundleVersion(of transaction: AppStoreTransaction) -> String? {
         acquisition(of: transaction.account, app: transaction.app)?.installedRelease.build
     }

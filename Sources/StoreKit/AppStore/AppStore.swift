@@ -10,7 +10,7 @@ public enum AppStore: Sendable {
     public static var deviceVerificationID: UUID? { LocalStore.current?.deviceVerificationID }
 
     /// Asks the customer to sign in, and gets everything from the App Store again: the app transaction, transactions,
-    /// subscriptions and the receipt. Only for the button “Restore Purchases”.
+    /// subscriptions and the receipt. Call this method only for the button “Restore Purchases”.
     /// Throws `StoreKitError.userCancelled` if the customer doesn't sign in, `networkError` while offline.
     public static func sync() async throws {
         try await LocalStore.required().sync()
@@ -20,7 +20,7 @@ public enum AppStore: Sendable {
 extension AppStore {
     /// The environment in which the App Store signed something.
     public struct Environment: RawRepresentable, Equatable, Hashable, Sendable {
-        /// The text as signed, even one without a constant.
+        /// The text as signed, even if there is no constant for it.
         public let rawValue: String
 
         /// Accepts any text, because Apple may add environments.
@@ -30,13 +30,13 @@ extension AppStore {
         public static let production = Environment(rawValue: "Production")
         /// Sandbox accounts, TestFlight and App Review.
         public static let sandbox = Environment(rawValue: "Sandbox")
-        /// StoreKit testing in Xcode; a local App Store never reports it.
+        /// StoreKit testing in Xcode; a local App Store never reports this environment.
         public static let xcode = Environment(rawValue: "Xcode")
     }
 
-    /// The platform on which the customer first got the app: iPadOS and watchOS count as iOS.
+    /// The platform on which the customer first got the app: iPadOS and watchOS are treated as iOS.
     public struct Platform: RawRepresentable, Equatable, Hashable, Sendable {
-        /// The text as signed, even one without a constant; empty if the payload lacks it.
+        /// The text as signed, even if there is no constant for it. Empty if the payload has no platform.
         public let rawValue: String
 
         /// Accepts any text, because Apple may add platforms.

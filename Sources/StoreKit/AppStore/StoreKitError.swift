@@ -12,14 +12,14 @@ public enum StoreKitError: Error, Sendable {
     case systemError(any Error)
     /// The product isn't sold in the customer's storefront.
     case notAvailableInStorefront
-    /// The app lacks an entitlement of its code signature; a local App Store never reports it.
+    /// The app lacks an entitlement of its code signature; a local App Store never reports this error.
     case notEntitled
-    /// The product doesn't support this.
+    /// The product doesn't support the operation.
     case unsupported
 }
 
 extension StoreKitError: LocalizedError {
-    /// English text by this package; Apple's is localized.
+    /// English text by this package; Apple's text is localized.
     public var errorDescription: String? {
         switch self {
         case .unknown: "the App Store failed; try again later"

@@ -1,7 +1,8 @@
 public import Foundation
 import TenureAppStore
 
-/// The App Store's signed information about the app itself: when, where and as which version the customer first got it.
+/// The App Store's signed information about the app itself: when, where and as which version the customer first got the
+/// app.
 public struct AppTransaction: Sendable {
     let signed: SignedText
 
@@ -15,7 +16,7 @@ public struct AppTransaction: Sendable {
     public let appVersion: String
     /// Apple's number of the running app's version; nil outside of production.
     public let appVersionID: UInt64?
-    /// The app that the App Store signed it for. Verification compares it with the app on the device.
+    /// The app for which the App Store signed the app transaction. Verification compares it with the app on the device.
     public let bundleID: String
     /// The environment of the local App Store: production or the sandbox.
     public let environment: AppStore.Environment
@@ -28,27 +29,27 @@ public struct AppTransaction: Sendable {
     public let originalPlatform: AppStore.Platform
     /// `originalPlatform` as signed, also for a platform that the type doesn't know.
     public var originalPlatformStringRepresentation: String { originalPlatform.rawValue }
-    /// The date at which the customer ordered the app before its release; nil without such an order, and in the
+    /// The date at which the customer ordered the app before its release; nil if there was no such order, and in the
     /// sandbox.
     public let preorderDate: Date?
-    /// The date at which the purchase of the app itself was refunded; since the systems of 2026.
+    /// The date at which the purchase of the app itself was refunded. Only the systems since 2026 report it.
     public let revocationDate: Date?
     /// SHA-384 of the nonce and `AppStore.deviceVerificationID`, as lower-case text; 48 bytes.
     public let deviceVerification: Data
-    /// The UUID that was hashed with the device ID. Unlike Apple's, it isn't random, so that tests are repeatable.
+    /// The UUID that was hashed with the device ID. Unlike Apple's nonce, it isn't random, so that tests are repeatable.
     public let deviceVerificationNonce: UUID
-    /// The local App Store's time when it signed this copy.
+    /// The local App Store's time when it signed this app transaction.
     public let signedDate: Date
 
-    /// The app transaction that the device has stored. If the device has none, the App Store sends it without a prompt.
-    /// Throws a `StoreKitError` if the device has none and the App Store doesn't send it.
+    /// The app transaction that the device has stored. If the device has none, gets the app transaction from the App
+    /// Store, without a prompt. Throws a `StoreKitError` if the App Store doesn't send an app transaction.
     public static var shared: VerificationResult<AppTransaction> {
         get async throws { try await LocalStore.required().appTransaction() }
     }
 
-    /// Requests a new app transaction from the App Store. The customer has to sign in, so call this method only after a
-    /// tap on a button.
-    /// Throws `StoreKitError.userCancelled` if the customer doesn't sign in, `networkError` while offline.
+    /// Gets the app transaction from the App Store again, and replaces the stored copy. The customer has to sign in, so
+    /// call this method only after a tap on a button. Throws `StoreKitError.userCancelled` if the customer doesn't sign
+    /// in, `networkError` while offline.
     public static func refresh() async throws -> VerificationResult<AppTransaction> {
         try await LocalStore.required().refreshAppTransaction()
     }
@@ -87,7 +88,7 @@ extension AppTransaction: SignedValue {
 }
 
 extension AppTransaction: Equatable, Hashable, CustomDebugStringConvertible {
-    /// Compares the JWS, so two copies of one content that were signed at different times differ.
+    /// Compares the JWS. So two app transactions with the same content differ if they were signed at different times.
     public static func == (left: AppTransaction, right: AppTransaction) -> Bool { left.signed == right.signed }
     /// Hashes the JWS, which `==` compares.
     public func hash(into hasher: inout Hasher) { hasher.combine(signed) }

@@ -7,8 +7,8 @@ protocol AppStoreConnection: Sendable {
     /// Sends a request to the store. Waits as long as the store does; ends early if the task is canceled.
     func send(_ kind: RequestKind, _ body: JSONObject) async throws(ConnectionFailure) -> JSONObject
 
-    /// Sends a request without suspending, for the few calls that StoreKit answers at once. Returns nil if that isn't
-    /// possible.
+    /// Sends a request without suspending, for the few calls that StoreKit answers at once. Returns nil if the
+    /// connection can't do this.
     func sendAtOnce(_ kind: RequestKind, _ body: JSONObject) -> JSONObject?
 }
 
@@ -35,6 +35,6 @@ enum ConnectionFailure: Error, Sendable {
 }
 
 extension LocalStore {
-    /// The names of the requests. A test compares them with those of the local App Store.
+    /// The names of the requests. A test compares them with the names in the local App Store.
     static var requestKinds: [String] { RequestKind.allCases.map(\.rawValue) }
 }

@@ -4,15 +4,16 @@ extension LocalStore {
         /// How `AppTransaction.shared` and `refresh()` answer.
         public var appTransaction = Answer.genuine
         /// How the App Store answers `Transaction.all`, `currentEntitlements`, `unfinished`, `latest(for:)`, `updates`,
-        /// and the statuses of subscriptions. Sequences can't throw: one that fails is empty, and `updates` waits.
+        /// and the statuses of subscriptions. Sequences can't throw: a sequence that fails is empty, and `updates`
+        /// waits.
         public var transactions = Answer.genuine
         /// How `Product.products(for:)` answers.
         public var products = Answer.genuine
         /// How `Product.purchase(options:)` ends.
         public var purchases = PurchaseAnswer.completes
-        /// What the customer does when asked to sign in.
+        /// What the customer does when the system shows a sign-in.
         public var signIn = SignIn.succeeds
-        /// Whether the device has no network. It then uses the copies that it has.
+        /// Whether the device has no network. Without network, the device uses the copies that it has.
         public var isOffline = false
         /// `AppStore.canMakePayments`; false also lets every purchase throw `Product.PurchaseError.purchaseNotAllowed`.
         public var canMakePayments = true
@@ -25,9 +26,10 @@ extension LocalStore {
     public enum Answer: Sendable {
         /// The local App Store's data, signed and verified.
         case genuine
-        /// The call throws this error. A sequence can't: it is empty, and `updates` waits.
+        /// The call throws this error. A sequence can't throw: it is empty, and `updates` waits.
         case fails(StoreKitError)
-        /// The call gets no answer until another behavior is set. As on devices, canceling the task doesn't end it.
+        /// The call gets no answer until another behavior is set. As on devices, canceling the task doesn't end the
+        /// call.
         case hangs
         /// The answer has a flaw, so StoreKit returns it as `.unverified`.
         case unverified(Flaw)
@@ -51,9 +53,9 @@ extension LocalStore {
         case completes
         /// The customer closes the sheet.
         case isCancelled
-        /// A parent is asked; see `LocalStore.approvePurchases()`.
+        /// The purchase waits for a parent's approval; see `LocalStore.approvePurchases()`.
         case waitsForApproval
-        /// Throws a `StoreKitError` or a `Product.PurchaseError`.
+        /// The call throws a `StoreKitError` or a `Product.PurchaseError`.
         case fails(any Error)
         /// The sheet stays open until another behavior is set.
         case hangs

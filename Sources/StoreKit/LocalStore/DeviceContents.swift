@@ -5,9 +5,9 @@ import TenureJSON
 
 /// Everything that a device knows about its customer, as the App Store last reported it.
 struct DeviceContents: Sendable {
-    /// The number of changes in the local App Store when it reported this.
+    /// The number of changes in the local App Store when it reported these contents.
     let change: Int
-    /// The local App Store's time when it reported this.
+    /// The local App Store's time when it reported these contents.
     let now: Date
     let customer: String
     let bundleID: String
@@ -137,8 +137,8 @@ extension DeviceContents {
         }.map(\.value)
     }
 
-    /// Returns one transaction for each product, by Apple's rules for `currentEntitlements`: the customer's own before
-    /// the family's, a newer one before an older one.
+    /// Returns one transaction for each product, by Apple's rules for `currentEntitlements`: the customer's own
+    /// transaction before the family's, and a newer transaction before an older one.
     private func entitlements(at now: Date) -> [Transaction] {
         var result: [Transaction] = []
         for transaction in transactions.map(\.value) where entitles(transaction, at: now) {

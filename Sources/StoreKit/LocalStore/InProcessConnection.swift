@@ -32,10 +32,10 @@ import TenureJSON
         /// A device of a customer of a store in this process, with a newly installed app.
         ///
         /// - Parameters:
-        ///   - customer: nil for the store's only one.
-        ///   - app: the bundle ID; nil for the store's only one.
+        ///   - customer: nil for the store's only customer.
+        ///   - app: the bundle ID; nil for the store's only app.
         ///   - device: the customer's name for the device; another name is another device.
-        ///   - deviceVerificationID: nil for an ID that follows from the names of customer and device.
+        ///   - deviceVerificationID: nil for an ID that is derived from the names of customer and device.
         /// - Throws: a `StoreKitError` if there is no such customer or app.
         package convenience init(
             _ store: LocalAppStore, customer: String? = nil, app: String? = nil, device: String = "first",

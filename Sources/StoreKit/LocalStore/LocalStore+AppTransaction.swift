@@ -6,7 +6,7 @@ import TenureJSON
 
 /// The app transaction, the sign-in, and the receipt.
 extension LocalStore {
-    /// Returns the device's copy of the app transaction, or gets one from the App Store if the device has none.
+    /// Returns the app transaction that the device has stored, or gets one from the App Store if the device has none.
     func appTransaction() async throws(StoreKitError) -> VerificationResult<AppTransaction> {
         let flaw = try await applyBehavior(\.appTransaction)
         if let copy = state.withLock({ $0.appTransaction }),
@@ -42,7 +42,7 @@ extension LocalStore {
     }
 
     private func fetchAppTransaction(_ flaw: Flaw?) async throws(StoreKitError) -> VerificationResult<AppTransaction> {
-        // The verifier needs the app and the trusted roots first.
+        // Creating the verifier needs the app and the trusted roots, so contact the App Store first.
         if state.withLock({ $0.verifier == nil }) { try await contact() }
         guard let signed = try await send(.appTransaction).text("appTransaction").flatMap(SignedText.init),
             let result: VerificationResult<AppTransaction> = check(signed, flaw)

@@ -2,16 +2,16 @@ public import Foundation
 import Synchronization
 import TenureAppStore
 
-/// Which device StoreKit uses: that of the task, of the process, or of the environment variables.
+/// The device that StoreKit uses: the device of the task, of the process, or of the environment variables.
 extension LocalStore {
-    /// The device on which StoreKit runs in this task; nil if none is configured.
+    /// The device on which StoreKit runs in this task. Nil if no device is configured.
     public static var current: LocalStore? { taskDevice ?? processDevice.withLock { $0 } ?? environmentDevice }
 
     @TaskLocal private static var taskDevice: LocalStore?
     private static let processDevice = Mutex<LocalStore?>(nil)
     private static let environmentDevice = LocalStore(environment: ProcessInfo.processInfo.environment)
 
-    /// Runs StoreKit on this device inside of the closure, and in the tasks that begin there; not in detached ones.
+    /// Runs StoreKit on this device inside of the closure, and in tasks that begin there, but not in detached tasks.
     @discardableResult
     public func run<Result>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
@@ -19,8 +19,8 @@ extension LocalStore {
         try await Self.$taskDevice.withValue(self, operation: body)
     }
 
-    /// Runs StoreKit on this device in the whole process, except inside of `run`. Pass nil to use the device that the
-    /// environment names.
+    /// Runs StoreKit on this device in the whole process, except inside of `run`. Pass nil to use the device of the
+    /// environment variables.
     public static func use(_ device: LocalStore?) { processDevice.withLock { $0 = device } }
 
     /// Returns `current`, or throws if no device is configured.
@@ -35,11 +35,11 @@ extension LocalStore {
     /// A device of the store at an address, such as `http://127.0.0.1:8090`.
     ///
     /// - Parameters:
-    ///   - customer: nil for the store's only one.
-    ///   - app: the bundle ID; nil for the store's only one.
+    ///   - customer: nil for the store's only customer.
+    ///   - app: the bundle ID; nil for the store's only app.
     ///   - device: the customer's name for the device; another name is another device.
-    ///   - deviceVerificationID: nil for an ID that follows from the names of customer and device.
-    ///   - roots: PEM or DER of the certificates to trust; nil for the roots that the store names.
+    ///   - deviceVerificationID: nil for an ID that is derived from the names of customer and device.
+    ///   - roots: PEM or DER of the certificates to trust; nil for the roots that the store sends.
     ///   - folder: where the receipt is kept; nil for a temporary folder.
     /// - Throws: a `StoreKitError` if the store doesn't answer, or has no such customer or app.
     public convenience init(
@@ -60,8 +60,8 @@ extension LocalStore {
         try await install()
     }
 
-    /// The device of the environment variables; nil if they name no store. The app counts as installed; no request is
-    /// sent yet.
+    /// The device of the environment variables. Nil if they contain no store's address. The app is treated as
+    /// installed, and no request is sent yet.
     convenience init?(environment: [String: String]) {
         guard let address = environment["TENURE_LOCAL_STORE_URL"], let url = URL(string: address), url.host != nil
         else {
@@ -75,7 +75,7 @@ extension LocalStore {
         configuration.folder = environment["TENURE_LOCAL_STORE_FOLDER"].map { URL(fileURLWithPath: $0) }
         if let path = environment["TENURE_LOCAL_STORE_ROOTS"] {
             // If the roots can't be read, trust Apple's roots, which sign nothing here. So every value is unverified,
-            // and the mistake shows.
+            // and the developer notices the mistake.
             do {
                 configuration.anchors = try TrustAnchors([UInt8](Data(contentsOf: URL(fileURLWithPath: path))))
             } catch {

@@ -7,7 +7,7 @@ import TenureJSON
 extension LocalStore.State {
     /// Stores what the App Store reported, unless a later report is stored. Returns whether anything changed.
     ///
-    /// - Parameter isFresh: whether new signed data replaces the stored data even if the content is the same.
+    /// - Parameter isFresh: replaces the stored artifacts even if their contents are the same.
     mutating func absorb(_ new: DeviceContents, isFresh: Bool) -> Bool {
         if let old = contents, new.change < old.change { return false }
         var new = new
@@ -19,7 +19,7 @@ extension LocalStore.State {
         let isNews = news.update(
             new, isReturnedByPurchase: { (buying[$0.productID] ?? 0) > 0 && !boughtHere.contains($0.id) },
             isOwn: { boughtHere.contains($0.id) })
-        // The stored app transaction belongs to one version of the app.
+        // The stored app transaction is about one version of the app, so discard it if the version has changed.
         if let former = contents?.appVersion, contents?.customer == new.customer, former != new.appVersion {
             appTransaction = nil
         }
@@ -84,7 +84,7 @@ extension LocalStore {
         do {
             _ = try await send(.changes, ["after": .number(String(last ?? -1))])
         } catch {
-            // The local App Store doesn't answer. It may be started again.
+            // The local App Store doesn't answer. It may be started again, so try again.
             try? await Task.sleep(for: .seconds(1))
         }
     }

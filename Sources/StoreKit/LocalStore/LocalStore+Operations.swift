@@ -19,8 +19,8 @@ extension LocalStore {
     }
 
     /// Performs an operation: `perform("refund", ["product": "com.example.pro"])`, `perform("advance", ["by": "31d"])`.
-    /// `tenure local-store do --help` lists the operations and their parameters. An operation that needs a customer and
-    /// names none uses this device's customer. It works even if the device is offline.
+    /// `tenure local-store do --help` lists the operations and their parameters. If an operation needs a customer and
+    /// the parameters contain none, it uses this device's customer. The call works even if the device is offline.
     /// Throws a `StoreKitError.systemError` with the reason if the operation isn't possible.
     public func perform(_ operation: String, _ parameters: [String: String] = [:]) async throws(StoreKitError) {
         var object: JSONObject = ["operation": .string(operation)]

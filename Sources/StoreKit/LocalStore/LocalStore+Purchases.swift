@@ -88,7 +88,8 @@ extension LocalStore {
     }
 
     /// A parent approves all waiting purchases. Their transactions arrive through `Transaction.updates`.
-    /// Throws a `StoreKitError` or a `Product.PurchaseError` if one isn't possible; the others continue to wait.
+    /// Throws a `StoreKitError` or a `Product.PurchaseError` if a purchase isn't possible. The other purchases continue
+    /// to wait.
     public func approvePurchases() async throws {
         while let order = state.withLock({ $0.waitingPurchases.first }) {
             _ = try await send(.purchase, order)
@@ -97,6 +98,6 @@ extension LocalStore {
         try await contact()
     }
 
-    /// A parent declines all waiting purchases. As with Apple's Ask to Buy, the app isn't told.
+    /// A parent declines all waiting purchases. As with Apple's Ask to Buy, the app isn't notified.
     public func declinePurchases() { state.withLock { $0.waitingPurchases = [] } }
 }

@@ -66,7 +66,7 @@ extension LocalStore {
 
     /// Gets everything from the App Store, and notifies the listeners of changes.
     ///
-    /// - Parameter isFresh: everything is signed again, even what the device has.
+    /// - Parameter isFresh: the App Store signs everything again, even artifacts that the device has.
     @discardableResult
     func contact(isFresh: Bool = false) async throws(StoreKitError) -> DeviceContents {
         for id in state.withLock({ $0.finishedHere }) {
@@ -85,7 +85,7 @@ extension LocalStore {
         return state.withLock { $0.contents } ?? contents
     }
 
-    /// Creates the verifier, unless there is one. It needs the trusted roots and the app's IDs.
+    /// Creates the verifier, unless the device has one. The verifier needs the trusted roots and the app's IDs.
     private func createVerifier(for contents: DeviceContents) async throws(StoreKitError) {
         guard state.withLock({ $0.verifier == nil }) else { return }
         let anchors: TrustAnchors
@@ -116,7 +116,8 @@ extension LocalStore {
             app: app, trust: try TrustConfiguration(anchors: [.production: anchors, .sandbox: anchors]))
     }
 
-    /// Returns what the App Store reports. If it can't be reached, returns its last report, or nil without one.
+    /// Returns what the App Store reports. If it can't be reached, returns its last report, or nil if there is no
+    /// report.
     func knownContents() async -> DeviceContents? {
         if let contents = try? await contact() { return contents }
         return state.withLock { $0.contents }

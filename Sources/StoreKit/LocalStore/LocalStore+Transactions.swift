@@ -4,8 +4,8 @@ import TenureAppStore
 
 /// Returns transactions and the statuses of subscriptions, and finishes transactions.
 extension LocalStore {
-    /// Returns the requested transactions with the results of their verification. Returns none if the behavior says so, or
-    /// if the App Store was never reached.
+    /// Returns the requested transactions with the results of their verification. Returns no transactions if the
+    /// behavior says so, or if the App Store was never reached.
     func transactions(_ selection: TransactionSelection) async -> [VerificationResult<Transaction>] {
         guard let (contents, flaw) = await contentsAndFlaw() else { return [] }
         let withAllConsumables =
@@ -43,7 +43,7 @@ extension LocalStore {
         return .init(state: subscription.state(at: now), transaction: transaction, renewalInfo: renewalInfo)
     }
 
-    /// Whether the customer never subscribed in the group; shared subscriptions don't count.
+    /// Whether the customer never subscribed in the group. Subscriptions that the family shares are ignored.
     func isEligibleForIntroOffer(_ group: String) async -> Bool {
         guard let (contents, _) = await contentsAndFlaw() else { return false }
         return !contents.subscriptions.contains { $0.group == group && !$0.isFamilyShared }

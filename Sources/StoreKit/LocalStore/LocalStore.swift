@@ -5,25 +5,25 @@ import TenureAppStore
 import TenureJSON
 
 /// A device of a local App Store: the source of `AppTransaction`, `Transaction`, `Product` and the rest on Linux. Apps
-/// never need it. Their tests use it to control how the store behaves. By default, the environment names the store:
-/// `TENURE_LOCAL_STORE_URL` and related variables. In a test, `run` uses another device for the length of a closure,
-/// and `use` for the whole process.
+/// never need this class. Their tests use it to control how the store behaves. By default, StoreKit uses the device of
+/// the environment variables: `TENURE_LOCAL_STORE_URL` and related variables. In a test, `run` uses another device for
+/// the length of a closure, and `use` for the whole process.
 public final class LocalStore: Sendable {
-    /// The ID of this device, which artifacts are signed for. Without one from the test, it follows from the names of
+    /// The ID of this device, which artifacts are signed for. If the test sets no ID, it is derived from the names of
     /// customer and device, so it is the same in each run.
     public let deviceVerificationID: UUID
     /// The file of the legacy receipt: `StoreKit/receipt` in the device's folder, in the sandbox
     /// `StoreKit/sandboxReceipt`.
     ///
-    /// If the file doesn't exist, this fetches the receipt, and blocks the thread meanwhile. A customer without the app
-    /// has no receipt; then the file is missing. Foundation's `Bundle.main.appStoreReceiptURL` is always nil on Linux,
-    /// so use this property instead.
+    /// If the file doesn't exist, this property fetches the receipt, and blocks the thread meanwhile. A customer
+    /// without the app has no receipt; then the file is missing. Foundation's `Bundle.main.appStoreReceiptURL` is
+    /// always nil on Linux, so use this property instead.
     public var receiptURL: URL {
         fetchReceiptIfMissing()
         return receiptFile
     }
 
-    /// The file of the receipt. Unlike `receiptURL`, this doesn't fetch a missing receipt.
+    /// The file of the receipt. Unlike `receiptURL`, this property doesn't fetch a missing receipt.
     var receiptFile: URL {
         receiptFolder.appendingPathComponent(state.withLock { $0.isSandbox } ? "sandboxReceipt" : "receipt")
     }
@@ -33,16 +33,17 @@ public final class LocalStore: Sendable {
     let state: Mutex<State>
     private let ownsFolder: Bool
 
-    /// The names of the device, its customer and its app in the local App Store, and what the test set for them.
+    /// The names of the device, its customer and its app in the local App Store, and the test's settings for the
+    /// device.
     struct Configuration: Sendable {
-        /// The customer's name; nil for the store's only one.
+        /// The customer's name; nil for the store's only customer.
         var customer: String?
         /// The bundle ID; nil for the store's only app.
         var app: String?
         var device = "first"
-        /// Nil for an ID that follows from the names of customer and device.
+        /// Nil for an ID that is derived from the names of customer and device.
         var deviceVerificationID: UUID?
-        /// The roots that the device trusts; nil for those that the store names.
+        /// The roots that the device trusts; nil for the roots that the store sends.
         var anchors: TrustAnchors?
         /// The folder for the receipt; nil for a folder that is deleted with the device, or with the process.
         var folder: URL?
@@ -55,7 +56,7 @@ public final class LocalStore: Sendable {
         var isSandbox = false
         /// Nil until the app and the trusted roots are known.
         var verifier: AppStoreVerifier?
-        /// The last report of the App Store; nil before the first one.
+        /// The last report of the App Store; nil before the first report.
         var contents: DeviceContents?
         /// The copy of `AppTransaction.shared`, and the version that it is about.
         var appTransaction: SignedText?
@@ -84,7 +85,7 @@ public final class LocalStore: Sendable {
     }
 
     /// The folder of all devices without a separate folder. It is deleted when the process ends, because some devices
-    /// are never deallocated: that of the environment, and those with a hanging call.
+    /// are never deallocated: the device of the environment variables, and devices with a hanging call.
     private static let temporaryFolder: URL = {
         atexit { try? FileManager.default.removeItem(at: LocalStore.temporaryFolder) }
         return FileManager.default.temporaryDirectory.appendingPathComponent("StoreKit-\(UUID().uuidString)")
@@ -117,8 +118,8 @@ public final class LocalStore: Sendable {
 
     // MARK: Behavior
 
-    /// How the device and the store behave. A caller that waits for a hanging answer gets it once another behavior is
-    /// set.
+    /// How the device and the store behave. A caller that waits for a hanging answer gets the answer once another
+    /// behavior is set.
     public var behavior: Behavior {
         get { state.withLock { $0.behavior } }
         set {
@@ -139,7 +140,7 @@ public final class LocalStore: Sendable {
     public var signInRequests: Int { state.withLock { $0.signInRequests } }
 
     /// Another customer signs in on this device, in the settings. The app transaction stays the former customer's until
-    /// it is refreshed, because they installed the app. Everything else is the new customer's at once.
+    /// it is refreshed, because the former customer installed the app. Everything else is the new customer's at once.
     public func signIn(as customer: String) {
         state.withLock { state in
             state.configuration.customer = customer

@@ -30,7 +30,8 @@ struct News: Sendable {
         transactions.backlog = []
     }
 
-    /// Compares a report of the App Store with the known states, and adds the changes. Returns whether there are any.
+    /// Compares a report of the App Store with the known states, and adds the changes. Returns whether there are
+    /// changes.
     ///
     /// - Parameters:
     ///   - contents: what is known from now on.
@@ -74,7 +75,7 @@ struct News: Sendable {
 
 /// The position of a listener.
 struct NewsCursor<Element: Sendable>: Sendable {
-    /// The index in the list of changes; nil before it began.
+    /// The index in the list of changes; nil before the listener began.
     var position: Int?
     var backlog: ArraySlice<Element> = []
 }

@@ -3,31 +3,37 @@ public import Foundation
 extension Product {
     /// How a purchase ended. Failures are thrown instead.
     public enum PurchaseResult: Sendable {
-        /// The new transaction, or the one that the customer already has. Finish it after delivery.
+        /// The new transaction, or the transaction that the customer already has. Finish the transaction after
+        /// delivery.
         case success(VerificationResult<Transaction>)
-        /// Only with `LocalStore.Behavior.purchases = .isCancelled`, since there is no sheet to close.
+        /// The customer closed the sheet. As there is no sheet here, `LocalStore.Behavior.purchases` decides this
+        /// (`.isCancelled`).
         case userCancelled
-        /// A person such as a parent must approve it first; the transaction comes as one of `Transaction.updates`.
+        /// A person such as a parent must approve the purchase first. The transaction then arrives through
+        /// `Transaction.updates`.
         case pending
     }
 
     /// Why a purchase isn't possible.
     public enum PurchaseError: Error, Equatable, Hashable, Sendable {
-        /// Less than 1 or more than 10, or more than 1 of anything but a consumable or a non-renewing subscription.
+        /// The quantity is less than 1 or more than 10. Or it is more than 1, and the product is neither a consumable
+        /// nor a non-renewing subscription.
         case invalidQuantity
-        /// The local App Store doesn't sell the product, or no longer.
+        /// The local App Store doesn't sell the product, or no longer sells it.
         case productUnavailable
         /// `AppStore.canMakePayments` is false.
         case purchaseNotAllowed
-        /// A promotional or win-back offer for a customer who never subscribed in the group.
+        /// The offer is a promotional or win-back offer, and the customer never subscribed in the group.
         case ineligibleForOffer
         /// The product has no offer with this ID.
         case invalidOfferIdentifier
-        /// Only if a behavior says so: a local App Store takes the price from the offer.
+        /// The price of the offer is invalid. A purchase throws this error only if a behavior says so: a local App
+        /// Store takes the price from the offer.
         case invalidOfferPrice
-        /// Only if a behavior says so: a local App Store doesn't check signatures of offers.
+        /// The signature of the offer is invalid. A purchase throws this error only if a behavior says so: a local App
+        /// Store doesn't check signatures of offers.
         case invalidOfferSignature
-        /// A win-back offer without an ID.
+        /// The win-back offer has no ID.
         case missingOfferParameters
     }
 
@@ -42,7 +48,7 @@ extension Product {
 }
 
 extension Product.PurchaseError: LocalizedError {
-    /// English text by this package; Apple's is localized.
+    /// English text by this package; Apple's text is localized.
     public var errorDescription: String? {
         switch self {
         case .invalidQuantity:

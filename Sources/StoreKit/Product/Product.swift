@@ -21,7 +21,7 @@ public struct Product: Identifiable, Sendable {
         /// Renews until it is canceled. Only this type has a `subscription`.
         public static let autoRenewable = ProductType(rawValue: "Auto-Renewable Subscription")
 
-        /// The raw value in English; Apple's is localized.
+        /// The raw value in English; Apple's text is localized.
         public var localizedDescription: String { rawValue }
     }
 
@@ -29,7 +29,7 @@ public struct Product: Identifiable, Sendable {
     public let jsonRepresentation: Data
     /// The product ID, as in App Store Connect and in `Transaction.productID`.
     public let id: String
-    /// What kind of product it is. `subscription` is nil for all but auto-renewable ones.
+    /// The type of the product. `subscription` is nil for all types except auto-renewable subscriptions.
     public let type: ProductType
     /// The name of the product: the last part of its ID, because a local App Store has no names.
     public let displayName: String
@@ -39,15 +39,15 @@ public struct Product: Identifiable, Sendable {
     public let price: Decimal
     /// The price as text for the customer.
     public let displayPrice: String
-    /// Whether family members get the product too, as the scenario says.
+    /// Whether family members also get the product, as the scenario says.
     public let isFamilyShareable: Bool
     /// The subscription's details. Never nil for auto-renewable subscriptions, always nil for other products.
     public let subscription: SubscriptionInfo?
     /// The format of the price. Use it for other amounts too, such as twice the price.
     public let priceFormatStyle: Decimal.FormatStyle.Currency
 
-    /// Returns the products with these IDs that are on sale, at the prices of the customer's storefront. Unknown ones
-    /// are left out.
+    /// Returns the products with these IDs that are on sale, at the prices of the customer's storefront. Unknown
+    /// products are left out.
     /// Throws a `StoreKitError` if the App Store doesn't answer.
     public static func products<Identifiers>(
         for identifiers: Identifiers
@@ -60,12 +60,12 @@ public struct Product: Identifiable, Sendable {
         get async { await Transaction.latest(for: id) }
     }
 
-    /// The transaction of this product that entitles the customer now. Nil without one.
+    /// The transaction of this product that entitles the customer now. Nil if there is no such transaction.
     public var currentEntitlement: VerificationResult<Transaction>? {
         get async { await Transaction.currentEntitlement(for: id) }
     }
 
-    /// The transactions that entitle the customer now: their own, and those shared by the family.
+    /// The transactions that entitle the customer now: their own transactions, and transactions that the family shares.
     public var currentEntitlements: Transaction.Transactions { Transaction.currentEntitlements(for: id) }
 }
 

@@ -1,7 +1,7 @@
 public import Foundation
 
 extension Product {
-    /// An option of a purchase. Those of StoreKit Testing in Xcode are missing here.
+    /// An option of a purchase. The options of StoreKit Testing in Xcode are missing here.
     public struct PurchaseOption: Equatable, Hashable, Sendable {
         enum Kind: Hashable, Sendable {
             case appAccountToken(UUID)

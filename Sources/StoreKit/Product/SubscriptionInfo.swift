@@ -5,7 +5,7 @@ import TenureJSON
 extension Product {
     /// The information that only auto-renewable subscriptions have.
     public struct SubscriptionInfo: Equatable, Hashable, Sendable {
-        /// The offer for customers who never subscribed in the group; nil without one.
+        /// The offer for customers who never subscribed in the group. Nil if there is no such offer.
         public let introductoryOffer: SubscriptionOffer?
         /// The offers for present and former subscribers. Apple leaves the choice to the developer's server.
         public let promotionalOffers: [SubscriptionOffer]
@@ -30,8 +30,8 @@ extension Product {
             await LocalStore.current?.isEligibleForIntroOffer(groupID) ?? false
         }
 
-        /// The statuses of the customer's subscriptions of the group: their own, and those shared by the family.
-        /// Throws a `StoreKitError` if the App Store can't be reached and the device has nothing.
+        /// The statuses of the customer's subscriptions of the group: their own subscriptions, and subscriptions that
+        /// the family shares. Throws a `StoreKitError` if the App Store can't be reached and was never reached before.
         public var status: [Status] {
             get async throws { try await Self.status(for: subscriptionGroupID) }
         }

@@ -5,7 +5,8 @@ import TenureJSON
 extension Product {
     /// An introductory, promotional or win-back offer for a subscription.
     public struct SubscriptionOffer: Equatable, Hashable, Sendable {
-        /// For whom an offer is. `Transaction.OfferType` has numbers for the same, and one more for offer codes.
+        /// For whom an offer is. `Transaction.OfferType` has a number for each of these types, and another for offer
+        /// codes.
         public struct OfferType: RawRepresentable, Equatable, Hashable, Sendable {
             /// A name such as `Introductory`. A transaction has a number instead.
             public let rawValue: String
@@ -20,13 +21,13 @@ extension Product {
             /// For former subscribers.
             public static let winBack = OfferType(rawValue: "WinBack")
 
-            /// The raw value in English; Apple's is localized.
+            /// The raw value in English; Apple's text is localized.
             public var localizedDescription: String { rawValue }
         }
 
         /// How the customer pays for the offer.
         public struct PaymentMode: RawRepresentable, Equatable, Hashable, Sendable {
-            /// A name such as `FreeTrial`. A transaction has another text for it, `FREE_TRIAL`.
+            /// A name such as `FreeTrial`. A transaction has another text for the same mode, `FREE_TRIAL`.
             public let rawValue: String
 
             /// Accepts any text, because Apple may add modes.
@@ -39,7 +40,7 @@ extension Product {
             /// Nothing is due; `price` is 0.
             public static let freeTrial = PaymentMode(rawValue: "FreeTrial")
 
-            /// The raw value in English; Apple's is localized.
+            /// The raw value in English; Apple's text is localized.
             public var localizedDescription: String { rawValue }
         }
 

@@ -10,7 +10,7 @@ extension Product {
             case day
             /// Seven days.
             case week
-            /// A calendar month. The day of the month is kept, or is the last one of a shorter month.
+            /// A calendar month. The day of the month is kept, or is the last day of a shorter month.
             case month
             /// Twelve calendar months.
             case year
@@ -73,7 +73,7 @@ extension Product {
 }
 
 extension Product.SubscriptionPeriod {
-    /// The largest unit in which an ISO 8601 length is a whole number; nil without such a unit.
+    /// The largest unit in which an ISO 8601 length is a whole number. Nil if there is no such unit.
     init?(iso8601 text: String) {
         guard let period = CalendarPeriod(iso8601: text), period.months == 0 || period.days == 0 else { return nil }
         if period.months > 0 {
@@ -93,7 +93,7 @@ extension Product.SubscriptionPeriod.Unit: CustomDebugStringConvertible {
     /// The same as `localizedDescription`.
     public var debugDescription: String { localizedDescription }
 
-    /// The unit in English, in the singular; Apple's is localized.
+    /// The unit in English, in the singular; Apple's text is localized.
     public var localizedDescription: String {
         switch self {
         case .day: "day"

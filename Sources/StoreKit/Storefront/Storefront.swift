@@ -8,7 +8,7 @@ public struct Storefront: Identifiable, Sendable, Equatable, Hashable {
     public let countryCode: String
     /// Apple's number for the storefront, such as `143441`.
     public let id: String
-    /// The currency of its prices.
+    /// The currency of the storefront's prices.
     public let currency: Locale.Currency?
 
     /// The customer's storefront; nil if the App Store was never reached.
@@ -23,7 +23,7 @@ public struct Storefront: Identifiable, Sendable, Equatable, Hashable {
     public struct Storefronts: AsyncSequence, Sendable {
         let store: LocalStore?
 
-        /// One listener. Each gets every change after its first call of `next()`.
+        /// One listener. Each listener gets every change after its first call of `next()`.
         public struct AsyncIterator: AsyncIteratorProtocol {
             let store: LocalStore?
             var cursor = NewsCursor<Storefront>()

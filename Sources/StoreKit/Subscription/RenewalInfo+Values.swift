@@ -1,7 +1,7 @@
 extension Product.SubscriptionInfo.RenewalInfo {
     /// Why a subscription ended, or didn't renew.
     public struct ExpirationReason: RawRepresentable, Equatable, Hashable, Sendable {
-        /// The payload's `expirationIntent`, even one without a constant.
+        /// The payload's `expirationIntent`, even if there is no constant for it.
         public let rawValue: Int
 
         /// Accepts any number, because Apple may add reasons.
@@ -15,10 +15,10 @@ extension Product.SubscriptionInfo.RenewalInfo {
         public static let didNotConsentToPriceIncrease = ExpirationReason(rawValue: 3)
         /// The product was no longer sold at the renewal.
         public static let productUnavailable = ExpirationReason(rawValue: 4)
-        /// A reason that the App Store doesn't name.
+        /// A reason that isn't in the App Store's list.
         public static let unknown = ExpirationReason(rawValue: 5)
 
-        /// English text by this package; Apple's is localized.
+        /// English text by this package; Apple's text is localized.
         public var localizedDescription: String {
             switch self {
             case .autoRenewDisabled: "automatic renewal was switched off"
@@ -39,7 +39,7 @@ extension Product.SubscriptionInfo.RenewalInfo {
         /// The customer agreed, or the increase needs no consent.
         case agreed
 
-        /// English text by this package; Apple's is localized.
+        /// English text by this package; Apple's text is localized.
         public var localizedDescription: String {
             switch self {
             case .noIncreasePending: "no price increase"

@@ -12,7 +12,7 @@ extension Product.SubscriptionInfo {
         public let originalTransactionID: UInt64
         /// The `AppTransaction.appTransactionID` of the same customer; empty if the payload lacks it.
         public let appTransactionID: String
-        /// The ID of the current product, or of the last one after the subscription ended.
+        /// The ID of the current product, or of the last product after the subscription ended.
         public let currentProductID: String
         /// False if the customer or the App Store switched renewal off.
         public let willAutoRenew: Bool
@@ -20,7 +20,7 @@ extension Product.SubscriptionInfo {
         public let autoRenewPreference: String?
         /// The reason why the subscription expired; nil while it runs.
         public let expirationReason: ExpirationReason?
-        /// Whether a higher price from the next renewal on needs consent, and has it.
+        /// Whether the price increases at the next renewal, and whether the customer has agreed.
         public let priceIncreaseStatus: PriceIncreaseStatus
         /// Whether the App Store still tries to charge. True also in the grace period.
         public let isInBillingRetry: Bool
@@ -28,13 +28,13 @@ extension Product.SubscriptionInfo {
         public let gracePeriodExpirationDate: Date?
         /// The offer of the next period.
         public let offer: Transaction.Offer?
-        /// The environment of the local App Store. Renewal info names no app.
+        /// The environment of the local App Store. Renewal info contains no app.
         public let environment: AppStore.Environment
         /// The date at which the subscription began, ignoring gaps of up to 60 days.
         public let recentSubscriptionStartDate: Date
         /// The start of the next period.
         public let renewalDate: Date?
-        /// The price of the next period, in `currency`; nil if it doesn't renew.
+        /// The price of the next period, in `currency`; nil if the subscription doesn't renew.
         public let renewalPrice: Decimal?
         /// The currency of `renewalPrice`; nil if the subscription doesn't renew.
         public let currency: Locale.Currency?
@@ -44,9 +44,9 @@ extension Product.SubscriptionInfo {
         public let appAccountToken: UUID?
         /// SHA-384 of the nonce and `AppStore.deviceVerificationID`, as lower-case text; 48 bytes.
         public let deviceVerification: Data
-        /// The UUID that was hashed with the device ID. Unlike Apple's, it isn't random, so that tests are repeatable.
+        /// The UUID that was hashed with the device ID. Unlike Apple's nonce, it isn't random, so that tests are repeatable.
         public let deviceVerificationNonce: UUID
-        /// The local App Store's time when it signed this copy.
+        /// The local App Store's time when it signed this renewal info.
         public let signedDate: Date
 
         /// The older form of `offer?.id`.
@@ -106,7 +106,7 @@ extension Product.SubscriptionInfo.RenewalInfo: SignedValue {
 }
 
 extension Product.SubscriptionInfo.RenewalInfo: Equatable, Hashable, CustomDebugStringConvertible {
-    /// Compares the JWS, so two copies of one content that were signed at different times differ.
+    /// Compares the JWS. So two renewal infos with the same content differ if they were signed at different times.
     public static func == (left: Self, right: Self) -> Bool { left.signed == right.signed }
     /// Hashes the JWS, which `==` compares.
     public func hash(into hasher: inout Hasher) { hasher.combine(signed) }

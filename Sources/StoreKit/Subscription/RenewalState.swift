@@ -1,7 +1,7 @@
 extension Product.SubscriptionInfo {
-    /// Whether a subscription entitles, and why not: in `subscribed` and `inGracePeriod` it does.
+    /// The state of a subscription. Only `subscribed` and `inGracePeriod` entitle the customer.
     public struct RenewalState: RawRepresentable, Equatable, Hashable, Sendable {
-        /// The number that notifications have as `status`, even one without a constant.
+        /// The number that notifications have as `status`, even if there is no constant for it.
         public let rawValue: Int
 
         /// Accepts any number, because Apple may add states.
@@ -18,7 +18,7 @@ extension Product.SubscriptionInfo {
         /// The current period was refunded, or is no longer shared by the family.
         public static let revoked = RenewalState(rawValue: 5)
 
-        /// English text by this package; Apple's is localized.
+        /// English text by this package; Apple's text is localized.
         public var localizedDescription: String {
             switch self {
             case .subscribed: "subscribed"

@@ -1,7 +1,7 @@
 extension Product.SubscriptionInfo {
     /// The status of one subscription of the customer.
     public struct Status: Equatable, Hashable, Sendable {
-        /// The state by the device's clock. It may have ended since the last contact with the App Store.
+        /// The state by the device's clock. The subscription may have ended since the last contact with the App Store.
         public let state: RenewalState
         /// The latest transaction of the subscription.
         public let transaction: VerificationResult<Transaction>
@@ -14,7 +14,7 @@ extension Product.SubscriptionInfo {
         /// Delivers each change of a subscription from now on.
         public static var updates: Statuses { Statuses(store: LocalStore.current) }
 
-        /// The statuses of the subscriptions, group after group. Ends after the last one.
+        /// The statuses of the subscriptions, group after group. Ends after the last group.
         public static var all: AsyncStream<(groupID: String, statuses: [Status])> {
             let store = LocalStore.current
             let groups = GroupedStatuses(store: store)
@@ -23,12 +23,12 @@ extension Product.SubscriptionInfo {
 
         /// A sequence of statuses. It ends only when the listening task is canceled.
         public struct Statuses: AsyncSequence, Sendable {
-            /// One status, whenever its subscription changes.
+            /// The new status of a subscription, after each change.
             public typealias Element = Status
 
             let store: LocalStore?
 
-            /// One listener. Each gets every change after its first call of `next()`.
+            /// One listener. Each listener gets every change after its first call of `next()`.
             public struct AsyncIterator: AsyncIteratorProtocol {
                 let store: LocalStore?
                 var cursor = NewsCursor<HeldSubscription>()
@@ -43,7 +43,7 @@ extension Product.SubscriptionInfo {
     }
 }
 
-/// Returns the subscription groups one by one. Asks the App Store when the first one is requested.
+/// Returns the subscription groups one by one. Asks the App Store when the first group is requested.
 private actor GroupedStatuses {
     private let store: LocalStore?
     private var groups: ArraySlice<(groupID: String, statuses: [Product.SubscriptionInfo.Status])>?

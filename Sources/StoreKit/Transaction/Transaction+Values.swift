@@ -4,7 +4,7 @@ import TenureJSON
 extension Transaction {
     /// The reason of a transaction: the customer bought the product, or the App Store renewed the subscription.
     public struct Reason: RawRepresentable, Equatable, Hashable, Sendable {
-        /// The payload's `transactionReason`, even one without a constant.
+        /// The payload's `transactionReason`, even if there is no constant for it.
         public let rawValue: String
 
         /// Accepts any text, because Apple may add reasons.
@@ -18,7 +18,7 @@ extension Transaction {
 
     /// The reason why a transaction was refunded.
     public struct RevocationReason: RawRepresentable, Equatable, Hashable, Sendable {
-        /// The payload's `revocationReason`, even one without a constant.
+        /// The payload's `revocationReason`, even if there is no constant for it.
         public let rawValue: Int
 
         /// Accepts any number, because Apple may add reasons.
@@ -29,7 +29,7 @@ extension Transaction {
         /// Any other reason, such as a purchase by mistake.
         public static let other = RevocationReason(rawValue: 0)
 
-        /// English text by this package; Apple's is localized.
+        /// English text by this package; Apple's text is localized.
         public var localizedDescription: String {
             self == .developerIssue ? "an issue in the app" : "another reason"
         }
@@ -37,7 +37,7 @@ extension Transaction {
 
     /// The kind of offer of a purchase.
     public struct OfferType: RawRepresentable, Equatable, Hashable, Sendable {
-        /// The payload's `offerType`, even one without a constant.
+        /// The payload's `offerType`, even if there is no constant for it.
         public let rawValue: Int
 
         /// Accepts any number, because Apple may add kinds.
@@ -52,7 +52,7 @@ extension Transaction {
         /// For former subscribers.
         public static let winBack = OfferType(rawValue: 4)
 
-        /// English text by this package; Apple's is localized.
+        /// English text by this package; Apple's text is localized.
         public var localizedDescription: String {
             switch self {
             case .introductory: "introductory offer"
@@ -66,7 +66,7 @@ extension Transaction {
 
     /// Whether the customer bought the product, or has it through Family Sharing.
     public struct OwnershipType: RawRepresentable, Equatable, Hashable, Sendable {
-        /// The payload's `inAppOwnershipType`, even one without a constant.
+        /// The payload's `inAppOwnershipType`, even if there is no constant for it.
         public let rawValue: String
 
         /// Accepts any text, because Apple may add kinds.
@@ -77,7 +77,7 @@ extension Transaction {
         /// A family member's purchase. It can be revoked when sharing ends.
         public static let familyShared = OwnershipType(rawValue: "FAMILY_SHARED")
 
-        /// English text by this package; Apple's is localized.
+        /// English text by this package; Apple's text is localized.
         public var localizedDescription: String { self == .familyShared ? "shared by the family" : "purchased" }
     }
 
@@ -85,7 +85,8 @@ extension Transaction {
     public struct Offer: Equatable, Hashable, Sendable {
         /// How the customer pays for the offer.
         public struct PaymentMode: RawRepresentable, Equatable, Hashable, Sendable {
-            /// The payload's `offerDiscountType`. `Product.SubscriptionOffer.PaymentMode` has other texts for the same.
+            /// The payload's `offerDiscountType`. `Product.SubscriptionOffer.PaymentMode` has other texts for the same
+            /// modes.
             public let rawValue: String
 
             /// Accepts any text, because Apple may add modes.

@@ -9,7 +9,7 @@ public struct Transaction: Identifiable, Sendable {
     public var jsonRepresentation: Data { signed.payloadData }
     /// The ID of this purchase or period. A restored purchase keeps it.
     public let id: UInt64
-    /// The ID of the subscription's first transaction; for other purchases, the transaction's own.
+    /// The ID of the subscription's first transaction; for other purchases, the ID of this transaction.
     public let originalID: UInt64
     /// The `appTransactionID` of the same customer.
     public let appTransactionID: String
@@ -21,7 +21,7 @@ public struct Transaction: Identifiable, Sendable {
     public let productType: Product.ProductType
     /// The group of the subscription; nil for other products.
     public let subscriptionGroupID: String?
-    /// The app that the App Store signed it for. Verification compares it with the app on the device.
+    /// The app for which the App Store signed the transaction. Verification compares it with the app on the device.
     public let appBundleID: String
     /// The purchase date. For a renewal it is the beginning of its period, which may be a little in the future.
     public let purchaseDate: Date
@@ -31,33 +31,33 @@ public struct Transaction: Identifiable, Sendable {
     public let expirationDate: Date?
     /// From 1 to 10; more than 1 only for consumables and non-renewing subscriptions.
     public let purchasedQuantity: Int
-    /// Whether a subscription of a higher level replaced this one, which then no longer counts.
+    /// Whether a subscription of a higher level replaced this subscription, which then grants nothing.
     public let isUpgraded: Bool
     /// The offer under which this period was bought; nil for the full price.
     public let offer: Offer?
     /// The date at which the purchase was refunded, or no longer shared with the family.
     public let revocationDate: Date?
-    /// Why it was refunded. Also set when the family stops sharing.
+    /// Why the purchase was refunded. Also set when the family stops sharing.
     public let revocationReason: RevocationReason?
     /// The token that the app set at the purchase.
     public let appAccountToken: UUID?
     /// The environment of the local App Store: production or the sandbox.
     public let environment: AppStore.Environment
-    /// Whether the customer bought it, or the App Store renewed it.
+    /// Whether the customer bought the product, or the App Store renewed the subscription.
     public let reason: Reason
-    /// The App Store of the country in which it was bought, even if the customer has moved since.
+    /// The App Store of the country in which the product was bought, even if the customer has moved since.
     public let storefront: Storefront
     /// The whole price, in `currency`.
     public let price: Decimal?
-    /// The currency of `price`, which is that of `storefront`.
+    /// The currency of `price` and of `storefront`.
     public let currency: Locale.Currency?
-    /// Whether it is the customer's own purchase, or a family member's.
+    /// Whether the purchase is the customer's own, or a family member's.
     public let ownershipType: OwnershipType
     /// SHA-384 of the nonce and `AppStore.deviceVerificationID`, as lower-case text; 48 bytes.
     public let deviceVerification: Data
-    /// The UUID that was hashed with the device ID. Unlike Apple's, it isn't random, so that tests are repeatable.
+    /// The UUID that was hashed with the device ID. Unlike Apple's nonce, it isn't random, so that tests are repeatable.
     public let deviceVerificationNonce: UUID
-    /// The local App Store's time when it signed this copy.
+    /// The local App Store's time when it signed this transaction.
     public let signedDate: Date
 
     /// The older form of `offer?.type`.
@@ -85,8 +85,8 @@ public struct Transaction: Identifiable, Sendable {
         }
     }
 
-    /// Tells the App Store that the app has delivered the purchase, so it is no longer among the `unfinished`.
-    /// While the App Store can't be reached, the device remembers it and sends it later.
+    /// Tells the App Store that the app has delivered the purchase, so it is no longer among the `unfinished`. While
+    /// the App Store can't be reached, the device stores the delivery, and reports it later.
     public func finish() async { await LocalStore.current?.finish(self) }
 }
 
@@ -135,7 +135,7 @@ extension Transaction: SignedValue {
 }
 
 extension Transaction: Equatable, Hashable, CustomDebugStringConvertible {
-    /// Compares the JWS, so two copies of one content that were signed at different times differ.
+    /// Compares the JWS. So two transactions with the same content differ if they were signed at different times.
     public static func == (left: Transaction, right: Transaction) -> Bool { left.signed == right.signed }
     /// Hashes the JWS, which `==` compares.
     public func hash(into hasher: inout Hasher) { hasher.combine(signed) }

@@ -1,7 +1,7 @@
 extension Transaction {
-    /// Transactions, each with the result of its verification. Unverified ones are included.
+    /// Transactions, each with the result of its verification. Unverified transactions are included.
     public struct Transactions: AsyncSequence, Sendable {
-        /// A transaction and whether the device could verify it. Check before you use it.
+        /// A transaction, and whether the device could verify it. Check the result before you use the transaction.
         public typealias Element = VerificationResult<Transaction>
 
         /// Which of the device's transactions are requested. Nil for the transactions that arrive after the request.
@@ -15,8 +15,8 @@ extension Transaction {
             var chosen: ArraySlice<VerificationResult<Transaction>>?
             var cursor = NewsCursor<Transaction>()
 
-            /// Returns the next transaction. Of `updates` it waits, and returns nil only if the task is canceled, or if
-            /// no store is configured.
+            /// Returns the next transaction. For `updates`, waits for it, and returns nil only if the task is canceled,
+            /// or if no store is configured.
             public mutating func next() async -> VerificationResult<Transaction>? {
                 guard let store else { return nil }
                 guard let selection else { return await store.nextUpdate(&cursor) }
@@ -33,15 +33,15 @@ extension Transaction {
     /// app's Info.plist has `SKIncludeConsumableInAppPurchaseHistory`, or they were refunded.
     public static var all: Transactions { Transactions(selection: .all, store: LocalStore.current) }
 
-    /// As `all`, for one product.
+    /// All transactions of one product: see `all`.
     public static func all(for productID: String) -> Transactions {
         Transactions(selection: .allOf(productID), store: LocalStore.current)
     }
 
     /// The transactions that entitle the customer now: lifetime purchases, the running period of each subscription
-    /// (grace period included), and the latest transaction of each non-renewing subscription, however old.
-    /// Refunded, revoked, upgraded and expired ones are left out, and so are consumables. While the App Store can't be
-    /// reached, the device's copies are used.
+    /// (grace period included), and the latest transaction of each non-renewing subscription, however old. Refunded,
+    /// revoked, upgraded and expired transactions are left out, and so are consumables. While the App Store can't be
+    /// reached, the stored transactions are used.
     public static var currentEntitlements: Transactions {
         Transactions(selection: .entitlements, store: LocalStore.current)
     }
@@ -51,12 +51,12 @@ extension Transaction {
         Transactions(selection: .entitlementsTo(productID), store: LocalStore.current)
     }
 
-    /// The latest transaction of one product that entitles the customer now; nil without any.
+    /// The latest transaction of one product that entitles the customer now; nil if no transaction does.
     public static func currentEntitlement(for productID: String) async -> VerificationResult<Transaction>? {
         await LocalStore.current?.transactions(.entitlementsTo(productID)).first
     }
 
-    /// The customer's latest transaction of one product, in any state; nil if it was never bought.
+    /// The customer's latest transaction of one product, in any state; nil if the product was never bought.
     public static func latest(for productID: String) async -> VerificationResult<Transaction>? {
         await LocalStore.current?.transactions(.allOf(productID)).first
     }
@@ -65,8 +65,8 @@ extension Transaction {
     public static var unfinished: Transactions { Transactions(selection: .unfinished, store: LocalStore.current) }
 
     /// First the unfinished transactions, then everything that happens outside of this app's own purchases: renewals,
-    /// refunds, purchases on other devices, approvals, and changes of Family Sharing. Each listener gets all of it. It
-    /// ends only when the listening task is canceled.
+    /// refunds, purchases on other devices, approvals, and changes of Family Sharing. Each listener gets all these
+    /// transactions. The sequence ends only when the listening task is canceled.
     public static var updates: Transactions { Transactions(selection: nil, store: LocalStore.current) }
 }
 

@@ -19,7 +19,7 @@ struct SignedText: Sendable {
     let payload: JSONObject
     let signature: P256.Signing.ECDSASignature
 
-    /// Reads a JWS; nil if the text isn't one, or if it has no readable signature.
+    /// Reads a JWS; nil if the text isn't a JWS, or if it has no readable signature.
     init?(_ jws: String) {
         guard let parsed = try? UnverifiedJWS(Array(jws.utf8)),
             let signature = try? P256.Signing.ECDSASignature(rawRepresentation: Self.segment(2, of: jws))

@@ -14,7 +14,7 @@ extension VerificationResult where SignedType == AppTransaction {
     public var signature: P256.Signing.ECDSASignature { unsafePayloadValue.signed.signature }
     /// The signed bytes: the first two segments and the period between them.
     public var signedData: Data { unsafePayloadValue.signed.signedData }
-    /// When the local App Store signed the copy, verified or not.
+    /// When the local App Store signed the app transaction, verified or not.
     public var signedDate: Date { unsafePayloadValue.signedDate }
     /// SHA-384 of the nonce and `AppStore.deviceVerificationID`, as lower-case text; 48 bytes.
     public var deviceVerification: Data { unsafePayloadValue.deviceVerification }
@@ -35,7 +35,7 @@ extension VerificationResult where SignedType == Transaction {
     public var signature: P256.Signing.ECDSASignature { unsafePayloadValue.signed.signature }
     /// The signed bytes: the first two segments and the period between them.
     public var signedData: Data { unsafePayloadValue.signed.signedData }
-    /// When the local App Store signed the copy, verified or not.
+    /// When the local App Store signed the transaction, verified or not.
     public var signedDate: Date { unsafePayloadValue.signedDate }
     /// SHA-384 of the nonce and `AppStore.deviceVerificationID`, as lower-case text; 48 bytes.
     public var deviceVerification: Data { unsafePayloadValue.deviceVerification }
@@ -56,7 +56,7 @@ extension VerificationResult where SignedType == Product.SubscriptionInfo.Renewa
     public var signature: P256.Signing.ECDSASignature { unsafePayloadValue.signed.signature }
     /// The signed bytes: the first two segments and the period between them.
     public var signedData: Data { unsafePayloadValue.signed.signedData }
-    /// When the local App Store signed the copy, verified or not.
+    /// When the local App Store signed the renewal info, verified or not.
     public var signedDate: Date { unsafePayloadValue.signedDate }
     /// SHA-384 of the nonce and `AppStore.deviceVerificationID`, as lower-case text; 48 bytes.
     public var deviceVerification: Data { unsafePayloadValue.deviceVerification }

@@ -43,7 +43,8 @@ extension VerificationResult: CustomDebugStringConvertible {
 extension VerificationResult {
     /// Why a value is unverified.
     public enum VerificationError: Error, Equatable, Hashable, Sendable {
-        /// A certificate was revoked; a local App Store has no such list, and never reports it.
+        /// A certificate was revoked. A local App Store has no list of revoked certificates, and never reports this
+        /// error.
         case revokedCertificate
         /// The certificates don't lead to the App Store, or have another purpose.
         case invalidCertificateChain
@@ -59,7 +60,7 @@ extension VerificationResult {
 }
 
 extension VerificationResult.VerificationError: LocalizedError {
-    /// English text by this package; Apple's is localized.
+    /// English text by this package; Apple's text is localized.
     public var errorDescription: String? {
         switch self {
         case .revokedCertificate: "a certificate was revoked"

@@ -8,10 +8,10 @@ package import TenureCore
 package protocol AppStoreAccess: Sendable {
     /// How this copy of the app was installed. It is read from the app's files, without StoreKit.
     var distribution: Tenure.Distribution { get }
-    /// Whether test authorities replace Apple: on Linux, and in development builds. Never in a build that customers
-    /// buy.
+    /// Whether the client trusts test authorities in addition to Apple: on Linux and in development builds, never in a
+    /// build that customers buy.
     var trustsTestAuthorities: Bool { get }
-    /// `CFBundleIdentifier`; nil without a bundle.
+    /// `CFBundleIdentifier`. Nil if the process has no bundle.
     var bundleID: String? { get }
     /// `AppStore.deviceVerificationID`.
     var deviceVerificationID: UUID? { get }
@@ -23,10 +23,10 @@ package protocol AppStoreAccess: Sendable {
 
     /// `AppTransaction.shared`: the app transaction that the device has stored, or can fetch without a sign-in.
     func appTransaction() async throws -> AppStoreResult<AppStoreAppTransaction>
-    /// All transactions of `Transaction.all`, including refunded and expired ones.
+    /// All transactions of `Transaction.all`, including refunded and expired transactions.
     ///
-    /// `Transaction.all` is also empty if the App Store doesn't respond. So if it is empty, this requests the products
-    /// with `productIDs`, and throws if that request fails.
+    /// `Transaction.all` is also empty if the App Store doesn't respond. So if it is empty, this method requests the
+    /// products with `productIDs`, and throws if that request fails.
     func transactions(productIDs: [String]) async throws -> [AppStoreResult<AppStoreTransaction>]
     /// The state of the subscriptions among `transactions`.
     func renewals(of transactions: [AppStoreTransaction]) async throws -> [AppStoreResult<AppStoreRenewal>]

@@ -16,8 +16,8 @@ struct AppStoreSnapshot: Sendable {
 
     /// Whether reading a source failed, and reading the App Store again may help.
     var shouldReadAgain: Bool {
-        // Failures of the local state and of the policy don't count, because reading the App Store again can't fix
-        // them. The state is written again with the next change, and the policy is fetched once a day.
+        // Ignore failures of the local state and of the policy, because reading the App Store again can't fix them. The
+        // client writes the state again with the next change, and fetches the policy once a day.
         steps.contains { if case .failed = $0.outcome { ![.localState, .policy].contains($0.name) } else { false } }
     }
 

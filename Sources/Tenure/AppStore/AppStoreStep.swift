@@ -15,7 +15,7 @@ extension Tenure {
             case renewals
             /// The legacy receipt in the app's bundle.
             case receipt
-            /// A sync with the service; skipped without one.
+            /// A sync with the service. Skipped if the client has no service.
             case service
         }
 

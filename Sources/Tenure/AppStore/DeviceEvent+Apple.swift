@@ -15,14 +15,14 @@ import Foundation
 
 /// Observes the app and the network on Apple's platforms.
 extension DeviceEvent {
-    /// The events of the device on which the app runs. Linux has none.
+    /// The events of the device on which the app runs. On Linux there are no such events.
     static func ofThisDevice() -> AsyncStream<DeviceEvent> {
         #if canImport(Network)
             let (stream, continuation) = AsyncStream.makeStream(
                 of: DeviceEvent.self, bufferingPolicy: .bufferingNewest(3))
             let path = NetworkObserver { continuation.yield(.networkReturned) }
             let notifications = NotificationObserver()
-            // UIKit and AppKit declare the names in classes that are isolated to the main actor.
+            // UIKit and AppKit declare the notifications' names in classes that are isolated to the main actor.
             let subscribing = Task { @MainActor in
                 for (name, event) in names { notifications.observe(name) { continuation.yield(event) } }
             }

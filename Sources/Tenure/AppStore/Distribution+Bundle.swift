@@ -6,7 +6,8 @@ import Foundation
 
 /// Determines from the app's files how this copy was installed.
 extension Tenure.Distribution {
-    /// How this app was installed, read only from files in the app. In an extension, from those of the containing app.
+    /// How this app was installed, read only from files in the app. An extension reads the files of the app that
+    /// contains it.
     static var ofThisApp: Tenure.Distribution {
         #if os(Linux)
             // The app uses a local App Store.
@@ -39,7 +40,8 @@ extension Tenure.Distribution {
 }
 
 #if !os(Linux)
-    /// The path of the legacy receipt. The property is deprecated, because StoreKit 2 has nearly all of its fields.
+    /// The path of the legacy receipt. `appStoreReceiptURL` is deprecated, because StoreKit 2 has nearly all fields of
+    /// the receipt.
     enum ReceiptFile {
         static var url: URL? { (Bundle.main as any ReceiptLocating).appStoreReceiptURL }
     }

@@ -8,8 +8,8 @@ import Foundation
 extension Tenure.Distribution {
     /// Returns how a Mac app with a receipt was installed.
     ///
-    /// The receipt's type decides. If it can't be read, the certificate that signed the app decides. A provisioning
-    /// profile doesn't, because App Store builds with restricted entitlements have one, too.
+    /// The receipt's type decides. If the type can't be read, the certificate that signed the app decides. A
+    /// provisioning profile proves nothing, because App Store builds with restricted entitlements have a profile, too.
     static func ofMacApp(receipt: Data?, isSignedByTestFlight: () -> Bool) -> Tenure.Distribution {
         switch receipt.flatMap({ ReceiptAttributes($0)?.type }) {
         case "Production", "ProductionVPP": .appStore
@@ -33,7 +33,7 @@ extension Tenure.Distribution {
             #endif
         }
 
-        /// Whether the certificate that signed the app has the extension that marks TestFlight's.
+        /// Whether the certificate that signed the app has the extension that marks certificates of TestFlight.
         private static func isSignedByTestFlight(_ bundle: Bundle) -> Bool {
             let marker = "anchor apple generic and certificate leaf[field.1.2.840.113635.100.6.1.25.1]" as CFString
             var code: SecStaticCode?

@@ -4,7 +4,7 @@ extension Tenure {
     public enum Distribution: String, Sendable, Hashable, CaseIterable {
         /// From the App Store, also for App Review.
         case appStore
-        /// From TestFlight. Its artifacts are those of the sandbox.
+        /// From TestFlight, which has the artifacts of the sandbox.
         case testFlight
         /// A build from Setapp, which charges the customer itself.
         case setapp

@@ -10,7 +10,7 @@ import TenureJSON
     /// The device's identifier in the hash of a Mac's receipt: the MAC address of the built-in network interface, found
     /// as in "Validating receipts on the device" in Apple's documentation.
     enum NetworkAddress {
-        /// The address in hexadecimal; nil if there is no such interface.
+        /// The address in hexadecimal. Nil if the Mac has no such network interface.
         static var ofThisMac: String? {
             guard let service = primary() else { return nil }
             defer { IOObjectRelease(service) }

@@ -49,7 +49,7 @@ private struct BERReader {
     /// An element of ASN.1: a tag and its contents.
     struct Element {
         let tag: UInt8
-        /// Where its contents are in `bytes`.
+        /// Where the element's contents are in `bytes`.
         let contents: Range<Int>
         /// Where the next element begins.
         let end: Int

@@ -8,13 +8,13 @@ import TenureCore
 struct StoreKitAccess: AppStoreAccess {
     init() {}
 
-    /// Read from the app's files once, at first use.
+    /// How this copy was installed, read from the app's files once, at first use.
     var distribution: Tenure.Distribution { Self.distributionOfThisApp }
     private static let distributionOfThisApp = Tenure.Distribution.ofThisApp
 
     var trustsTestAuthorities: Bool {
         #if os(Linux)
-            // A local App Store, which signs with a test authority.
+            // On Linux, a local App Store signs with a test authority.
             true
         #else
             distribution == .development
@@ -225,7 +225,7 @@ extension Tenure {
         await productTerms(of: product).text(in: locale)
     }
 
-    /// Returns the terms as a value, so that the app can sort, compare and format them itself.
+    /// Returns a product's terms as a value, so that the app can sort, compare and format the terms itself.
     public func productTerms(of product: Product) async -> Tenure.ProductTerms {
         let style = product.priceFormatStyle
         var offer: Tenure.ProductTerms.Offer?

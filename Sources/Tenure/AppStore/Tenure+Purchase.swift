@@ -8,7 +8,7 @@ extension Tenure {
         /// The purchase is verified and recorded. The customer already has the entitlements that it grants.
         ///
         /// Tenure finishes the transaction as `Options.finishing` says. The app itself finishes consumables, and
-        /// products that neither the policy nor the service's catalog names.
+        /// products that are neither in the policy nor in the service's catalog.
         case purchased(Transaction, Customer)
         /// The purchase waits for approval, such as a parent's. When it is approved, `updates` yields the change.
         case pending
@@ -61,7 +61,8 @@ extension Tenure {
 
     /// Processes what StoreKit's views pass to `onInAppPurchaseCompletion`.
     ///
-    /// - Throws: the error of the result; `Error.unverified` as above.
+    /// - Throws: the error of the result; `Error.unverified` if StoreKit couldn't verify the transaction, which then
+    ///   stays unfinished.
     public func process(_ result: Result<Product.PurchaseResult, any Swift.Error>) async throws -> PurchaseResult {
         do {
             return try await process(try result.get())
@@ -89,7 +90,7 @@ extension Tenure {
     }
 
     /// Tells Tenure that the app has delivered the content of a product: see `Options.Finishing.afterContent`. Tenure
-    /// finishes the product's current transactions, and later ones of the same subscription. It doesn't finish
+    /// finishes the product's current transactions, and later transactions of the same subscription. It doesn't finish
     /// consumables: for those, pass the transaction.
     public func contentArrived(for productID: String) async {
         await engine.contentArrived(forProduct: productID)

@@ -8,7 +8,7 @@
 
     extension Tenure {
         /// Purchases a product with SwiftUI's purchase action, which confirms in the right window:
-        /// `@Environment(\.purchase) private var purchase`. Otherwise like `purchase(_:options:)`.
+        /// `@Environment(\.purchase) private var purchase`. In all other ways it works like `purchase(_:options:)`.
         @available(iOS 17, macOS 14, tvOS 17, watchOS 10, visionOS 1, *)
         @MainActor
         public func purchase(
@@ -18,7 +18,8 @@
         }
 
         #if canImport(UIKit) && !os(watchOS)
-            /// Purchases a product and confirms the purchase in a scene. Otherwise like `purchase(_:options:)`.
+            /// Purchases a product and confirms the purchase in a scene. In all other ways it works like
+            /// `purchase(_:options:)`.
             @available(iOS 17, tvOS 17, visionOS 1, *)
             @MainActor
             public func purchase(
@@ -29,7 +30,7 @@
         #endif
 
         #if os(iOS) || os(macOS)
-            /// Completes a purchase that the customer began in the App Store. Otherwise like
+            /// Completes a purchase that the customer began in the App Store. In all other ways it works like
             /// `purchase(_:options:)`.
             @available(iOS 16.4, macOS 14.4, *)
             @MainActor

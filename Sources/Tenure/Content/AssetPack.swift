@@ -9,7 +9,7 @@ extension Tenure {
 
         /// The download state of a pack.
         public enum State: Sendable, Hashable {
-            /// The device has no content catalog yet, or no catalog names the pack.
+            /// The device has no content catalog yet, or no catalog contains the pack.
             case unknown
             /// The customer may not use the pack.
             case notEntitled
@@ -81,12 +81,13 @@ extension Tenure {
         public func download() async throws { try await library.download(name) }
 
         /// Returns the URL of a file or folder of the installed pack. The URL is valid until the process ends. Right
-        /// after the app starts, this waits until it is known whether the customer may use the pack, as `allows` does.
+        /// after the app starts, the call waits until the client knows whether the customer may use the pack, as
+        /// `allows` does.
         ///
         /// - Throws: `AssetPackError` if the pack isn't installed or has no such file, or the customer may not open it.
         public func url(for path: String) async throws -> URL { try await library.url(for: path, in: name) }
 
-        /// Stops the download until `resume()` is called. It also stays paused after a relaunch.
+        /// Stops the download until `resume()` is called. The download also stays paused after a relaunch.
         public func pause() async { await library.pause(name) }
 
         /// Continues a download that is paused, is waiting or has failed.

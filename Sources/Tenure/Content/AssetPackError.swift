@@ -1,8 +1,8 @@
 public import Foundation
 
 extension Tenure {
-    /// Why an asset pack can't be downloaded or opened. There is no error for an unavailable network or server: the
-    /// download waits until it is available.
+    /// Why an asset pack can't be downloaded or opened. An unavailable network or server isn't an error: the download
+    /// waits until the network or the server is available.
     public enum AssetPackError: Swift.Error, Sendable, Hashable {
         /// The catalog has no pack with this name.
         case unknownPack(String)

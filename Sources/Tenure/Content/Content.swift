@@ -6,7 +6,7 @@ extension Tenure {
         /// Returns the pack with this name. If there is no such pack, its state is `unknown`.
         public subscript(name: String) -> AssetPack { AssetPack(name: name, library: library) }
 
-        /// All packs that a catalog names or that are on the device, sorted by name.
+        /// All packs that a catalog contains or that are on the device, sorted by name.
         public var packs: [Listing] { get async { await library.listings } }
 
         /// Asks all sources for newer catalogs.

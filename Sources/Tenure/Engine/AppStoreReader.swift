@@ -30,7 +30,7 @@ final class AppStoreReader {
         }
     }
 
-    /// Whether an app transaction belongs to another account than the stored one.
+    /// Whether an app transaction belongs to another account than the stored account.
     func isOfAnotherAccount(_ result: Result<AppStoreResult<AppStoreAppTransaction>, any Error>?) -> Bool {
         guard case .success(.verified(let app))? = result else { return false }
         return device.stored.account.isAnother(than: app)
@@ -38,8 +38,8 @@ final class AppStoreReader {
 
     /// Adds an app transaction, unless the purchases belong to another account.
     ///
-    /// After the customer signs in to another account, StoreKit immediately lists the purchases of that account. But
-    /// StoreKit returns the previous account's app transaction until `restore()` requests a new one.
+    /// After the customer signs in to another account, StoreKit immediately lists the purchases of the new account. But
+    /// StoreKit returns the app transaction of the previous account until `restore()` refreshes the app transaction.
     func take(
         _ result: Result<AppStoreResult<AppStoreAppTransaction>, any Error>?,
         unlessPurchasesAreOf listed: Result<[AppStoreResult<AppStoreTransaction>], any Error>?
@@ -49,14 +49,15 @@ final class AppStoreReader {
         }
         let purchases = (try? listed?.get())?.compactMap(\.value) ?? []
         let areAllOfAnother = purchases.first.map { _ in purchases.allSatisfy { $0.isOfAnother(than: id) } }
-        // If StoreKit lists nothing, although the stored account has purchases that always stay listed, that account is
-        // no longer signed in: the app transaction's account is. A failed request would throw instead of returning an
-        // empty list.
+        // If StoreKit lists nothing, although the stored account has purchases that always stay listed, the stored
+        // account is no longer signed in. Then the account of the app transaction is signed in. An empty list isn't a
+        // failed request: a failed request would throw.
         let isEmpty = (try? listed?.get())?.isEmpty ?? false
         let isSignedInAgain =
             isEmpty && !device.productIDs.isEmpty
             && device.stored.account.purchases.contains { $0.type?.staysListed ?? false }
-        // Without purchases, an app transaction that was old before is still old, unless its account is signed in again.
+        // If there are no purchases, an app transaction that was old before is still old, unless its account is signed
+        // in again.
         let isOld = areAllOfAnother ?? (device.stored.account.stale == id && !isSignedInAgain)
         guard isOld else { return take(result) }
         device.stored.account.stale = id
@@ -67,7 +68,8 @@ final class AppStoreReader {
     private static let whyStale =
         "it belongs to another account than the purchases; Restore Purchases refreshes it"
 
-    /// Adds a verified app transaction. If it belongs to another account, discards what is known about the previous one.
+    /// Adds a verified app transaction. If it belongs to another account, discards what is known about the previous
+    /// account.
     private func take(_ app: AppStoreAppTransaction) {
         if device.stored.account.isAnother(than: app) {
             setup.options.log.info("another account is signed in; the previous account's data is discarded")
@@ -100,7 +102,7 @@ final class AppStoreReader {
         }
     }
 
-    /// Adds transactions. Returns those of this account and of the app's environment, and ignores the others.
+    /// Adds and returns the transactions of this account and of the app's environment. Ignores all other transactions.
     @discardableResult
     func take(_ transactions: [AppStoreTransaction]) -> [AppStoreTransaction] {
         if let first = transactions.first, transactions.allSatisfy({ device.stored.account.isAnother(than: $0) }) {
@@ -161,8 +163,8 @@ final class AppStoreReader {
 }
 
 extension Tenure.Distribution {
-    /// Returns the environment of the app's artifacts. Without an app transaction, it follows from how the app was
-    /// installed.
+    /// Returns the environment of the app's artifacts. If there is no app transaction, the way in which the app was
+    /// installed determines the environment.
     func environment(of signed: AppStoreEnvironment?) -> AppStoreEnvironment {
         switch self {
         case .appStore, .setapp, .direct: .production

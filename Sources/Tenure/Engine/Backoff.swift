@@ -1,5 +1,5 @@
-/// Computes how long to wait before the next attempt: the wait doubles with each failure. A part of it is random, so
-/// that not all devices retry at the same time.
+/// Computes how long to wait before the next attempt: the wait doubles with each failure. A part of the wait is random,
+/// so that not all devices retry at the same time.
 struct Backoff: Sendable, Hashable {
     private(set) var failures = 0
 

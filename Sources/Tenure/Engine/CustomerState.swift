@@ -11,19 +11,20 @@ final class CustomerState: Sendable {
         var customer: Tenure.Customer
         /// The answers for products that unlock asset packs directly: see `Evaluation.productAnswers`.
         var productAnswers: [String: Tenure.Answer] = [:]
-        /// The latest time that this device has observed. Rights end by it, even if the clock is set back.
+        /// The latest time that this device has observed. Rights end according to this time, even if the clock is set
+        /// back.
         var floor: Date
         /// How often a newly signed artifact has shown that the clock had been wrong.
         var clockCorrections = 0
         /// Whether a search has ended since the app started.
         var isSearched = false
-        /// When the last search ended, by the device's clock; nil before the first one has ended.
+        /// When the last search ended, by the device's clock. Nil until the first search has ended.
         var checkedAt: Date?
         /// How often another account was signed in.
         var accountChanges = 0
         /// Whether the names of all entitlements are known, so that a name without an answer is misspelled.
         var knowsAllNames = false
-        /// The end of the grace period for undetermined decisions. Nil: there is no grace period.
+        /// The end of the grace period for undetermined decisions. Nil if there is no grace period.
         var graceEnds: Date?
         /// Entitlements that were denied when all sources were last read completely.
         var denials: Set<String> = []
@@ -36,7 +37,7 @@ final class CustomerState: Sendable {
 
     /// What is known about an entitlement without waiting.
     enum Access: Sendable {
-        /// It is allowed.
+        /// The entitlement is allowed.
         case yes
         /// A known denial, checked less than a minute ago.
         case no
@@ -89,7 +90,7 @@ final class CustomerState: Sendable {
                 floor: snapshot.floor.timeIntervalSinceReferenceDate))
     }
 
-    /// The latest time of the clock when a caller asked.
+    /// The latest time that was observed.
     var latest: Date { state.withLock { Date(timeIntervalSinceReferenceDate: $0.floor) } }
 
     /// The customer now.
@@ -195,7 +196,7 @@ final class CustomerState: Sendable {
         return scheduleTimer(&state)
     }
 
-    /// Returns the previous timer if a new one replaces it.
+    /// Returns the previous timer if a new timer replaces it.
     private func scheduleTimer(_ state: inout State) -> Task<Void, Never>? {
         let next = state.nextChange
         guard next != state.timer?.at else { return nil }
@@ -256,7 +257,7 @@ final class CustomerState: Sendable {
 }
 
 extension CustomerState.State {
-    /// Records the time of the clock, if no later one was observed.
+    /// Records the time of the clock, if no later time was observed.
     mutating func observe(_ clock: Double) {
         if clock > floor { floor = clock }
     }

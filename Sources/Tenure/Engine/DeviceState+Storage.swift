@@ -8,7 +8,7 @@ extension DeviceState {
         let before = stored
         let wasUnreadable = state.isUnreadable
         let result = state.reload(at: setup.clock())
-        // Log this once, and not each time the state is read.
+        // Log a change of readability once, and not each time the state is read.
         if wasUnreadable != state.isUnreadable { snapshot.note(result, log: setup.options.log) }
         if let failure = state.moveFailure {
             setup.options.log.error("the state couldn't be moved to the access group yet: \(failure)")
@@ -57,7 +57,8 @@ extension DeviceState {
         } else if stored.account != before.account || stored.trials != before.trials {
             post()
         }
-        // The response that another process stored is signed with a revoked key, so it was discarded. Write that.
+        // The response that another process stored is signed with a revoked key, so it was discarded. Write the state
+        // without the response.
         if isDistrusted { save() }
     }
 
@@ -65,8 +66,8 @@ extension DeviceState {
 
     /// Reads the claims of the stored entitlement token, if the token is valid.
     ///
-    /// If the token's key was revoked, an attacker may have made the whole response that contained the token. So the
-    /// whole response is discarded, and this returns false.
+    /// If the token's key was revoked, an attacker may have made the whole response that contained the token. So this
+    /// method discards the whole response, and returns false.
     @discardableResult
     func readStoredToken(at clock: Date) -> Bool {
         facts.claims = nil
@@ -86,7 +87,7 @@ extension DeviceState {
         return true
     }
 
-    /// Returns the device and the customer that a token must name.
+    /// Returns the device and the customer that a token must contain.
     func holder(_ device: String?) -> EntitlementTokenReader.Holder {
         EntitlementTokenReader.Holder(
             device: device, bundleID: setup.access.bundleID ?? stored.account.bundleID, host: setup.host,

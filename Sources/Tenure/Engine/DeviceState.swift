@@ -8,7 +8,7 @@ import TenureCore
 final class DeviceState {
     let setup: Setup
     let customerState: CustomerState
-    // `load()` replaces these three.
+    // `load()` sets these three properties again.
     private(set) var tokenReader: EntitlementTokenReader
     /// The hash of the device verification ID. Nil if StoreKit doesn't provide the ID.
     private(set) var deviceID: String?
@@ -92,8 +92,8 @@ final class DeviceState {
 
     /// Whether the client may read `AppTransaction.shared`.
     ///
-    /// A development build has no app transaction, and reading it may show a sign-in. A development build with a
-    /// persona reads it anyway, because a persona is used only together with a signed app transaction.
+    /// A development build has no app transaction, and reading the app transaction may show a sign-in. A development
+    /// build with a persona reads it anyway, because a persona is used only together with a signed app transaction.
     var mayReadAppTransaction: Bool {
         facts.distribution.hasAppTransaction
             || facts.distribution == .development && facts.persona != nil && setup.host.mayPrompt
@@ -133,24 +133,24 @@ final class DeviceState {
 
     // MARK: Time
 
-    /// Records the time of the clock, or a later one that a caller of `CustomerState` has observed.
+    /// Records the time of the clock, or a later time that a caller of `CustomerState` has observed.
     func observeClock() {
         let latest = customerState.latest
         if latest > stored.time.floor { stored.time.observe(clock: latest) }
         stored.time.observe(clock: setup.clock())
     }
 
-    /// Corrects the known time after an artifact was signed at this date.
+    /// Corrects the known time with the date at which an artifact was signed.
     func updateTime(signedAt date: Date?) {
         guard let date else { return }
         updateTime { $0.update(signedAt: date, clock: $1) }
     }
 
-    /// Changes the known time with the time of the clock, or a later one that a caller has observed.
+    /// Changes the known time with the time of the clock, or with a later time that a caller has observed.
     func updateTime(_ change: (inout DeviceTime, _ clock: Date) -> Void) {
         let floor = stored.time.floor
-        // If a caller has observed a later time since this search began, use that: the result of the search may be
-        // older than this observation, so it can't correct it.
+        // If a caller has observed a later time since this search began, use the later time. The result of the search
+        // may be older than that observation, so the result can't correct the observed time.
         let latest = customerState.latest
         change(&stored.time, latest > searchFloor ? max(latest, setup.clock()) : setup.clock())
         if stored.time.floor < floor { facts.clockCorrections += 1 }
@@ -158,15 +158,14 @@ final class DeviceState {
 
     // MARK: Evidence
 
-    /// Records that there is new evidence, so that the service's last response and stored denials don't cover
-    /// everything.
+    /// Records new evidence, which the service's last response and the stored denials don't cover.
     func noteNewEvidence() {
         evidenceChanges += 1
         stored.account.answeredAt = nil
         stored.account.denials = []
     }
 
-    /// Discards everything about the account, because another one is signed in.
+    /// Discards everything about the account, because another account is signed in.
     func discardAccount() {
         stored.discardAccount()
         discardReadings()

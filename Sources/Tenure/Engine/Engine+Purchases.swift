@@ -78,7 +78,7 @@ extension Engine {
         await finishDelivered()
     }
 
-    /// Marks the product's existing transactions as delivered. A transaction that comes later isn't.
+    /// Marks the product's existing transactions as delivered. Later transactions aren't marked.
     func contentArrived(forProduct product: String) async {
         load()
         await waitForRunningSearch()
@@ -87,7 +87,7 @@ extension Engine {
             $0.productID == product && $0.type?.staysListed ?? false
         }
         finisher.delivered.formUnion(known.map(\.originalTransactionID))
-        // Store them, too. If the service can't confirm them now, they are finished after the next start.
+        // Also store the transactions. If the service can't confirm them now, they are finished after the next start.
         device.stored.account.delivered.formUnion(known.map(\.transactionID))
         await finishDelivered()
     }

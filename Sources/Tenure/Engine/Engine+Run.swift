@@ -50,8 +50,8 @@ extension Engine {
     /// Whether there is a purchase that the service hasn't answered about yet.
     private var isReportMissing: Bool { setup.service != nil && !service.unsent.isEmpty }
 
-    /// The seconds until the next search: after a failure, when a right ends, or after a day. With a service, after an
-    /// hour if an entitlement isn't granted.
+    /// The seconds until the next search: after a failure, when a right ends, or after a day. For a client with a
+    /// service, after an hour if an entitlement isn't granted.
     var wait: Double {
         if backoff.failures > 0 {
             return max(backoff.wait(chance: setup.chance()), service.retryWait ?? 0)
@@ -68,6 +68,6 @@ extension Engine {
 
     private static let maximumWait: Double = 86_400
     /// How often the time is stored while there is a right with an end, in seconds. If the clock is set back between
-    /// two starts, the right is extended by no more than this.
+    /// two starts, the right is extended by no more than this interval.
     private static let clockSaveInterval: Double = 900
 }

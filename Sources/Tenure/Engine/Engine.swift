@@ -1,10 +1,10 @@
 import Foundation
 import TenureCore
 
-/// Determines what the customer may use: reads the App Store, decides or asks the service, stores the result, and
-/// publishes it. This is a *search*.
+/// Determines what the customer may use. A *search* reads the App Store, decides or asks the service, stores the
+/// result, and publishes it.
 ///
-/// One search runs at a time. Callers that request a search meanwhile wait for it.
+/// One search runs at a time. Callers that request a search meanwhile wait for the running search.
 actor Engine {
     let setup: Setup
     let customerState: CustomerState
@@ -50,7 +50,7 @@ actor Engine {
 
     // MARK: Searching
 
-    /// Reads all sources that need no sign-in. If a search is running, waits for that one.
+    /// Reads all sources that need no sign-in. If a search is running, waits for that search.
     func search() async {
         if let running { return await running.value }
         let search = Task { await readAllSources() }
@@ -96,10 +96,10 @@ actor Engine {
         device.rereadState()
         device.observeClock()
         device.searchFloor = device.stored.time.floor
-        // The stored policy may be newer than the bundled one.
+        // The stored policy may be newer than the bundled policy.
         if let feed, !device.facts.isSearched { device.facts.policy = await feed.restore() }
-        // If the app has no policy, get the product IDs from the service. They are needed to tell an empty list of
-        // purchases from an App Store that doesn't respond.
+        // If the app has no policy, get the product IDs from the service. Only with product IDs does an empty list of
+        // purchases differ from an App Store that doesn't respond.
         let asksForProductsFirst = device.productIDs.isEmpty
         if asksForProductsFirst { await refreshProducts() }
         // Make these calls concurrently, so that their timeouts don't add up.
@@ -109,8 +109,8 @@ actor Engine {
         let (mayReadApp, hasPurchases) = (device.mayReadAppTransaction, device.facts.distribution.hasPurchases)
         async let app = setup.attempt(if: mayReadApp) { try await $0.appTransaction() }
         async let listed = setup.attempt(if: hasPurchases) { try await $0.transactions(productIDs: products) }
-        // If the app transaction is another account's, compare it with the purchases: it may be an old one that
-        // StoreKit hasn't replaced yet.
+        // If the app transaction belongs to another account than the stored account, compare it with the purchases:
+        // StoreKit may still return the app transaction of an account that was signed in before.
         let answer = await app
         if !appStore.isOfAnotherAccount(answer) {
             appStore.take(answer)

@@ -7,10 +7,10 @@ import TenureCore
 /// since the app started. Otherwise it is undetermined, and the last definite answer is kept.
 ///
 /// For example, StoreKit fails to list the transactions. The app transaction of an earlier start proves `everything`,
-/// so that stays granted. `cloud`, which a subscription would give, is undetermined instead of denied.
+/// so `everything` stays granted. `cloud`, which a subscription would give, is undetermined instead of denied.
 ///
-/// Without a service, the bundled policy decides (`deviceAnswers`). With one, `serviceAnswer` chooses between the
-/// service's answer and that of the policy.
+/// If the client has no service, the bundled policy decides (`deviceAnswers`). If the client has a service,
+/// `serviceAnswer` chooses between the service's answer and the policy's answer.
 struct Evaluation {
     /// The app's options and configuration.
     let setup: Setup
@@ -102,7 +102,7 @@ struct Evaluation {
         }
     }
 
-    /// The environment of this copy of the app. Until it is known, it follows from how the app was installed.
+    /// The environment of this copy of the app. Until it is known, it is derived from how the app was installed.
     private var assumedEnvironment: AppStoreEnvironment { environment ?? facts.distribution.environment(of: nil) }
 
     /// Rights that an earlier start granted under a policy that can't be read now.
@@ -117,7 +117,7 @@ struct Evaluation {
         let knowsApp =
             snapshot.appTransaction != nil || entitlement.honors == nil || !facts.distribution.hasAppTransaction
         let knowsPurchases = snapshot.knowsPurchases || entitlement.products.isEmpty
-        // If the clock is behind the known time, it isn't known which of the two is wrong. So don't deny.
+        // If the clock is behind the known time, either of the two may be wrong. So don't deny.
         return knowsApp && knowsPurchases && !stored.time.isTurnedBack(clock)
     }
 
@@ -125,13 +125,13 @@ struct Evaluation {
 
     /// Returns what verified purchases grant by the bundled policy or by the service's stored catalog.
     ///
-    /// They are used until the service has answered, so that an outage of the service takes nothing from a customer who
-    /// has paid.
+    /// These grants are used until the service has answered, so that an outage of the service takes nothing from a
+    /// customer who has paid.
     private func grants(by transactions: Set<String>) -> [String: Tenure.Answer] {
         guard !transactions.isEmpty else { return [:] }
         let evidence = account.evidence(in: assumedEnvironment, of: transactions)
         var answers: [String: Tenure.Answer] = [:]
-        // The catalog may name a product that is newer than the bundled policy.
+        // The catalog may contain a product that is newer than the bundled policy.
         for policy in [facts.policy, stored.catalog?.catalog?.policy].compactMap(\.self) {
             for decision in decide(evidence, under: policy, at: stored.time.now(clock))
             where decision.outcome == .granted {
@@ -142,8 +142,8 @@ struct Evaluation {
         return answers
     }
 
-    /// The grants of verified purchases that the service has confirmed, but without a signature. The service signs only
-    /// if it gets the app transaction, which isn't always available.
+    /// The grants of verified purchases that the service has confirmed in an unsigned answer. The service signs only if
+    /// it gets the app transaction, which isn't always available.
     private var grantsByConfirmedPurchases: [String: Tenure.Answer] {
         guard (facts.fresh ?? account.serviceAnswers).values.contains(where: { $0.outcome == .granted }) else {
             return [:]
@@ -153,10 +153,10 @@ struct Evaluation {
 
     /// Returns the answer about one entitlement for a client with a service: the first of these that exists.
     ///
-    /// 1. The right in the entitlement token, or a new purchase's grant that lasts longer.
-    /// 2. The service's answer about the current evidence, unless it is a grant that has ended. An
-    ///    unsigned grant applies only if evidence on the device confirms it. A denial applies only if the app has sent
-    ///    everything. Otherwise the answer is undetermined.
+    /// 1. The right in the entitlement token, or the grant of a new purchase if it lasts longer.
+    /// 2. The service's answer about the current evidence, unless it is a grant that has ended. The service's grants
+    ///    are unsigned here, so the device uses a grant only if evidence on the device confirms it. The device uses a
+    ///    denial only if everything was sent. Otherwise the answer is undetermined.
     /// 3. A grant by the device, or by purchases that the service confirmed before, unless a denial is stored.
     /// 4. An undetermined answer.
     private func serviceAnswer(
@@ -168,12 +168,12 @@ struct Evaluation {
         let deviceGrant = device?.outcome == .granted ? device : nil
         if let fresh = facts.fresh?[name] {
             switch fresh.outcome {
-            // A right that has ended in the meantime doesn't apply.
+            // Ignore a right that has ended in the meantime.
             case .granted where fresh.until.map { $0 <= stored.time.now(clock) } ?? false: break
             case .granted:
                 return deviceGrant ?? confirmedPurchase
                     ?? .unanswered(name, title: title(of: name), because: .unsigned, keeping: fresh.reasons)
-            // The service doesn't know artifacts that couldn't be sent.
+            // A denial isn't definite if some artifacts couldn't be sent to the service.
             case .denied:
                 return account.sentEverything
                     ? fresh : fresh.undetermined(because: .notAnswered, title: title(of: name))
@@ -204,13 +204,14 @@ struct Evaluation {
 
     // MARK: The grace period
 
-    /// The end of the grace period, which begins with the app's first start on this device. Nil without a grace period.
+    /// The end of the grace period, which begins with the app's first start on this device. Nil if there is no grace
+    /// period.
     private var graceEnds: Date? {
         guard let seconds = setup.grace(under: facts.policy, facts.policyError) else { return nil }
         return stored.time.now(clock).addingTimeInterval(seconds - stored.time.age(clock))
     }
 
-    /// The entitlement's title. Nil if the app's policy has none.
+    /// The entitlement's title. Nil if the app's policy has no title for it.
     func title(of entitlement: String) -> String? {
         facts.policy?.entitlement(named: entitlement)?.title?.text(for: setup.options.languages)
     }
@@ -218,7 +219,7 @@ struct Evaluation {
 }
 
 extension Setup {
-    /// Returns for how many seconds undetermined decisions are allowed. Nil if they aren't.
+    /// Returns for how many seconds undetermined decisions are allowed. Nil if they aren't allowed.
     func grace(under policy: Policy?, _ policyError: Tenure.Error?) -> TimeInterval? {
         let byDefault: Policy.WhileUndetermined = policyError == nil ? .allow(72 * 3600) : .deny
         guard case .allow(let seconds) = options.whileUndetermined ?? policy?.whileUndetermined ?? byDefault else {
@@ -229,7 +230,7 @@ extension Setup {
 }
 
 extension Tenure.Answer {
-    /// Whether a granted right outlasts another one.
+    /// Whether a granted right outlasts another right.
     fileprivate func lastsLonger(than other: Tenure.Answer?) -> Bool {
         guard let other else { return true }
         guard let end = other.until else { return false }

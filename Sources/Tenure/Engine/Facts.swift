@@ -1,7 +1,7 @@
 import Foundation
 import TenureCore
 
-/// Everything that the answers depend on besides the stored state and what was read from the App Store.
+/// Everything that the answers depend on, except for the stored state and what was read from the App Store.
 struct Facts {
     var distribution = Tenure.Distribution.appStore
     /// The test customer. Nil in every copy from the App Store.
@@ -22,7 +22,7 @@ struct Facts {
     var checkedAt: Date?
     /// How often the clock was found to have been wrong.
     var clockCorrections = 0
-    /// The number of times that another account replaced the known one.
+    /// The number of times that another account replaced the known account.
     var accountChanges = 0
 
     init(_ policy: Result<Policy?, Tenure.Error>) {

@@ -16,7 +16,7 @@ final class PurchaseFinisher {
     }
 
     /// Finishes each transaction that is recorded. The App Store delivers a transaction again at each start until it is
-    /// finished, so one that isn't recorded can't get lost.
+    /// finished, so a transaction that isn't recorded can't get lost.
     ///
     /// - Parameter isStoreResponding: whether the App Store has just listed the purchases. `Transaction.unfinished` is
     ///   also empty if the App Store doesn't respond.
@@ -49,8 +49,8 @@ final class PurchaseFinisher {
         }
     }
 
-    /// Whether the transaction is stored on the device and, with a service, acknowledged. One that the service has
-    /// rejected counts only if the app has delivered it.
+    /// Whether the transaction is stored on the device and, with a service, acknowledged. A transaction that the
+    /// service has rejected is treated as recorded only if the app has delivered it.
     private func isRecorded(_ transaction: AppStoreTransaction) -> Bool {
         let id = transaction.purchase.transactionID
         guard let stored = device.state.stored?.account, stored.purchases.contains(where: { $0.transactionID == id })
@@ -59,8 +59,8 @@ final class PurchaseFinisher {
         return !stored.unanswered.contains(id) && (!stored.refused.contains(id) || stored.delivered.contains(id))
     }
 
-    /// Whether Tenure may finish the transaction. It doesn't finish products that other code in the app sells and
-    /// delivers, and it doesn't finish consumables: one that is finished before its delivery is lost permanently.
+    /// Whether Tenure may finish the transaction. Tenure doesn't finish products that other code in the app sells and
+    /// delivers. Nor does it finish consumables: a consumable that is finished before its delivery is lost permanently.
     private func mayFinish(_ transaction: AppStoreTransaction, _ ours: Set<String>) -> Bool {
         let purchase = transaction.purchase
         let isDelivered = device.stored.account.delivered.contains(purchase.transactionID)

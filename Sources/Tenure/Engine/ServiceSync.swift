@@ -93,7 +93,7 @@ final class ServiceSync {
         do throws(ServiceFailure) {
             let response = try await service.sync(request, languages: setup.options.languages)
             retryAt = nil
-            // If the account has changed, the response is about the previous one, so discard it.
+            // If the account has changed, the response is about the previous account, so discard it.
             guard accountChangesBefore == device.facts.accountChanges,
                 request.appTransaction == device.snapshot.appTransaction?.jws
             else {
@@ -176,7 +176,7 @@ final class ServiceSync {
         device.stored.account.keyStatements = KeyRing.kept(of: token.statements)
     }
 
-    /// Marks the sent transactions as answered. The service has stored all but the rejected ones.
+    /// Marks the sent transactions as answered. The service has stored all except the rejected transactions.
     private func acknowledge(_ request: SyncRequest, but problems: [ArtifactProblem]) {
         let refused = Set(problems.map(\.artifact))
         guard let sent = request.transactions else { return }

@@ -9,7 +9,7 @@ package struct Setup: Sendable {
     var location: StateLocation
     /// What kind of process this is.
     var host: HostProcess
-    /// The policy with which the device decides by itself; nil if it only asks the service.
+    /// The policy with which the device decides by itself. Nil if the client only asks the service.
     package var policy: Tenure.PolicySource?
     /// The connection to the service. Nil if the app uses no service.
     package var service: ServiceConnection?
@@ -27,7 +27,7 @@ package struct Setup: Sendable {
     }
     /// Waits until the clock shows a date.
     var waitUntil: @Sendable (Date) async throws -> Void = { date in
-        // Wait in short steps: `Task.sleep` doesn't count the time in which the device itself sleeps.
+        // Wait in short steps: `Task.sleep` doesn't include the time in which the device itself sleeps.
         while case let seconds = date.timeIntervalSinceNow, seconds > 0 {
             try await Task.sleep(nanoseconds: UInt64(min(seconds, 60) * 1e9))
         }
@@ -36,7 +36,7 @@ package struct Setup: Sendable {
     var chance: @Sendable () -> Double = { Double.random(in: 0..<1) }
     /// Events of the device while the app runs.
     package var events: @Sendable () -> AsyncStream<DeviceEvent> = { AsyncStream { $0.finish() } }
-    /// The folders of asset packs. Nil to use those of the options.
+    /// The folders of asset packs. Nil to use the folders of the options.
     package var contentLocation: ContentLocation?
     /// The `CFBundleShortVersionString`.
     var appVersion = (Bundle.main.object(forInfoDictionaryKey: "CFBundleShortVersionString") as? String)
@@ -52,7 +52,7 @@ package struct Setup: Sendable {
     /// The system's downloads while the app isn't in the foreground. Nil if the system downloads nothing: on macOS and
     /// Linux, in extensions, App Clips and companion watch apps, and without content sources.
     package var background: (any BackgroundDownloads)?
-    /// Why an option is invalid. Nil if all are valid.
+    /// Why an option is invalid. Nil if all options are valid.
     var optionsError: Tenure.Error?
     /// How long callers wait for the first search, in seconds.
     var resolvingTimeout: Double = 15
@@ -68,7 +68,7 @@ package struct Setup: Sendable {
     }
 
     /// Whether this process may discard the state that a differently installed copy of the app stored. If an extension
-    /// shares the app's state, only the app may.
+    /// shares the app's state, only the app may discard it.
     var ownsState: Bool { host.kind != .appExtension || options.accessGroup == nil }
 
     package init(access: any AppStoreAccess, storage: any StateStorage, policy: Tenure.PolicySource?) {
@@ -94,7 +94,7 @@ extension Setup {
     }
 }
 
-/// An event of the device or the app. After most of them, the client checks denials again.
+/// An event of the device or the app. After most events, the client checks denials again.
 package enum DeviceEvent: Sendable {
     case appBecameActive
     case appEnteredBackground

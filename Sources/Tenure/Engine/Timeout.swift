@@ -23,7 +23,7 @@ func value<Value: Sendable>(of task: Task<Value, Never>, within seconds: Double)
     try? await Race<Value>.run(Task { await task.value }, seconds: seconds, cancelsWork: false)
 }
 
-/// Resumes the caller with the first result: that of the work, the timeout, or a cancellation.
+/// Resumes the caller with the first result: the result of the work, the timeout, or a cancellation.
 private final class Race<Value: Sendable>: Sendable {
     private struct State {
         var continuation: CheckedContinuation<Value, any Error>?
@@ -41,7 +41,7 @@ private final class Race<Value: Sendable>: Sendable {
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let worker = Task {
-                    // These tasks need no cancellation: a result after the first one is ignored.
+                    // These tasks need no cancellation: a result after the first result is ignored.
                     race.finish(await work.result)
                 }
                 let timer = Task {

@@ -14,7 +14,7 @@ struct EntitlementTokenClaims: Sendable, Hashable {
     let device: String
     let issuedAt: Date
     let expiresAt: Date
-    /// The nonce of the request that the token answers. Without a nonce, every right ends when the token expires.
+    /// The nonce of the request that the token answers. If there is no nonce, every right ends when the token expires.
     let nonce: String?
     let rights: [String: Right]
 
@@ -22,8 +22,8 @@ struct EntitlementTokenClaims: Sendable, Hashable {
     struct Right: Sendable, Hashable, Decodable {
         /// The time when the right ends. Nil if it is permanent.
         private(set) var until: Date?
-        /// The time after which to ask the service whether the right is still valid. It is valid until the service
-        /// answers.
+        /// The time after which to ask the service whether the right is still valid. The right stays valid until the
+        /// service answers.
         let refreshAfter: Date?
 
         /// Returns this right with an end no later than `end`.

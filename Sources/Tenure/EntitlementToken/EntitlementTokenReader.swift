@@ -14,14 +14,14 @@ struct EntitlementTokenReader: Sendable {
     /// Whether tokens that are based on artifacts of a test authority are accepted.
     let trustsTestAuthorities: Bool
 
-    /// The device and the customer that a token must name. A value that isn't known yet is nil, and isn't checked.
+    /// The device and the customer that a token must contain. A value that isn't known yet is nil, and isn't checked.
     struct Holder {
         /// The hash of the device ID; nil if StoreKit doesn't provide it.
         var device: String?
         var bundleID: String?
         var host = HostProcess(.app, bundleID: nil)
         var appTransactionID: String?
-        /// The environment of the device's own artifacts; nil before the first one.
+        /// The environment of the device's own artifacts. Nil until the device has an artifact.
         var environment: AppStoreEnvironment?
     }
 
@@ -97,7 +97,7 @@ struct EntitlementTokenReader: Sendable {
         if let id = holder.appTransactionID, let theirs = claims.appTransactionID, id != theirs {
             throw .anotherCustomer
         }
-        // If neither side names a test environment, the environment is Production.
+        // If the device has no artifact yet, accept only a token for Production.
         guard claims.environment == holder.environment ?? .production else { throw .anotherEnvironment }
         guard trustsTestAuthorities || (!claims.isTest && (claims.persona == nil || !claims.environment.isProduction))
         else {

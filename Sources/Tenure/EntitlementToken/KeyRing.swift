@@ -29,7 +29,7 @@ struct KeyRing: Sendable {
             self.verifier = verifier
         }
 
-        /// Whether this key signed the text as that type.
+        /// Whether this key signed the text as a text of this type.
         func signed(_ text: SignedText, as type: String) -> Bool {
             text.hasHeader(type: type, by: id) && text.isSigned(by: verifier)
         }
@@ -103,7 +103,7 @@ struct KeyRing: Sendable {
 
     private static func key(_ fields: JSONWebKey) -> Key? { (try? Tenure.ServiceKey(fields)).flatMap(Key.init) }
 
-    /// The root's statement about a signing key. Create one only after verifying its signature.
+    /// The root's statement about a signing key. Create a value only after verifying the statement's signature.
     private struct RootStatement {
         let key: Key
         let signUntil: Date
@@ -147,7 +147,7 @@ struct KeyRing: Sendable {
 struct KeyRevocations: Sendable, Hashable, Codable {
     /// The key ID of the root. A root's list can't revoke keys of another root.
     let root: String
-    /// A list with a higher counter replaces one with a lower counter.
+    /// A list with a higher counter replaces a list with a lower counter.
     let counter: Int64
     let keys: Set<String>
 

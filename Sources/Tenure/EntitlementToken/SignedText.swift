@@ -15,7 +15,7 @@ struct SignedText {
     private let signed: ArraySlice<UInt8>
     private let signature: [UInt8]
 
-    /// The maximum size in bytes. No entitlement token has more.
+    /// The maximum size in bytes. No entitlement token is larger.
     static let maximumSize = 64 * 1024
 
     /// Splits a text into its parts. Nil if it isn't a compact JWS, or has more bytes than `most`.
@@ -33,7 +33,7 @@ struct SignedText {
         signed = bytes[..<parts[1].endIndex]
     }
 
-    /// Whether the header is exactly the one that a service writes for this type and key. No field is read from the
+    /// Whether the header is exactly the header that a service writes for this type and key. No field is read from the
     /// header, so an attacker can't choose the algorithm or the key with it.
     func hasHeader(type: String, by keyID: String) -> Bool {
         headerBytes

@@ -38,8 +38,8 @@ package struct HostProcess: Sendable, Hashable {
     /// this function.
     ///
     /// StoreKit gives an extension the artifacts of the containing app. If the containing app is unknown, as in an App
-    /// Clip, an artifact is accepted if its bundle ID is a prefix of this process's. An app accepts only its own bundle
-    /// ID.
+    /// Clip, an artifact is accepted if its bundle ID is a prefix of this process's bundle ID. An app accepts only its
+    /// own bundle ID.
     func accepts(bundleID other: String) -> Bool {
         guard let bundleID, bundleID != other else { return true }
         if kind == .appExtension || kind == .watchApp {

@@ -2,10 +2,10 @@ import Foundation
 import TenureCore
 import TenurePolicyFile
 
-/// The newest policy that this device has: the bundled one, or a newer signed one from a web server.
+/// The newest policy that this device has: the bundled policy, or a newer signed policy from a web server.
 ///
 /// The bundled policy is part of the app, so there is always a policy. A stored policy is verified each time it is
-/// read, so another process that can write its file can't forge one.
+/// read, so another process that can write the policy's file can't forge a policy.
 struct CurrentPolicy: Sendable {
     private let keys: [PinnedKey]
     private let bundled: Bundled
@@ -14,7 +14,7 @@ struct CurrentPolicy: Sendable {
     /// The state to store for the next start.
     private(set) var kept: KeptPolicy?
 
-    /// The bundled policy: a compiled one, or a signed one, which has a counter.
+    /// The bundled policy: a compiled policy, or a signed policy, which has a counter.
     private enum Bundled: Sendable {
         case compiled(Policy)
         case signed(SignedPolicy)
@@ -29,8 +29,8 @@ struct CurrentPolicy: Sendable {
 
     /// - Parameters:
     ///   - bundled: the output of `tenure policy compile` or `tenure policy sign`. A signed policy has a counter. After
-    ///     an update of the app, the counter shows whether the bundled policy is newer than the stored one.
-    ///   - keys: the public keys that may sign the policy. There are two while one replaces the other.
+    ///     an update of the app, the counter shows whether the bundled policy is newer than the stored policy.
+    ///   - keys: the public keys that may sign the policy. There are two keys while a new key replaces an old key.
     ///   - kept: `kept` from an earlier start. It is ignored if it can't be verified or is for another app.
     /// - Throws: an error if the bundled policy can't be read, or if none of the keys signed it.
     init(bundled: Data, keys: [PinnedKey], kept: KeptPolicy?) throws(SignedPolicyError) {
@@ -63,7 +63,7 @@ struct CurrentPolicy: Sendable {
     /// The policy to use now.
     var policy: Policy { newest?.policy ?? bundled.policy }
 
-    /// The policy's counter. Nil if the policy is a bundled one without a counter.
+    /// The policy's counter. Nil while a bundled policy without a counter is used.
     var counter: Int64? { newest?.counter }
 
     /// The `ETag` of the stored text; nil to fetch the whole policy, because the text is lost or invalid.
@@ -102,7 +102,7 @@ package struct KeptPolicy: Sendable, Hashable, Codable {
 /// The result of a request for a newer policy.
 enum PolicyRefresh: Sendable, Hashable {
     case updated(counter: Int64)
-    /// The server has the known policy.
+    /// The server still has the policy that the device knows.
     case unchanged
     /// The server's policy is rejected, for this reason.
     case refused(SignedPolicyError)

@@ -18,7 +18,7 @@ extension Engine {
         switch result {
         case .updated(let counter):
             device.facts.policy = await feed.policy
-            // The stored denials are decisions of the previous policy.
+            // The stored denials are decisions of the previous policy, so discard them.
             device.stored.account.denials = []
             setup.options.log.info("a newer policy is in use, with the counter \(counter)")
             device.snapshot.note(.policy, .done)

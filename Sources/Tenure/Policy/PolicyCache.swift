@@ -13,7 +13,7 @@ struct PolicyCache: Sendable {
         return try? JSONDecoder().decode(KeptPolicy.self, from: data)
     }
 
-    /// Stores the policy atomically. If that fails, the next start fetches the policy again.
+    /// Stores the policy atomically. If the file can't be written, the next start fetches the policy again.
     func write(_ kept: KeptPolicy) {
         guard let data = try? JSONEncoder().encode(kept) else { return }
         try? FileManager.default.createDirectory(

@@ -3,19 +3,19 @@ import TenurePolicyFile
 
 /// Policies that a web server can update.
 extension Tenure.PolicySource {
-    /// A policy that a web server may replace with a newer one, without a release of the app.
+    /// A policy that a web server may replace with a newer policy, without a release of the app.
     ///
     /// - Parameters:
     ///   - url: the address at which your web server serves the output of `tenure policy sign`.
     ///   - key: the key that `tenure policy signing-key` prints. Only policies signed with this key are accepted.
-    ///   - bundled: a resource of the app, signed or compiled, which is used until the app has fetched a newer one.
+    ///   - bundled: a resource of the app, signed or compiled, which is used until the app has fetched a newer policy.
     public static func signed(
         _ url: URL, key: String, bundled name: String, in bundle: Bundle = .main
     ) -> Tenure.PolicySource {
         signed(url, keys: [key], bundled: name, in: bundle)
     }
 
-    /// Creates the same source with several keys, for the time in which one key replaces another.
+    /// Creates a source with several keys, for the time in which a new key replaces an old key.
     public static func signed(
         _ url: URL, keys: [String], bundled name: String, in bundle: Bundle = .main
     ) -> Tenure.PolicySource {
@@ -23,7 +23,7 @@ extension Tenure.PolicySource {
         return signed(url, keys: keys) { () throws(Tenure.Error) in try read(try find(name, in: folders)) }
     }
 
-    /// Creates the same source with the bundled policy from a closure.
+    /// Creates a source that gets the bundled policy from a closure.
     ///
     /// - Parameter fetcher: fetches newer policies. Nil to fetch them from the web server.
     package static func signed(
@@ -50,7 +50,8 @@ extension Tenure.PolicySource {
         }
     }
 
-    /// Returns the file for the fetched policy. The policy is verified each time it is read, so it needs no keychain.
+    /// Returns the file for the fetched policy. The policy is verified each time it is read, so it needn't be in the
+    /// keychain.
     private static func cache(_ options: Tenure.Options) -> URL {
         let name = AppName.ofThisApp
         var folder = options.folder ?? FileStateStorage.standard(name: name).folder

@@ -9,7 +9,7 @@ actor SignedPolicyFeed {
     private let fetcher: any PolicyFetcher
     private var current: CurrentPolicy
 
-    /// The bundled policy, which is used until `restore()` or `refresh()` finds a newer one.
+    /// The bundled policy, which is used until `restore()` or `refresh()` finds a newer policy.
     nonisolated let initial: Policy
 
     /// - Throws: if the bundled policy can't be read; see `CurrentPolicy`.
@@ -24,7 +24,7 @@ actor SignedPolicyFeed {
         initial = current.policy
     }
 
-    /// Reads the policy that an earlier start stored. This reads a file, unlike `init`.
+    /// Reads the policy that an earlier start stored. Unlike `init`, this method reads a file.
     func restore() -> Policy {
         if current.kept == nil, let kept = cache.read() { current.restore(kept) }
         return current.policy

@@ -3,7 +3,7 @@ import TenureCore
 
 /// Keeps the service's list of products up to date.
 extension Engine {
-    /// Returns the products from the service or from the device's policy. Asks the service if there are neither.
+    /// Returns the products from the service or from the device's policy. Asks the service if the device has neither.
     func knownCatalog() async -> Tenure.ProductCatalog? {
         load()
         if device.stored.catalog == nil {

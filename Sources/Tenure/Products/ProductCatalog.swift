@@ -2,8 +2,8 @@ import TenureAPI
 public import TenureCore
 
 extension Tenure {
-    /// The products and the entitlements that each one grants, from the policy or the service (`GET /v1/products`).
-    /// With it, an app doesn't need a second list of product IDs.
+    /// The products and the entitlements that each product grants, from the policy or the service (`GET /v1/products`).
+    /// An app that uses this catalog doesn't need a second list of product IDs.
     public struct ProductCatalog: Sendable, Hashable {
         /// An entitlement that a product grants.
         public struct Grant: Sendable, Hashable {

@@ -4,8 +4,9 @@ public import TenureCore
 extension Tenure {
     /// Entitlements granted by the version that a customer first got, or by the date.
     ///
-    /// Use this only in an app that already has such lists. Prefer a policy, which also covers platforms and the days
-    /// around a change, and gives reasons. These rights only add entitlements; they never remove one.
+    /// Use `VersionRights` only in an app that already has lists of versions or dates. Prefer a policy, which also
+    /// covers platforms and the days around a change, and gives reasons. These rights only add entitlements; they never
+    /// remove an entitlement.
     public struct VersionRights: Sendable, Hashable {
         /// One registered list.
         private struct Rule: Sendable, Hashable {
@@ -36,7 +37,7 @@ extension Tenure {
         ///     `1.10` doesn't equal `1.1`.
         ///   - purchasedBefore: the end of the period, exclusive.
         ///   - platform: the platform on which the customer first got the app; nil for any. An app with one purchase
-        ///     for iOS and the Mac has two kinds of versions, and needs a list for each.
+        ///     for iOS and the Mac has two kinds of versions, and needs a list for each kind.
         /// - Throws: `InvalidVersionList` if a version is malformed, or if both `versions` and `purchasedBefore` are
         ///   nil.
         public mutating func register(
@@ -62,9 +63,9 @@ extension Tenure {
 
         /// Returns the entitlements that these rights grant for an acquisition.
         ///
-        /// Returns none in the sandbox and in Xcode, where all customers have the same invented version and date. Also
-        /// returns none for a refunded app or an expired license. A rule doesn't match if the version or date that it
-        /// needs is missing or unreadable.
+        /// Returns no entitlements in the sandbox and in Xcode, where all customers have the same invented version and
+        /// date. Also returns none for a refunded app or an expired license. A rule doesn't match if the version or
+        /// date that it needs is missing or unreadable.
         public func rights(
             of acquisition: Acquisition?, in environment: AppStoreEnvironment?, at now: Date
         ) -> Set<String> {

@@ -46,8 +46,8 @@ package struct ServiceConnection: Sendable {
         try await post("v1/trials/\(Self.segment(entitlement))/sessions", TrialRequest(id: id), token: token)
     }
 
-    /// Returns a name as one segment of a path. It escapes only characters that a segment can't contain: the service
-    /// responds with 404 if others are escaped.
+    /// Returns a name as one segment of a path. Escapes only characters that a segment can't contain: the service
+    /// responds with 404 if other characters are escaped.
     private static func segment(_ name: String) -> String {
         name.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed.subtracting(["/"])) ?? name
     }
@@ -145,7 +145,7 @@ package struct ServiceConnection: Sendable {
 
 /// Why the service returned no valid response.
 enum ServiceFailure: Error, CustomStringConvertible {
-    /// There is no response, or one that isn't a Tenure service's.
+    /// There is no response, or the response isn't from a Tenure service.
     case noAnswer(String)
     /// The service rejected the request, and may have asked the client to wait some seconds.
     case refused(Problem, retryAfter: Double?)

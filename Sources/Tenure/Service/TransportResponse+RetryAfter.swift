@@ -3,10 +3,11 @@ import TenureHTTP
 
 /// Reads the header `Retry-After`.
 extension TransportResponse {
-    /// The seconds that the server asks the client to wait before the next request; nil if it doesn't say.
+    /// The seconds that the server asks the client to wait before the next request. Nil if the response has no valid
+    /// `Retry-After`.
     ///
-    /// RFC 9110, section 10.2.3, allows a number or a date. A date counts from the server's own `Date`, because the
-    /// device's clock may be wrong.
+    /// RFC 9110, section 10.2.3, allows a number or a date. A date is compared with the server's own `Date`, because
+    /// the device's clock may be wrong.
     var retryAfter: Double? {
         guard let text = header("Retry-After") else { return nil }
         if let seconds = Double(text) { return seconds.isFinite ? max(0, seconds) : nil }

@@ -1,6 +1,6 @@
 /// Why an access group can't be used.
 enum AccessGroupError: Error, Sendable, Hashable {
-    /// The app's entitlements don't name the group.
+    /// The app's entitlements don't contain the group.
     case missing(String)
     /// The text isn't a valid name of a group.
     case invalidName(String)

@@ -1,7 +1,7 @@
 import Foundation
 import TenureCore
 
-/// Merges two copies of an account: one of this process, and one that another process has stored.
+/// Merges two copies of an account: the copy of this process, and the copy that another process has stored.
 ///
 /// This is a three-way merge, as in Git. For example, the app and its widget start with the same copy (`base`). The
 /// widget stores a purchase (`stored`), and the app gets the service's response (`self`). The merged account has both.
@@ -10,10 +10,10 @@ extension Account {
     /// Returns this copy of an account, merged with the changes that other processes have stored since `base`, which is
     /// the copy that this process read or wrote last.
     func merging(_ stored: Account, base: Account) -> Account {
-        // Only one side has changed, or neither.
+        // Only one copy has changed, or neither.
         if self == stored || stored == base { return self }
         if self == base { return stored }
-        // This process read the App Store after the other process wrote, so its account is the current one.
+        // This process read the App Store after the other process wrote, so this process has the current account.
         if isAnother(than: stored) { return self }
         var merged = Account()
         merged.restore(
@@ -26,7 +26,7 @@ extension Account {
         merged.insert(stored.purchases)
         merged.stale = stale == base.stale ? stored.stale : stale
         merged.persona = persona
-        // The answers that cover this evidence.
+        // Keep only answers that cover all of the merged evidence.
         let known = merged.signedFacts
         merged.service = service(mergedWith: stored, base: base, knowing: known)
         merged.denials = denials(mergedWith: stored, base: base, knowing: known)
@@ -42,7 +42,7 @@ extension Account {
         return merged
     }
 
-    /// Returns the later state of each subscription. Their order doesn't depend on the order of merges.
+    /// Returns the later state of each subscription. The order of the result doesn't depend on the order of merges.
     private static func merging(_ mine: [Renewal], _ stored: [Renewal]) -> [Renewal] {
         var account = Account()
         account.add(mine + stored)
@@ -52,7 +52,7 @@ extension Account {
     /// Returns the service's later response. If it doesn't cover all evidence, `answeredAt` is nil, so that the service
     /// is asked again.
     private func service(mergedWith stored: Account, base: Account, knowing merged: SignedFacts) -> ServiceAnswer {
-        // The service's answers about another persona don't apply to this one.
+        // The service's answers about another persona don't apply to this persona.
         if persona != stored.persona { return service }
         let isMine =
             stored.service == base.service
@@ -63,8 +63,8 @@ extension Account {
         return answer
     }
 
-    /// Returns the denials that cover all evidence. A denial is dropped if the other process has evidence that it
-    /// doesn't cover.
+    /// Returns the denials that cover all evidence. A denial is dropped if the other process has evidence that the
+    /// denial doesn't cover.
     private func denials(mergedWith stored: Account, base: Account, knowing merged: SignedFacts) -> Set<String> {
         switch (signedFacts == merged, stored.signedFacts == merged) {
         case (true, true):
@@ -75,7 +75,7 @@ extension Account {
         }
     }
 
-    /// Whether this copy has no answer about a transaction. This is also true for a transaction that it doesn't have.
+    /// Whether this copy has no answer about a transaction. Also true for a transaction that this copy doesn't have.
     private func isUnanswered(_ transaction: String) -> Bool {
         unanswered.contains(transaction) || !purchases.contains { $0.transactionID == transaction }
     }

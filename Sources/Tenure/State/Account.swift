@@ -1,10 +1,10 @@
 package import Foundation
 package import TenureCore
 
-/// Everything that is known about one Apple Account. If artifacts of another account are read, all of it is discarded.
+/// Everything that is known about one Apple Account. If artifacts of another account are read, everything is discarded.
 package struct Account: Sendable, Hashable {
-    /// What identifies the account: the ID of its app transaction, or the date when it got the app. Nil until one is
-    /// known.
+    /// What identifies the account: the ID of its app transaction, or the date when the account got the app. Nil until
+    /// the ID or the date is known.
     package private(set) var key: AcquisitionKey?
     /// The environment; nil until an app transaction was read.
     package private(set) var environment: AppStoreEnvironment?
@@ -31,7 +31,7 @@ package struct Account: Sendable, Hashable {
     var refused: Set<String> = []
     /// Transactions that the app has delivered and that aren't finished yet.
     var delivered: Set<String> = []
-    /// The rights that the device granted when it last could read a policy, under that policy.
+    /// The rights that the device granted under the last policy that it could read.
     package var granted: [String: Tenure.Answer] = [:]
 
     /// The hash of the token of the persona that replaced the customer in the last request to the service.
@@ -42,8 +42,8 @@ package struct Account: Sendable, Hashable {
     /// The maximum number of stored proofs.
     private static let maximumProofs = 400
 
-    /// The ID of the previous account's app transaction, which StoreKit still returns. Nil if it returns the current
-    /// account's.
+    /// The ID of the previous account's app transaction, which StoreKit still returns. Nil if StoreKit returns the app
+    /// transaction of the current account.
     var stale: String?
 
     /// Whether an app transaction belongs to another account.
@@ -51,7 +51,7 @@ package struct Account: Sendable, Hashable {
         isAnother(than: AcquisitionKey(of: app.proof), in: app.environment)
     }
 
-    /// Whether another copy of the state, such as that of another process, is about another account.
+    /// Whether another copy of the state, such as another process's copy, is about another account.
     func isAnother(than account: Account) -> Bool {
         isAnother(than: account.key, in: account.environment)
     }
@@ -61,7 +61,8 @@ package struct Account: Sendable, Hashable {
         if let mine = self.environment, let environment, mine != environment { return true }
         guard let key, let other else { return false }
         if let mine = key.appTransactionID, let theirs = other.appTransactionID { return mine != theirs }
-        // Without IDs, the purchase date identifies the account. It is the same after a refund and on other devices.
+        // If an ID is missing, the purchase date identifies the account. The date is the same after a refund and on
+        // other devices.
         guard key.originalPurchaseDate != nil, other.originalPurchaseDate != nil else { return false }
         return !key.matches(other)
     }
@@ -130,7 +131,8 @@ package struct Account: Sendable, Hashable {
         return insert(transactions.map(\.purchase))
     }
 
-    /// Adds purchases, and marks the new or changed ones as unanswered. Returns whether there are any.
+    /// Adds purchases, and marks new and changed purchases as unanswered. Returns whether a purchase is new or has
+    /// changed.
     @discardableResult
     mutating func insert(_ news: [Purchase]) -> Bool {
         let known = Dictionary(purchases.map { ($0.transactionID, $0.withoutSigning) }) { first, _ in first }
@@ -195,7 +197,7 @@ package struct Account: Sendable, Hashable {
         }.suffix(maximumPurchases)
     }
 
-    /// Returns the proofs to store. If there are too many, it keeps the earliest, the last revoked one and the latest.
+    /// Returns the proofs to store. If there are too many, keeps the earliest, the last revoked and the latest proof.
     static func essential(_ proofs: [AppProof]) -> [AppProof] {
         let proofs = condensed(proofs)
         guard proofs.count > maximumProofs else { return proofs }
@@ -211,7 +213,7 @@ extension AcquisitionKey {
     }
 }
 
-// If the App Store signs the same facts again, only the signing date differs. That isn't new evidence.
+// If the App Store signs the same facts again, only the signing date differs. A new signing date isn't new evidence.
 
 extension Account {
     /// The facts that the App Store signed, without signing dates. Two copies of an account with the same facts have

@@ -5,8 +5,8 @@ import Foundation
 /// - For the end of a right, time never runs backward: setting the clock back doesn't extend a right. Only a newly
 ///   signed artifact can show that an earlier clock was wrong.
 /// - For periods such as a grace period, the beginning is stored. If the clock is set back, the stored beginnings move
-///   back by the same amount. So the time that has already passed still counts, and setting the clock far ahead and
-///   back doesn't stop a period.
+///   back by the same amount. So the time that has already passed isn't lost, and setting the clock far ahead and back
+///   doesn't stop a period.
 struct DeviceTime: Sendable, Hashable, Codable {
     /// The latest time that this device has observed.
     private(set) var floor: Date
@@ -49,9 +49,9 @@ struct DeviceTime: Sendable, Hashable, Codable {
 
     /// Updates the time with the signing date of an artifact, which is from a correct clock.
     ///
-    /// If the artifact is newer than all earlier ones, the current time is assumed to be shortly after its signing
-    /// date. This corrects the known time if the clock was once set years ahead. The time is never set before the
-    /// signing date.
+    /// If the artifact is newer than all earlier artifacts, the current time is assumed to be shortly after its signing
+    /// date. This assumption corrects the known time if the clock was once set years ahead. The time is never set
+    /// before the signing date.
     mutating func update(signedAt signing: Date, clock: Date) {
         guard signing > (newestSigning ?? .distantPast) else { return }
         // The first artifact can't show that an earlier clock was wrong.
@@ -82,8 +82,8 @@ struct DeviceTime: Sendable, Hashable, Codable {
 
     /// Returns this process's time, merged with the changes that other processes have stored since `base`.
     ///
-    /// Each period counts from the earlier of its two beginnings. Both are first moved if the clock was set back: one
-    /// process may have noticed that, and the other not.
+    /// Each period begins at the earlier of its two beginnings. If the clock was set back, both beginnings are moved
+    /// first: perhaps only one of the two processes has moved its beginning already.
     func merging(_ stored: DeviceTime, base: DeviceTime, at clock: Date) -> DeviceTime {
         var merged = self
         var theirs = stored
@@ -103,8 +103,8 @@ struct DeviceTime: Sendable, Hashable, Codable {
         return merged
     }
 
-    /// Counts the time that another state has seen: takes its first use if that is earlier, and its latest times if they
-    /// are later.
+    /// Adds the time that another state has observed: takes over the other state's first use if it is earlier, and its
+    /// latest times if they are later.
     mutating func countWaiting(from other: DeviceTime, at clock: Date) {
         var other = other
         other.observe(clock: clock)
@@ -114,7 +114,7 @@ struct DeviceTime: Sendable, Hashable, Codable {
         lastClock = max(lastClock, other.lastClock)
     }
 
-    /// Whether the two differ by no more than the tolerance. A smaller difference isn't written.
+    /// Whether two times differ by no more than the tolerance. A smaller difference isn't written.
     func agrees(with other: DeviceTime) -> Bool {
         firstSeen == other.firstSeen && beginnings == other.beginnings && newestSigning == other.newestSigning
             && abs(floor.timeIntervalSince(other.floor)) < Self.tolerance

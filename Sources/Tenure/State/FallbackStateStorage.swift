@@ -28,8 +28,8 @@ struct FallbackStateStorage: StateStorage {
 
     func remove() throws { try attempt { try $0.remove() } }
 
-    /// Returns a log that writes only its first line. All storages of a process share it, because the reason is the
-    /// same.
+    /// Returns a log that writes only its first line. All storages of a process share the log, because all have the
+    /// same reason.
     static func once(_ log: @escaping @Sendable (String) -> Void) -> @Sendable (String) -> Void {
         let isWritten = Locked(false)
         return { line in

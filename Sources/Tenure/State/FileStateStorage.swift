@@ -34,8 +34,8 @@ package struct FileStateStorage: StateStorage {
         }
     }
 
-    /// Returns the secret, and creates it if it is missing or damaged. `update` calls this while it holds the lock, so
-    /// that two processes can't create different secrets.
+    /// Returns the secret, and creates it if it is missing or damaged. `update` calls this method while it holds the
+    /// lock, so that two processes can't create different secrets.
     package func secret() throws -> Data {
         let known = try contents(of: secretFile)
         if let known, known.count == Self.secretSize { return known }
@@ -60,7 +60,8 @@ package struct FileStateStorage: StateStorage {
 }
 
 extension FileStateStorage {
-    /// Returns the storage in `$XDG_DATA_HOME/tenure/NAME`, or in `~/.local/share/tenure/NAME` if that isn't set.
+    /// Returns the storage in `$XDG_DATA_HOME/tenure/NAME`, or in `~/.local/share/tenure/NAME` if the variable isn't
+    /// set.
     package static func standard(name: String) -> FileStateStorage {
         FileStateStorage(folder: root.appendingPathComponent(fileName(for: name), isDirectory: true))
     }

@@ -10,8 +10,8 @@ struct GracePeriodFile: Sendable {
     let url: URL
     private static let maximumSize = 4096
 
-    /// Begins the grace period, unless an earlier start has begun it. Returns the time of the device since then, in
-    /// which `firstSeen` is the beginning.
+    /// Begins the grace period, unless an earlier start has begun it. Returns the device's time, in which `firstSeen`
+    /// is the beginning of the grace period.
     func begin(at clock: Date) -> DeviceTime {
         let known = read()
         var time = known ?? DeviceTime(clock: clock)
@@ -20,7 +20,7 @@ struct GracePeriodFile: Sendable {
         return time
     }
 
-    /// Ends the grace period, because the state was read. If the state becomes unreadable again, a new one begins.
+    /// Ends the grace period, because the state was read. If the state becomes unreadable again, a new period begins.
     func end() {
         _ = unlink(url.path)
     }
@@ -32,7 +32,7 @@ struct GracePeriodFile: Sendable {
         return time
     }
 
-    /// Writes the file. If that fails, the grace period begins again at the next start.
+    /// Writes the file. If it can't be written, the grace period begins again at the next start.
     private func write(_ time: DeviceTime) {
         guard let data = try? JSONEncoder().encode(time) else { return }
         try? FileManager.default.createDirectory(

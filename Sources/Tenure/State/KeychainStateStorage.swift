@@ -6,14 +6,14 @@
     /// other devices or included in backups.
     package struct KeychainStateStorage: StateStorage {
         private let account: String
-        /// The access group that shares the item; nil: the app's own.
+        /// The access group that shares the item. Nil if the item is in the app's own group.
         private let group: String?
         private let lock: InterProcessLock
         private let folder: URL
 
         /// - Parameters:
         ///   - name: the bundle ID of the app that the state belongs to.
-        ///   - folder: where the lock file is: for a group, in its container.
+        ///   - folder: the folder of the lock file. For a group, it is in the group's container.
         package init(name: String, group: String? = nil, folder: URL) {
             account = name
             self.group = group
@@ -23,13 +23,13 @@
 
         private var query: [CFString: Any] {
             // A query without a group searches all groups of the app. So the shared item has another service name than
-            // the private one.
+            // the private item.
             var query: [CFString: Any] = [
                 kSecClass: kSecClassGenericPassword, kSecAttrService: group == nil ? "tenure" : "tenure.shared",
                 kSecAttrAccount: account,
             ]
             if let group { query[kSecAttrAccessGroup] = group }
-            // Use this keychain on the Mac, too: the file-based one would ask the customer for a password.
+            // Use this keychain on the Mac, too: the file-based keychain would ask the customer for a password.
             query[kSecUseDataProtectionKeychain] = true
             return query
         }

@@ -3,7 +3,7 @@ package import Foundation
 /// The result of reading the stored state.
 package enum StateReadResult: Sendable {
     case state(StoredState)
-    /// There is no state: it's the first start, or the first one after a reinstallation that removed the state.
+    /// There is no state: it's the first start, or the first start after a reinstallation that removed the state.
     case missing
     /// The state is invalid. It is ignored and replaced.
     case rejected(reason: String)

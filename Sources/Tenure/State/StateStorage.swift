@@ -11,8 +11,8 @@ package protocol StateStorage: Sendable {
     /// shared file. Throws without a change if the contents can't be read, so that an unreadable state is never
     /// replaced.
     func update(_ change: (Data?) throws -> Data) throws
-    /// Returns the secret that seals the state: random bytes that stay on this device. It is created when first needed.
-    /// Empty if other apps can't access the storage.
+    /// Returns the secret that seals the state: random bytes that stay on this device. The secret is created when it is
+    /// first needed. It is empty if other apps can't access the storage.
     func secret() throws -> Data
     /// Removes the contents, after they were moved elsewhere.
     func remove() throws

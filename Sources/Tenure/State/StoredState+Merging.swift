@@ -1,13 +1,13 @@
 import Foundation
 
-// Several processes share one state: an app, its extensions and its widgets. Each works on a copy. When a process
-// writes, it merges its copy with the stored state, so that no process loses another's changes.
+// Several processes share one state: an app, its extensions and its widgets. Each process works on a copy. When a
+// process writes, it merges its copy with the stored state, so that it overwrites no changes of other processes.
 extension StoredState {
     /// Returns this copy, merged with the changes that other processes have stored since `base`.
     ///
     /// - Parameters:
     ///   - stored: the state that is stored now.
-    ///   - base: the stored state when this process last read or wrote it. Differences from it are changes.
+    ///   - base: the stored state when this process last read or wrote it. Differences from `base` are changes.
     func merging(_ stored: StoredState, base: StoredState, at clock: Date) -> StoredState {
         var merged = self
         merged.device = device ?? stored.device
@@ -22,7 +22,7 @@ extension StoredState {
         return merged
     }
 
-    /// Adds a state that was never shared with this one. The numbers of trial sessions are added up.
+    /// Adds a state that was never shared with this state. The numbers of trial sessions are added up.
     mutating func add(_ other: StoredState, at clock: Date) {
         let mine = trials
         let fresh = StoredState(clock: clock)
@@ -32,8 +32,8 @@ extension StoredState {
         }
     }
 
-    /// Returns the larger count of trial sessions, which is the later one. Sessions are counted only in `update`, which
-    /// stores them immediately. So no copy has a session that isn't stored.
+    /// Returns the larger count of trial sessions, because the later count is never smaller. Sessions are counted only
+    /// in `update`, which stores them immediately. So no copy has a session that isn't stored.
     private static func larger(_ mine: [String: TrialUse], _ stored: [String: TrialUse]) -> [String: TrialUse] {
         mine.merging(stored) { $0.sessions > $1.sessions ? $0 : $1 }
     }

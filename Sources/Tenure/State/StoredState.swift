@@ -10,16 +10,16 @@ package struct StoredState: Sendable, Hashable, Codable {
     package var distribution: String?
     var time: DeviceTime
     package var account = Account()
-    /// The use of trials, by acquisition. It stays after another account signs in, so an account that returns has no
-    /// new sessions.
+    /// The use of trials, by acquisition. The use stays stored after another account signs in, so an account that
+    /// returns has no new sessions.
     var trials: [String: [String: TrialUse]] = [:]
     /// The service's list of products. Nil until it was first fetched.
     package var catalog: CachedCatalog?
     /// The signing keys that the offline root has revoked. They apply to all accounts, and only a newer list replaces
     /// them.
     var revocations: KeyRevocations?
-    /// Digests of the private states that were moved into this shared state, so that none is added twice. Nil if no
-    /// state was moved.
+    /// Digests of the private states that were moved into this shared state, so that no private state is added twice.
+    /// Nil if no private state was moved.
     var moved: [String]?
 
     package init(clock: Date) {
@@ -45,7 +45,7 @@ package struct StoredState: Sendable, Hashable, Codable {
         account.persona = persona
     }
 
-    /// Replaces the account with another one. A persona that replaces the customer stays in use.
+    /// Replaces the account with another account. A persona that replaces the customer stays in use.
     mutating func discardAccount() {
         let persona = account.persona
         account = Account()

@@ -3,11 +3,11 @@ import TenureCore
 
 /// This process's copy of the stored state, merged with the changes of other processes.
 ///
-/// `init` reads nothing. `reload` reads the stored state; `save` and `update` write it. All of them keep the changes of
+/// `init` reads nothing. `reload` reads the stored state; `save` and `update` write it. All three keep the changes of
 /// other processes.
 struct WorkingState: Sendable {
     private let storage: any StateStorage
-    /// The storage that an earlier release used before the state was shared. The state is moved from it.
+    /// The storage that an earlier release used before the state was shared. The private state is moved from there.
     private let former: (any StateStorage)?
     private let gracePeriod: GracePeriodFile?
     private let device: String?
@@ -16,17 +16,17 @@ struct WorkingState: Sendable {
     private let ownsState: Bool
     /// The stored name of the persona that replaces the customer.
     private let persona: String?
-    /// The state with which this process began. It is the base for merging this process's changes until a stored
-    /// state was read.
+    /// The state with which this process began. Until a stored state was read, `current` is compared with this state to
+    /// find this process's changes.
     private let initial: StoredState
 
     /// The state of this process.
     var current: StoredState
-    /// The stored state when this process last read or wrote it. Nil if it couldn't read any.
+    /// The stored state when this process last read or wrote it. Nil if this process couldn't read a stored state.
     private(set) var stored: StoredState?
     /// Whether there may be a stored state that couldn't be read.
     private(set) var isUnreadable = false
-    /// Why the private state couldn't be moved yet. Nil: it was moved, or none exists.
+    /// Why the private state couldn't be moved yet. Nil if it was moved, or if there is no private state.
     private(set) var moveFailure: String?
 
     init(
@@ -70,7 +70,7 @@ struct WorkingState: Sendable {
         return result
     }
 
-    /// Returns this process's state with the changes in a stored one.
+    /// Returns this process's state with the changes in a stored state.
     private func merged(with theirs: StoredState, at clock: Date) -> StoredState {
         var known = theirs
         known.prepare(for: device, ownsState ? distribution : nil, at: clock)
@@ -82,7 +82,8 @@ struct WorkingState: Sendable {
 
     // MARK: Writing
 
-    /// Writes the state of this process, if it differs enough from the stored one. Throws if that fails.
+    /// Writes the state of this process, if it differs enough from the stored state. Throws if the state can't be
+    /// written.
     mutating func save(at clock: Date) throws {
         if let stored, stored.agrees(with: current) { return }
         try update(at: clock) { _ in }
@@ -124,7 +125,8 @@ struct WorkingState: Sendable {
 
     // MARK: Moving the private state to the shared storage
 
-    /// Adds the private state to the shared one, and removes it. Tries again at the next call if that fails.
+    /// Adds the private state to the shared state, and then removes the private state. After a failure, the next call
+    /// tries again.
     private mutating func moveFormerState(at clock: Date) {
         guard let former else { return }
         do {
@@ -132,10 +134,10 @@ struct WorkingState: Sendable {
             let digest = SealedState.digest(of: bytes)
             let (device, distribution) = (device, distribution)
             try update(at: clock) { state in
-                // An earlier start added this state, but couldn't remove it.
+                // An earlier start added this private state to the shared state, but couldn't remove the private state.
                 guard state.moved?.contains(digest) != true else { return }
                 if case .state(var formerState) = try former.decode(bytes, device: device) {
-                    // A TestFlight build may have stored this state.
+                    // A TestFlight build may have stored the private state.
                     formerState.prepare(for: device, distribution, at: clock)
                     state.add(formerState, at: clock)
                 }

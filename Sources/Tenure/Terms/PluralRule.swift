@@ -2,11 +2,11 @@
 ///
 /// `Foundation` has them only in string catalogs, which Linux lacks.
 enum PluralRule: Sendable {
-    /// One form for every number: Japanese, Korean, Chinese, Turkish.
+    /// Japanese, Korean, Chinese, Turkish: one form for every number.
     case single
-    /// One, and all others: most languages of western and northern Europe.
+    /// Most languages of western and northern Europe: 1; others.
     case oneOther
-    /// Zero and one, and all others: French, Brazilian Portuguese.
+    /// French, Brazilian Portuguese: 0 and 1; others.
     case zeroOneOther
     /// Czech: 1; 2 to 4; others.
     case czech

@@ -8,7 +8,7 @@ extension Tenure.ProductTerms {
     /// The words are in the language of the locale, or in English if Tenure has no words in that language. Foundation
     /// formats prices and numbers.
     ///
-    /// - Parameter recurring: pass false to describe only one payment, `$24.99 for 1 year`, without the next ones.
+    /// - Parameter recurring: pass false to describe only one payment, `$24.99 for 1 year`, without later payments.
     public func text(in locale: Locale = .autoupdatingCurrent, recurring: Bool = true) -> String {
         let speech = Speech(locale)
         let price = speech.price(of: self, recurring: recurring)
@@ -21,7 +21,7 @@ extension Tenure.ProductTerms {
         Speech(locale).price(of: self, recurring: recurring)
     }
 
-    /// Returns the introductory offer, such as `3 days free`. Nil without an offer.
+    /// Returns the introductory offer, such as `3 days free`. Nil if there is no offer.
     public func offerText(in locale: Locale = .autoupdatingCurrent) -> String? { Speech(locale).offer(of: self) }
 
     /// Returns how long one payment lasts, such as `1 year`. Nil for products without an end.
@@ -66,7 +66,7 @@ private struct Speech {
         }
     }
 
-    /// Returns the introductory offer. Nil without an offer.
+    /// Returns the introductory offer. Nil if there is no offer.
     func offer(of product: Tenure.ProductTerms) -> String? {
         guard let offer = product.offer else { return nil }
         func upFront(_ amount: Decimal) -> String {
@@ -97,7 +97,7 @@ private struct Speech {
     /// Returns a length, such as `3 days`, `18 months`, or `1 month and 10 days`.
     func length(_ period: CalendarPeriod, _ units: Wording.Units) -> String {
         let texts = period.parts.map { part in
-            // A language may list fewer forms than its rule has if the rest are the same.
+            // A language may list fewer forms than its rule has if all further forms are equal to the last listed form.
             let forms = units[part.unit].split(separator: "|").map { String($0) }
             let form = min(words.plurals.form(of: part.count), forms.count - 1)
             return fill(forms.indices.contains(form) ? forms[form] : "", ["n": number(part.count)])
@@ -110,7 +110,7 @@ private struct Speech {
 
 extension CalendarPeriod {
     /// The length in one unit if possible, such as `2 weeks` or `1 year`; otherwise in months and days. Some versions
-    /// of StoreKit describe a trial of one week as seven days, and others as one week. Both give the same text.
+    /// of StoreKit describe a trial of one week as seven days, and others as one week. Both lengths give the same text.
     fileprivate var parts: [(count: Int, unit: LengthUnit)] {
         var parts: [(Int, LengthUnit)] = []
         if months > 0 { parts.append(months % 12 == 0 ? (months / 12, .year) : (months, .month)) }

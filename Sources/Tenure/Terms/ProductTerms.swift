@@ -78,7 +78,7 @@ extension Tenure {
             self.offer = offer
         }
 
-        /// The price per month; nil for products without a period. A month counts as a twelfth of a year's days.
+        /// The price per month; nil for products without a period. A month is a twelfth of a year's days.
         public var pricePerMonth: Decimal? {
             guard let period, kind == .autoRenewable || kind == .nonRenewing else { return nil }
             if period.days == 0, period.months > 0 { return price / Decimal(period.months) }

@@ -47,7 +47,7 @@ extension Wording {
         self = Self.languages[Self.key(locale)] ?? .english
     }
 
-    /// The wordings by language code. Chinese has one for each script.
+    /// The wordings by language code. Chinese has a wording for each script.
     static let languages: [String: Wording] = [
         "en": .english, "de": .german, "nl": .dutch, "sv": .swedish, "da": .danish, "nb": .norwegian, "no": .norwegian,
         "nn": .norwegian, "fr": .french, "es": .spanish, "it": .italian, "pt": .portuguese, "pl": .polish,

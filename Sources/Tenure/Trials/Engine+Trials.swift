@@ -16,7 +16,7 @@ extension Engine {
         return device.stored.sessionsLeft(of: trial, named: entitlement, at: setup.clock()) > 0
     }
 
-    /// Begins a trial session, which the service counts if there is one, and otherwise this device.
+    /// Begins a trial session. If there is a service, the service counts the session; otherwise this device does.
     func beginTrial(of entitlement: String) async throws(Tenure.Error) -> Tenure.TrialSession {
         load()
         if let service = setup.service { return try await beginTrial(of: entitlement, at: service) }
@@ -77,7 +77,7 @@ extension Engine {
         throw .service("\(failure)")
     }
 
-    /// Returns the access token. Gets a new one if it has expired or `isFresh` is true. Nil if there is no new one.
+    /// Returns the access token. Gets a new token if the old token has expired or `isFresh` is true. Nil if that fails.
     private func validToken(isFresh: Bool) async -> String? {
         if isFresh || device.token.map({ $0.expiresAt <= setup.clock() }) ?? true {
             await searchAgain()

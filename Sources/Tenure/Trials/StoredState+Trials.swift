@@ -4,14 +4,14 @@ import TenureJSON
 
 /// The use of trials, counted on the device.
 ///
-/// Over time, one acquisition is stored under several names: none while the account is unknown, then the date of the
-/// app's purchase, then the `appTransactionID`, which only newer systems provide. The sessions that were used under any
-/// of these names count.
+/// Over time, one acquisition is stored under several names: `unknown` while the account is unknown, then the date of
+/// the app's purchase, then the `appTransactionID`, which only newer systems provide. Sessions that were used under any
+/// of these names are used up.
 extension StoredState {
     /// The names of the current account, the most reliable first. Trials may be stored under any of them.
     ///
-    /// The last one is `unknown`. Sessions that were used before the account was known count for every account on this
-    /// device. Otherwise a customer could sign out to start another trial.
+    /// The last name is `unknown`. Sessions that were used before the account was known are used up for every account
+    /// on this device. Otherwise a customer could sign out to start another trial.
     private var accountNames: [String] {
         let keys = [account.key].compactMap(\.self) + account.proofs.map(AcquisitionKey.init(of:))
         let ids = keys.compactMap(\.appTransactionID)
@@ -31,7 +31,7 @@ extension StoredState {
         accountNames.compactMap { time.elapsed(since: Self.beginning(of: entitlement, by: $0), clock) }.max()
     }
 
-    /// Returns the number of sessions left. For a trial of days, returns 1 until the trial is over, then 0.
+    /// Returns the number of sessions left. For a trial of days, returns 1 until the trial is over.
     func sessionsLeft(of trial: TenureCore.Trial, named entitlement: String, at clock: Date) -> Int {
         switch trial {
         case .sessions(let count): return max(0, count - trialSessions(of: entitlement))
@@ -62,7 +62,8 @@ extension StoredState {
         }
     }
 
-    /// Stores the use of trials under the most reliable name, too: later, the account may be known only under that one.
+    /// Also stores the use of trials under the most reliable name: later, the account may be known only under that
+    /// name.
     mutating func copyTrialsToBestName() {
         let accountNames = accountNames
         for entitlement in Set(accountNames.flatMap { trials[$0].map { Array($0.keys) } ?? [] }) {
@@ -95,6 +96,6 @@ struct BegunTrial: Sendable {
     let ends: Date
     /// The number of sessions of the trial. Nil for a trial of days.
     var sessions: Int?
-    /// The number of sessions left after this one. Nil for a trial of days.
+    /// The number of sessions left after this session. Nil for a trial of days.
     var sessionsLeft: Int?
 }

@@ -48,7 +48,7 @@ extension Tenure {
         public let isOwner: Bool
         /// The number of sessions of the trial; nil for a trial of days, and for owners.
         public let sessions: Int?
-        /// The number of sessions left after this one; nil for a trial of days, and for owners.
+        /// The number of sessions left after this session; nil for a trial of days, and for owners.
         public let sessionsLeft: Int?
         /// The time when this session, or the trial of days, is over; nil for owners.
         public let ends: Date?

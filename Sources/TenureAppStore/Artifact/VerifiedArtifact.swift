@@ -3,27 +3,27 @@ public import TenureCore
 
 /// A verified artifact of any kind.
 public enum VerifiedArtifact: Sendable, Hashable {
-    /// About the app itself, from the device or the App Store Server API.
+    /// An app transaction, which is about the app itself, from the device or the App Store Server API.
     case appTransaction(Verified<AppTransactionPayload>)
-    /// About one purchase of a product.
+    /// A transaction, which is about one purchase of a product.
     case transaction(Verified<TransactionPayload>)
-    /// About the next renewal of a subscription. It doesn't name its app.
+    /// Renewal info, which is about the next renewal of a subscription. It doesn't contain the app's bundle ID.
     case renewalInfo(Verified<RenewalInfoPayload>)
     /// A notification with the artifacts inside it, each verified on its own.
     case notification(VerifiedNotification)
     /// The legacy receipt, with all purchases in it.
     case receipt(Verified<ReceiptPayload>)
 
-    /// The environment of the App Store that signed it.
+    /// The environment of the App Store that signed the artifact.
     public var environment: AppStoreEnvironment { signing.environment }
 
-    /// Whether an accepted App Store authority signed it, or only Xcode on a developer's machine.
+    /// Whether an accepted App Store authority signed the artifact, or only Xcode on a developer's machine.
     public var status: VerificationStatus { signing.status }
 
     /// The signer's chain, leaf first.
     public var certificates: [CertificateSummary] { signing.certificates }
 
-    /// The SHA-256 digest of the signed bytes, as in `Verified`. For a notification, it is that of the notification
+    /// The SHA-256 digest of the signed bytes, as in `Verified`. For a notification, the digest of the notification
     /// itself.
     package var signedContentDigest: [UInt8] { Array(signing.digest) }
 

@@ -3,14 +3,14 @@ public import Foundation
 import TenureCore
 import TenureJSON
 
-/// The app that artifacts must name. A property that is nil isn't compared.
+/// The app to which artifacts must belong. A property that is nil isn't compared.
 public struct AppIdentity: Sendable, Hashable {
     /// `CFBundleIdentifier` of the app.
     public let bundleID: String?
     /// The app's Apple ID; compared in production only, since other environments leave it out.
     public let appAppleID: Int64?
 
-    /// Without arguments, artifacts of every app are accepted.
+    /// If both arguments are nil, artifacts of every app are accepted.
     public init(bundleID: String? = nil, appAppleID: Int64? = nil) {
         self.bundleID = bundleID
         self.appAppleID = appAppleID
@@ -46,7 +46,7 @@ public struct AppStoreVerifier: Sendable {
     public enum AppTransactionSource: Sendable, Hashable {
         /// A client. The server variant is rejected, because it isn't bound to a device.
         case client
-        /// The App Store Server API or a notification. Both variants are accepted.
+        /// The App Store Server API or a notification. App transactions of both variants are accepted.
         case appStoreServer
     }
 
@@ -76,8 +76,8 @@ public struct AppStoreVerifier: Sendable {
 
     /// Verifies renewal info; see `verifyAppTransaction`.
     ///
-    /// Renewal info doesn't name its app. So use it only together with a verified transaction with the same
-    /// `originalTransactionID`.
+    /// Renewal info doesn't contain the app's bundle ID. So use it only together with a verified transaction with the
+    /// same `originalTransactionID`.
     public func verifyRenewalInfo(_ jws: [UInt8], now: Date?) throws(Rejection) -> Verified<RenewalInfoPayload> {
         try verify(jws, now: now)
     }
@@ -115,7 +115,7 @@ public struct AppStoreVerifier: Sendable {
     /// Parses a JWS, and verifies its algorithm, certificates and signature.
     private func signed(_ jws: ArraySlice<UInt8>) throws(Rejection) -> Signed {
         let segments = try JWSSegments(jws)
-        // A known header needs neither decoding nor hashing. It has about 4.5 KB, which is most of a JWS.
+        // A known header needs neither decoding nor hashing. The header has about 4.5 KB, which is most of a JWS.
         if let known = segments.bytes[segments.header].withUnsafeBufferPointer({ cache.known(header: $0) }) {
             var hash = known.hash
             hash.update(data: segments.signedBytes[segments.header.upperBound...])
@@ -130,7 +130,7 @@ public struct AppStoreVerifier: Sendable {
         let digest = SHA256.hash(data: segments.signedBytes)
         try checkSignature(of: segments, hashedTo: digest, by: chain)
         // Remember the header only after the signature was verified. An attacker can write any number of headers with a
-        // genuine chain, which would displace the known ones, but can't sign with that chain.
+        // genuine chain, which would displace the known headers, but can't sign with that chain.
         cache.remember(header: segments.bytes[segments.header], of: chain)
         return Signed(tape: try segments.object(segments.payload, as: "payload"), chain: chain, digest: digest)
     }
@@ -191,7 +191,7 @@ public struct AppStoreVerifier: Sendable {
 
     /// Checks the claims of RFC 7519, section 4.1. The App Store doesn't use them, but Apple's libraries check them.
     private func checkRegisteredClaims(of tape: JSONTape, at instant: Date?) throws(Rejection) {
-        // All of these claims have names of three letters. No field of the App Store has.
+        // All of these claims have names of three letters. No field of the App Store has such a short name.
         guard tape.mayHaveName(ofLength: 3, inObjectAt: tape.root) else { return }
         guard tape.value(named: "aud", inObjectAt: tape.root) == nil else {
             throw Rejection(.malformed, "the artifact names an audience (`aud`), which the App Store never does")
@@ -208,8 +208,8 @@ public struct AppStoreVerifier: Sendable {
         }
     }
 
-    /// Checks that the payload names the app. Renewal info names none, and Apple IDs are checked only in Production.
-    /// Like Apple's libraries, the verifier checks the environment after the app.
+    /// Checks that the payload belongs to the app. Renewal info contains no app, and Apple IDs are checked only in
+    /// Production. Like Apple's libraries, the verifier checks the environment after the app.
     private func check(
         _ bundleID: String?,
         appAppleID: Int64?,

@@ -11,7 +11,8 @@ public struct DeviceVerification: Sendable, Hashable {
     /// The random UUID that was hashed together with the device's ID, so that hashes of one device differ.
     public let nonce: UUID
 
-    /// Reads both fields; nil if both are missing. Throws `malformed` if only one is present or one is invalid.
+    /// Reads both fields; nil if both are missing. Throws `malformed` if only one field is present or a field is
+    /// invalid.
     init?(hash: String?, nonce: String?) throws(Rejection) {
         guard hash != nil || nonce != nil else { return nil }
         guard let hash, let bytes = Base64.standard.decode(Array(hash.utf8)[...]), bytes.count == SHA384.byteCount
@@ -39,7 +40,7 @@ public struct DeviceVerification: Sendable, Hashable {
 
 extension AppTransactionPayload {
     /// Returns the binding to a device; nil in the server variant. Throws `malformed` if only one of its two fields is
-    /// present, or one is invalid.
+    /// present, or a field is invalid.
     public func deviceBinding() throws(Rejection) -> DeviceVerification? {
         try DeviceVerification(hash: deviceVerification, nonce: deviceVerificationNonce)
     }
@@ -47,7 +48,7 @@ extension AppTransactionPayload {
 
 extension TransactionPayload {
     /// Returns the binding to a device; nil if the App Store signed the transaction for a server. Throws `malformed` if
-    /// only one of its two fields is present, or one is invalid.
+    /// only one of its two fields is present, or a field is invalid.
     public func deviceBinding() throws(Rejection) -> DeviceVerification? {
         try DeviceVerification(hash: deviceVerification, nonce: deviceVerificationNonce)
     }
@@ -55,7 +56,7 @@ extension TransactionPayload {
 
 extension RenewalInfoPayload {
     /// Returns the binding to a device; nil if the App Store signed the renewal info for a server. Throws `malformed`
-    /// if only one of its two fields is present, or one is invalid.
+    /// if only one of its two fields is present, or a field is invalid.
     public func deviceBinding() throws(Rejection) -> DeviceVerification? {
         try DeviceVerification(hash: deviceVerification, nonce: deviceVerificationNonce)
     }

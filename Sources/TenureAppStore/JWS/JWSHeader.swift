@@ -37,7 +37,8 @@ struct JWSHeader {
         }
     }
 
-    /// Returns the header's certificate chain after verifying it. One certificate is Xcode's; the App Store sends three.
+    /// Returns the header's certificate chain after verifying it. Xcode sends one certificate; the App Store sends
+    /// three.
     func chain(in cache: ChainCache) throws(Rejection) -> TrustedChain {
         guard let x5c else {
             throw Rejection(.untrustedChain, "the header has no certificates (`x5c`)")
@@ -47,7 +48,7 @@ struct JWSHeader {
         case 3:
             let leaf = try certificate(x5c[0], at: 0)
             let intermediate = try certificate(x5c[1], at: 1)
-            // The third certificate must be valid Base64, but isn't used: the configured root is.
+            // The third certificate must be valid Base64, but the configured root is used instead.
             _ = try certificate(x5c[2], at: 2)
             return try cache.chain(leaf: leaf, intermediate: intermediate, purpose: .jws)
         default:

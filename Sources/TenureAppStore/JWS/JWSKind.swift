@@ -1,6 +1,7 @@
 import TenureJSON
 
-/// The kinds of payload that the App Store signs as JWS. A JWS doesn't name its kind, so it is recognized by its fields.
+/// The kinds of payload that the App Store signs as JWS. A JWS doesn't contain its kind, so the kind is recognized by
+/// the payload's fields.
 public enum JWSKind: String, CaseIterable, Sendable, Hashable {
     /// About the app itself. Recognized by `receiptType`.
     case appTransaction
@@ -16,8 +17,8 @@ public enum JWSKind: String, CaseIterable, Sendable, Hashable {
 
     /// Recognizes the kind of a payload by fields that only this kind has.
     ///
-    /// Without such a field, a payload with an environment is a transaction if it names the app, otherwise renewal info.
-    /// Any other payload has no known kind.
+    /// If there is no such field, a payload with an environment is a transaction if it has a bundle ID, and otherwise
+    /// renewal info. Any other payload has no known kind.
     init?(of tape: JSONTape) {
         func has(_ name: StaticString) -> Bool { tape.value(named: name, inObjectAt: tape.root) != nil }
         if has("notificationType") {
@@ -31,7 +32,7 @@ public enum JWSKind: String, CaseIterable, Sendable, Hashable {
         } else if has("userLocale"), has("requestIdentifier") {
             self = .realtime
         } else if has("environment") {
-            // Some payloads have few fields, such as Apple's fixtures. Only renewal info doesn't name an app.
+            // Some payloads have few fields, such as Apple's fixtures. Only renewal info has no bundle ID.
             self = has("bundleId") ? .transaction : .renewalInfo
         } else {
             return nil

@@ -14,7 +14,8 @@ struct JWSSegments {
     let payload: Range<Int>
     let signature: Range<Int>
 
-    /// Finds the segments. Throws `tooLarge`, or `malformed` unless there are exactly three and none is empty.
+    /// Finds the segments. Throws `tooLarge`, or `malformed` unless there are exactly three segments, none of them
+    /// empty.
     init(_ bytes: ArraySlice<UInt8>) throws(Rejection) {
         guard bytes.count <= Self.maximumSize else {
             throw Rejection(

@@ -2,7 +2,7 @@ public import Foundation
 import TenureCore
 public import TenureJSON
 
-/// A JWS that was parsed but not verified. It proves nothing: use it to show, search or sort, never as evidence.
+/// A JWS that was parsed but not verified. It proves nothing: use it to display, search or sort, never as evidence.
 public struct UnverifiedJWS: Sendable, Hashable {
     /// The kind, recognized by the fields of the payload; nil if it isn't recognized.
     public let kind: JWSKind?

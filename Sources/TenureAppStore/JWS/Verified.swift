@@ -2,13 +2,13 @@ import Crypto
 public import Foundation
 public import TenureCore
 
-/// A payload with a verified signature, signer, app and environment. Only an `AppStoreVerifier` creates one.
+/// A payload with a verified signature, signer, app and environment. Only an `AppStoreVerifier` creates such a value.
 public struct Verified<Payload: Sendable & Hashable>: Sendable, Hashable {
     /// The signed contents.
     public let payload: Payload
     /// The App Store environment in which the artifact was signed.
     public var environment: AppStoreEnvironment { signing.environment }
-    /// Whether an accepted App Store authority signed it, or only Xcode on a developer's machine.
+    /// Whether an accepted App Store authority signed the artifact, or only Xcode on a developer's machine.
     public var status: VerificationStatus { signing.status }
     /// When the artifact was signed; nil if it has no signing date. In that case, the certificates were valid at the
     /// `now` that was passed to the verifier.
@@ -17,8 +17,8 @@ public struct Verified<Payload: Sendable & Hashable>: Sendable, Hashable {
     public var certificates: [CertificateSummary] { signing.certificates }
     /// The SHA-256 digest of the signed bytes: of `header.payload` in a JWS, of the content octets in a receipt.
     ///
-    /// Use it to identify artifacts. The whole bytes don't identify an artifact, because anyone can change its unsigned
-    /// parts without making it invalid: for example, an ECDSA signature (r, s) is also valid as (r, n - s).
+    /// Use the digest to identify artifacts. The whole bytes don't identify an artifact, because anyone can change its
+    /// unsigned parts without making it invalid: for example, an ECDSA signature (r, s) is also valid as (r, n - s).
     package var signedContentDigest: [UInt8] { Array(signing.digest) }
 
     let signing: Signing

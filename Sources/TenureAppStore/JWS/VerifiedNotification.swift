@@ -5,11 +5,11 @@ import TenureCore
 public struct VerifiedNotification: Sendable, Hashable {
     /// The outer JWS, with the type of the event. Its `data` has the nested artifacts still encoded.
     public let notification: Verified<NotificationPayload>
-    /// The transaction in the notification; nil if its type has none.
+    /// The transaction in the notification. Nil if notifications of this type have no transaction.
     public let transaction: Verified<TransactionPayload>?
-    /// The renewal info in the notification; nil if its type has none.
+    /// The renewal info in the notification. Nil if notifications of this type have no renewal info.
     public let renewalInfo: Verified<RenewalInfoPayload>?
-    /// The app transaction in the notification, in the server variant; nil if the notification's type has none.
+    /// The app transaction in the notification, in the server variant. Nil if notifications of this type have none.
     public let appTransaction: Verified<AppTransactionPayload>?
 }
 
@@ -52,8 +52,8 @@ extension AppStoreVerifier {
 }
 
 extension VerifiedNotification {
-    /// Checks that the nested artifacts are from the notification's environment and app (renewal info names no app),
-    /// and that transaction and renewal info are about one subscription. Each could be genuine, but from elsewhere.
+    /// Checks that the nested artifacts are from the notification's environment and app (renewal info contains no app),
+    /// and that transaction and renewal info are about one subscription. A genuine artifact could be from another app.
     fileprivate func checkBelongTogether() throws(Rejection) {
         try checkBelongs(transaction, as: "data.signedTransactionInfo")
         try checkBelongs(renewalInfo, as: "data.signedRenewalInfo")
@@ -75,7 +75,7 @@ extension VerifiedNotification {
                 "`\(path)` was signed in `\(nested.environment.rawValue)`, but the notification was signed in another environment"
             )
         }
-        // Renewal info doesn't name its app.
+        // Renewal info doesn't contain its app.
         guard Payload.kind != .renewalInfo else { return }
         guard let inner = nested.payload.bundleID, let outer = notification.payload.bundleID,
             inner.utf8.elementsEqual(outer.utf8)

@@ -5,7 +5,7 @@ struct BERElement {
     let start: Int
     /// The range of the contents, without the end-of-contents octets of an indefinite length.
     let contents: Range<Int>
-    /// The position after the element, where the next one may begin.
+    /// The position after the element, where the next element may begin.
     let end: Int
 
     /// The range of the whole element: tag, length and contents.
@@ -78,8 +78,8 @@ struct BERReader {
         return element
     }
 
-    /// Reads the primitive of definite length that begins at `start`, without counting it in the number of elements. It
-    /// is used for the parts of an attribute, which count as one element.
+    /// Reads the primitive of definite length that begins at `start`, without adding it to the number of elements. Used
+    /// for the parts of an attribute, which are counted as one element.
     @inline(__always)
     func primitive(at start: Int, before limit: Int) throws(ReceiptFault) -> BERElement {
         let header = try self.header(at: start, before: limit)
@@ -197,7 +197,7 @@ struct BERReader {
     @inline(__always)
     func unsignedInteger(in contents: Range<Int>) -> UInt64? {
         guard let first = contents.first, contents.upperBound <= bytes.count, bytes[first] < 0x80 else { return nil }
-        // Nine bytes can hold a number of 64 bits if the first is zero.
+        // Nine bytes can hold a number of 64 bits if the first byte is zero.
         guard contents.count <= 8 || (contents.count == 9 && bytes[first] == 0) else { return nil }
         var value: UInt64 = 0
         for position in contents {

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// One in-app purchase in an app receipt: attribute 17. An empty date or text is nil, like a missing one.
+/// One in-app purchase in an app receipt: attribute 17. An empty date or text is nil, like a missing date or text.
 public struct InAppPurchase: Sendable, Hashable {
     /// The product ID in App Store Connect.
     public internal(set) var productID: String

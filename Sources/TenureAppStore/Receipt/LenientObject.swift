@@ -49,7 +49,7 @@ struct LenientObject {
         }
     }
 
-    /// Returns an array of objects. A single object is read as an array of one.
+    /// Returns an array of objects. A single object is read as an array with one element.
     func objects(_ name: String) throws(Rejection) -> [LenientObject] {
         switch value(name) {
         case nil: return []

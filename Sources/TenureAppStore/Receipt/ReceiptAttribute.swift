@@ -1,7 +1,7 @@
 /// All known attributes of an app receipt: their numbers, names, encodings, and how strictly they are read. The parser,
 /// the code that creates test receipts, and the code that shows receipts use this table.
 ///
-/// Attributes below 1000 are about the app. The others are about one in-app purchase, inside attribute 17.
+/// Attributes below 1000 are about the app. All others are about one in-app purchase, inside attribute 17.
 package enum ReceiptAttribute: Int32, CaseIterable, Sendable {
     case receiptType = 0
     case appAppleID = 1
@@ -64,7 +64,7 @@ package enum ReceiptAttribute: Int32, CaseIterable, Sendable {
         case integer
         /// The INTEGER 0 or 1.
         case boolean
-        /// A SET of attributes, as the app's own. In-app purchases have this encoding.
+        /// A SET of attributes, in the same format as the app's attributes. In-app purchases have this encoding.
         case attributes
     }
 
@@ -153,12 +153,12 @@ package enum ReceiptAttribute: Int32, CaseIterable, Sendable {
     /// Whether the attribute is about an in-app purchase, and not about the app.
     package var isInApp: Bool { rawValue > 1000 }
 
-    /// A bit that identifies the attribute among those of its level, to detect repetitions.
+    /// A bit that identifies the attribute among the attributes of its level, to detect repetitions.
     var bit: UInt64 { 1 << UInt64(isInApp ? rawValue - 1701 : rawValue) }
 
-    /// Finds the attribute with this name, among those of the app or of an in-app purchase.
+    /// Finds the attribute with this name, among the attributes of the app or of an in-app purchase.
     package init?(named name: String, inApp: Bool) {
-        // `verifyReceipt` writes the app's Apple ID under both names.
+        // `verifyReceipt` writes the app's Apple ID as `adam_id` and as `app_item_id`.
         let name = !inApp && name == "adam_id" ? "app_item_id" : name
         guard let found = Self.allCases.first(where: { $0.isInApp == inApp && $0.name == name }) else { return nil }
         self = found

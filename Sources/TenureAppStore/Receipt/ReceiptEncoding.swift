@@ -57,7 +57,7 @@ public func receiptBytes(base64: some Collection<UInt8>) throws(Rejection) -> [U
 ///
 /// Throws `tooLarge` or `malformed`.
 public func receiptBytes(file: [UInt8]) throws(Rejection) -> [UInt8] {
-    // Line breaks don't count. Twice the size has room for a reasonable number of them.
+    // Line breaks are allowed in addition. Twice the maximum size has room for a reasonable number of line breaks.
     guard file.count <= 2 * ReceiptEncoding.maximumBase64Size else {
         throw Rejection(.tooLarge, "a receipt has at most \(ReceiptEncoding.maximumSize) bytes")
     }

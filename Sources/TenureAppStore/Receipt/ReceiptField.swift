@@ -2,7 +2,7 @@ public import Foundation
 import TenureCore
 public import TenureJSON
 
-/// One decoded attribute of a receipt, for output such as that of `tenure inspect`.
+/// One decoded attribute of a receipt, for output such as the output of `tenure inspect`.
 public struct ReceiptField: Sendable, Hashable {
     /// A decoded value of an attribute.
     public enum Value: Sendable, Hashable {
@@ -81,8 +81,8 @@ extension ReceiptPayload {
         return stablySorted(fields) { $0.type }
     }
 
-    /// The receipt in the format of `receipt` in a response of `verifyReceipt`. Attributes that aren't in it have names
-    /// of Tenure.
+    /// The receipt in the format of `receipt` in a response of `verifyReceipt`. Attributes without a name in
+    /// `verifyReceipt` have names of Tenure.
     public var verifyReceiptJSON: JSONObject {
         var members: [JSONObject.Member] = []
         var purchases: [JSONValue] = []

@@ -74,7 +74,7 @@ struct ReceiptPayloadParser {
         return attributes
     }
 
-    /// Reads the attribute at `position`, and moves `position` to the next one.
+    /// Reads the attribute at `position`, and moves `position` to the next attribute.
     @inline(__always)
     private mutating func attribute(
         at position: inout Int, before limit: Int

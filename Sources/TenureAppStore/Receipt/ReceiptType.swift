@@ -15,7 +15,7 @@ public enum ReceiptType: String, CaseIterable, Sendable, Hashable {
     /// StoreKit testing in Xcode.
     case xcode = "Xcode"
 
-    /// The environment of the App Store that signed it.
+    /// The environment of the App Store that signed the receipt.
     public var environment: AppStoreEnvironment {
         switch self {
         case .production, .productionVPP: .production

@@ -60,7 +60,8 @@ extension AppStoreVerifier {
                 return try cache.chain(
                     leaf: leaf, intermediate: signedData.bytes(of: candidate), purpose: .receipt)
             } catch {
-                // This candidate wasn't checked, so another one's failure must not hide that the receipt may be valid.
+                // This intermediate wasn't checked, so the receipt may be valid. Throw this error, and not the failure
+                // of another intermediate.
                 if error.code == .tooManyUnknownSigners { throw error }
                 rejection = rejection ?? error
             }

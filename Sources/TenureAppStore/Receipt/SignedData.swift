@@ -19,12 +19,12 @@ struct SignedData {
         let subject: Range<Int>
     }
 
-    /// The maximum number of certificates. Genuine receipts have three (signer, intermediate, root), and those from
-    /// Xcode have one.
+    /// The maximum number of certificates. Genuine receipts have three certificates (signer, intermediate, root).
+    /// Receipts from Xcode have one certificate.
     static let maximumCertificates = 10
 
     private(set) var reader: BERReader
-    /// The range of the signed content. If it is in chunks, they were joined.
+    /// The range of the signed content. If the content was in chunks, the chunks were joined.
     let content: Range<Int>
     let certificates: [CertificateEntry]
     /// The index of the signer's certificate.
@@ -96,7 +96,7 @@ struct SignedData {
             }
         }
         // Reject unsigned parts. Anyone could add them in endless variants, and code that compares whole receipts would
-        // take each for a new one. Apple sends neither revocation lists nor unsigned attributes.
+        // treat each variant as a new receipt. Apple sends neither revocation lists nor unsigned attributes.
         guard try signedData.next(ifTagged: BERTag.context1, &reader) == nil else {
             throw .malformed("it has revocation lists, which the App Store never sends")
         }
@@ -172,7 +172,7 @@ struct SignedData {
         )
     }
 
-    /// Returns the digest algorithm, after checking that the signature algorithm uses the same.
+    /// Returns the digest algorithm, after checking that the signature algorithm uses the same digest algorithm.
     private static func digest(
         _ digest: Range<Int>, signature: Range<Int>, _ reader: BERReader
     ) throws(ReceiptFault) -> Digest {
@@ -184,14 +184,16 @@ struct SignedData {
         } else {
             throw .unsupportedAlgorithm("the receipt's digest is neither SHA-1 nor SHA-256")
         }
-        // `rsaEncryption` uses the separately named digest. The other algorithms name a digest, which must be the same.
+        // `rsaEncryption` uses the digest of the separate field. The other algorithms contain a digest, which must be
+        // equal.
         if reader.equal(signature, ReceiptOID.rsaEncryption) { return used }
         if reader.equal(signature, ReceiptOID.sha256WithRSA), used == .sha256 { return used }
         if reader.equal(signature, ReceiptOID.sha1WithRSA), used == .sha1 { return used }
         throw .unsupportedAlgorithm("the receipt's signature algorithm isn't RSA with the named digest")
     }
 
-    /// Throws unless the signer's digest is the only listed one: others would be unsigned bytes that anyone can add.
+    /// Throws unless the signer's digest is the only listed digest: other digests would be unsigned bytes that anyone
+    /// can add.
     private static func requireOnly(
         _ digest: Range<Int>, in set: BERElement, _ reader: inout BERReader
     ) throws(ReceiptFault) {
@@ -272,7 +274,7 @@ private struct Cursor {
         return try next(&reader)
     }
 
-    /// Reads an object identifier, which must be this one.
+    /// Reads an object identifier. Throws unless it is the expected identifier.
     mutating func objectIdentifier(
         _ expected: [UInt8], _ name: StaticString, _ reader: inout BERReader
     ) throws(ReceiptFault) {
@@ -280,7 +282,7 @@ private struct Cursor {
         guard reader.equal(element.contents, expected) else { throw .malformed("\(name) is missing") }
     }
 
-    /// Reads a version number, which must be this one.
+    /// Reads a version number. Throws unless it is the expected number.
     mutating func version(
         _ expected: UInt64, _ name: StaticString, _ reader: inout BERReader
     ) throws(ReceiptFault) {
@@ -290,8 +292,8 @@ private struct Cursor {
         }
     }
 
-    /// Reads an AlgorithmIdentifier, and returns the range of its object identifier. Its parameters must be NULL, as
-    /// Apple writes them, or missing, as in OpenSSL.
+    /// Reads an AlgorithmIdentifier, and returns the range of its object identifier. The algorithm's parameters must be
+    /// NULL, as Apple writes them, or missing, as in OpenSSL.
     mutating func algorithm(
         _ name: StaticString, _ reader: inout BERReader
     ) throws(ReceiptFault) -> Range<Int> {

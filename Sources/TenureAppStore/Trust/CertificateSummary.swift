@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The facts about a certificate, for output such as that of `tenure inspect`.
+/// The facts about a certificate, for output such as the output of `tenure inspect`.
 public struct CertificateSummary: Sendable, Hashable {
     /// The subject's distinguished name as in RFC 4514, such as `CN=Apple Root CA - G3,OU=…`.
     public let subject: String

@@ -5,8 +5,8 @@ import TenureCore
 /// A cache of checked certificate chains, so that many artifacts by the same signer need only one check.
 ///
 /// Three tables of limited size have valid chains, valid intermediates and rejected pairs of signer and intermediate.
-/// Only certificates that lead to a trusted root are added to the first two. For a rejected pair, the table has a digest
-/// and the reason, so a repeated bad chain costs only a lookup.
+/// Only certificates that lead to a trusted root are added to the first two tables. The third table has only a digest
+/// and the reason of each rejected pair, so a repeated bad chain costs only a lookup.
 ///
 /// An attacker can invent any number of bad chains, and each would cost a signature check. So there is a budget for
 /// failed signature checks. Once it is used up, unknown chains are rejected without a check. Rejections that need no
@@ -22,8 +22,8 @@ package final class ChainCache: Sendable {
     package let trust: TrustConfiguration
     private let budget: Budget
 
-    /// How many failed signature checks are allowed: `burst` at once, and `perSecond` on average. There is one such
-    /// budget for intermediates and one for signers.
+    /// How many failed signature checks are allowed: `burst` at once, and `perSecond` on average. Intermediates and
+    /// signers have separate budgets of this size.
     package struct Budget: Sendable {
         let burst: Double
         let perSecond: Double
@@ -90,14 +90,15 @@ package final class ChainCache: Sendable {
         tables.withLock { $0.headers.first { $0.hasBytes(header) } }
     }
 
-    /// Remembers a header. Headers larger than `maximumHeader` aren't remembered. Genuine ones have 4.5 KB.
+    /// Remembers a header. Headers larger than `maximumHeader` aren't remembered. Genuine headers have 4.5 KB.
     package func remember(header: ArraySlice<UInt8>, of chain: TrustedChain) {
         guard header.count <= Self.maximumHeader else { return }
         let known = KnownHeader(bytes: Array(header), chain: chain)
         tables.withLock { $0.keep(known) }
     }
 
-    /// Checks a chain that isn't in the tables. An intermediate that is in its table isn't checked again.
+    /// Checks a chain that isn't in the tables. An intermediate that is in the table of intermediates isn't checked
+    /// again.
     private func validate(
         leaf: [UInt8],
         intermediate: [UInt8],
@@ -118,7 +119,7 @@ package final class ChainCache: Sendable {
         }
     }
 
-    /// Checks an intermediate, and adds it to its table with the root that signed it.
+    /// Checks an intermediate, and adds it to the table of intermediates, with the root that signed it.
     private func issued(
         _ authority: ParsedCertificate, id: Intermediate, roots: TrustAnchors
     ) throws(Rejection) -> IssuedIntermediate {
@@ -130,8 +131,8 @@ package final class ChainCache: Sendable {
         return issued
     }
 
-    /// Runs `check`, and takes one from the budget for each signature that it checks. If `check` succeeds, they are
-    /// given back: a valid chain is remembered, and costs nothing later.
+    /// Runs `check`, and subtracts each signature check in it from the budget. If `check` succeeds, the signature
+    /// checks are given back to the budget: a valid chain is remembered, and costs nothing later.
     private func charging<Value>(
         to kind: BudgetKind,
         _ check: (SignatureCharge) throws(Rejection) -> Value
@@ -168,17 +169,18 @@ private struct Allowance {
 private struct Tables {
     /// The valid chains.
     var chains = BoundedTable<Pair, TrustedChain>(capacity: 64)
-    /// The rejected pairs. They are separate from the chains, so that bad chains never displace a valid one.
+    /// The rejected pairs. They are separate from the chains, so that bad chains never displace a valid chain.
     var refusals = BoundedTable<Pair, Rejection>(capacity: 1024)
     /// The valid intermediates.
     var intermediates = BoundedTable<Intermediate, IssuedIntermediate>(capacity: 32)
     /// The headers of verified JWS, at most 16.
     private(set) var headers: [KnownHeader] = []
-    /// The index of the header that the next one replaces once there are 16.
+    /// The index of the header that the next header replaces once there are 16.
     private var nextHeader = 0
     private var allowances: [BudgetKind: Allowance] = [:]
 
-    /// Takes one from a budget, after adding what the passed time allows. Returns whether one was left.
+    /// Subtracts one signature check from a budget, after adding the checks that the passed time allows. Returns false
+    /// if the budget is used up.
     mutating func take(from kind: BudgetKind, at now: ContinuousClock.Instant, of budget: ChainCache.Budget) -> Bool {
         var allowance = allowances[kind] ?? Allowance(left: budget.burst, refilled: now)
         let seconds = (now - allowance.refilled) / .seconds(1)
@@ -208,7 +210,7 @@ private struct Tables {
     }
 }
 
-/// A header with a valid signature. It is a class, so that it can be shared without copying.
+/// A header with a valid signature. This type is a class, so that many threads share one copy of a header.
 package final class KnownHeader: Sendable {
     fileprivate let bytes: [UInt8]
     let chain: TrustedChain

@@ -5,18 +5,19 @@ import X509
 typealias SignatureCharge = () throws(Rejection) -> Void
 
 extension ParsedCertificate {
-    /// Returns the anchor that signed this intermediate. Both must be certificate authorities.
+    /// Returns the anchor that signed this intermediate. The anchor and the intermediate must be certificate
+    /// authorities.
     ///
     /// `charging` is called before each signature check. If it throws, the search ends.
     func anchor(
         among anchors: TrustAnchors, purpose: ChainPurpose, charging: SignatureCharge = {}
     ) throws(Rejection) -> ParsedCertificate {
-        // Several roots may have the same name. The signature decides which one issued the certificate.
+        // Several roots may have the same name. The signature decides which root issued the certificate.
         let anchorsWithSameName = anchors.certificates.filter { $0.subject == issuer }
         guard !anchorsWithSameName.isEmpty else {
             throw Rejection(.untrustedChain, "no trusted root has the name `\(x509.issuer)`")
         }
-        // Check this first: if it fails, no signature check is needed.
+        // Check the intermediate first: if it isn't an authority, no signature check is needed.
         try checkIsAuthority(intermediatesBelow: 0)
         var rejection: Rejection?
         for anchor in anchorsWithSameName {
@@ -59,7 +60,7 @@ extension ParsedCertificate {
         }
     }
 
-    /// Checks that this certificate may issue others (RFC 5280, sections 4.2.1.3 and 4.2.1.9).
+    /// Checks that this certificate may issue other certificates (RFC 5280, sections 4.2.1.3 and 4.2.1.9).
     ///
     /// - Parameter intermediatesBelow: the number of intermediates between this certificate and the signer's.
     func checkIsAuthority(intermediatesBelow: Int) throws(Rejection) {
@@ -92,7 +93,8 @@ extension ParsedCertificate {
         try intermediate.checkHas(AppleMarker.developerRelations)
     }
 
-    /// Checks that the certificate has an extension with which Apple marks its purpose, and that it isn't critical.
+    /// Checks that the certificate has the extension with which Apple marks its purpose. The extension must not be
+    /// critical.
     private func checkHas(_ marker: ASN1ObjectIdentifier) throws(Rejection) {
         guard let found = x509.extensions[oid: marker] else {
             throw Rejection(.wrongPurpose, "`\(x509.subject)` lacks Apple's extension \(marker)")
@@ -137,7 +139,7 @@ extension ParsedCertificate {
         try read("subject key identifier") { try x509.extensions.subjectKeyIdentifier.map { Array($0.keyIdentifier) } }
     }
 
-    /// Reads an extension. Throws `malformed` with its name if that fails.
+    /// Reads an extension. If it can't be read, throws `malformed` with the extension's name.
     private func read<Value>(_ name: String, _ value: () throws -> Value) throws(Rejection) -> Value {
         do {
             return try value()

@@ -9,7 +9,7 @@ package enum ChainPurpose: Sendable, Hashable {
     case receipt
 
     /// Whether a certificate in the chain may be signed with this algorithm. SHA-1 is accepted for receipts: Apple used
-    /// it until 2025, and a receipt keeps its signature until it is refreshed.
+    /// SHA-1 until 2025, and a receipt keeps its signature until it is refreshed.
     func allows(_ algorithm: Certificate.SignatureAlgorithm) -> Bool {
         switch algorithm {
         case .ecdsaWithSHA256, .ecdsaWithSHA384, .ecdsaWithSHA512,

@@ -6,7 +6,7 @@ public struct Rejection: Error, Sendable, Hashable {
     public enum Code: String, CaseIterable, Sendable, Hashable, Codable {
         /// The bytes don't have the artifact's format, or a required field is missing or has the wrong type.
         case malformed
-        /// The artifact is signed with an algorithm or a kind of key that the App Store doesn't use for it.
+        /// The artifact is signed with an algorithm or a kind of key that the App Store doesn't use for such artifacts.
         case unsupportedAlgorithm
         /// The certificates don't lead to a trusted root.
         case untrustedChain

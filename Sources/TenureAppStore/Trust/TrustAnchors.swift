@@ -12,7 +12,7 @@ public struct TrustAnchors: Sendable {
 
     /// Reads the contents of a file: one certificate in DER, or any number in PEM.
     ///
-    /// Throws `misconfigured` if there is no certificate, or if one is unreadable.
+    /// Throws `misconfigured` if there is no certificate, or if a certificate is unreadable.
     public init(_ contents: [UInt8]) throws(Rejection) {
         // A DER certificate is a SEQUENCE; PEM is text.
         if contents.first == 0x30 {
@@ -49,7 +49,7 @@ public struct TrustAnchors: Sendable {
         self.certificates = certificates.filter { seen.insert($0.der).inserted }
     }
 
-    /// Returns the certificates of both, without duplicates.
+    /// Returns the certificates of these and of the other anchors, without duplicates.
     public func union(_ other: TrustAnchors) -> TrustAnchors {
         TrustAnchors(unique: certificates + other.certificates)
     }

@@ -1,7 +1,7 @@
 public import TenureCore
 
-/// The accepted environments, and the trusted certificates of each. The environment that an artifact names must be one
-/// of them, and its chain must lead to a certificate of that environment.
+/// The accepted environments, and the trusted certificates of each environment. The environment in an artifact must be
+/// accepted, and the artifact's chain must lead to a certificate of that environment.
 public struct TrustConfiguration: Sendable {
     /// The trusted certificates by environment. An environment that is missing isn't accepted.
     public let anchors: [AppStoreEnvironment: TrustAnchors]
@@ -26,13 +26,13 @@ public struct TrustConfiguration: Sendable {
     /// Accepts Production and Sandbox with Apple's roots. The App Store signs both with the same certificate.
     public static let appStore = TrustConfiguration(accepting: [.production: .apple, .sandbox: .apple])
 
-    /// The accepted environments. Artifacts of all others are rejected.
+    /// The accepted environments. Artifacts of all other environments are rejected.
     public var environments: Set<AppStoreEnvironment> { Set(anchors.keys) }
 
     /// All roots of Production and Sandbox; nil if neither is accepted.
     ///
-    /// A chain is first built to any of these roots. After the signature is verified, the root is compared with those
-    /// of the environment in the signed bytes.
+    /// A chain is first built to any of these roots. After the signature is verified, the root is compared with the
+    /// roots of the environment in the signed bytes.
     let roots: TrustAnchors?
 
     /// The certificates with which Xcode signs directly; nil if Xcode isn't accepted.

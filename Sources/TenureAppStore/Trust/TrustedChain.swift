@@ -3,10 +3,11 @@ package import CryptoExtras
 import Foundation
 import X509
 
-/// A verified chain of certificates that leads to a trusted certificate. Only the functions in this file create one.
+/// A verified chain of certificates that leads to a trusted certificate. Only the functions in this file create a
+/// chain.
 ///
-/// The validity period isn't part of the verification: call `isValid(at:)` with the artifact's signing date. This is a
-/// class, because many threads share the same chain.
+/// The validity period isn't part of the verification: call `isValid(at:)` with the artifact's signing date.
+/// `TrustedChain` is a class, because many threads share the same chain.
 package final class TrustedChain: Sendable {
     /// The key that verifies the artifact's signature.
     package enum Key: Sendable {
@@ -18,11 +19,11 @@ package final class TrustedChain: Sendable {
     /// The start of the period in which all certificates, including the root, were valid. If their periods don't
     /// overlap, `notBefore` is later than `notAfter`.
     let notBefore: Date
-    /// The end of that period.
+    /// The end of the period in which all certificates were valid.
     let notAfter: Date
-    /// The certificates, the signer's first. A local chain has one, any other has three.
+    /// The certificates, the signer's first. A local chain has one certificate, any other chain has three.
     let certificates: [CertificateSummary]
-    /// The DER bytes of its anchor.
+    /// The DER bytes of the chain's anchor.
     let anchor: [UInt8]
     /// Whether the artifact is signed directly with a configured certificate, as Xcode does.
     let isLocal: Bool
@@ -88,7 +89,8 @@ func trustedChain(
     return TrustedChain(key: key, certificates: [leaf, intermediate, anchor], isLocal: false)
 }
 
-/// Returns the chain of the single certificate with which Xcode signs. It must be a configured one, byte for byte.
+/// Returns the chain of the single certificate with which Xcode signs. A configured certificate must have the same
+/// bytes.
 ///
 /// Throws `untrustedChain` or `unsupportedAlgorithm`.
 func locallyTrusted(

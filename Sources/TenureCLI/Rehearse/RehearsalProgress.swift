@@ -10,8 +10,11 @@ final class RehearsalProgress: Sendable {
     private let isOnTerminal = isatty(STDERR_FILENO) == 1
 
     private struct State {
+        /// When the progress was last printed.
         var lastShown: ContinuousClock.Instant
+        /// When the rehearsal began to decide. From then on, the remaining time is estimated from this instant.
         var decidingSince: ContinuousClock.Instant?
+        /// Whether the terminal has a progress bar.
         var isShown = false
     }
 

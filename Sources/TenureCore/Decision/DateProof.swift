@@ -8,7 +8,7 @@ struct DateProof {
     /// Whether the date was compared with a boundary's instant on at least one platform.
     private(set) var wasCompared = false
 
-    /// Creates a proof without eras, with which the proofs of several platforms are united.
+    /// Creates a proof without eras. `unite(with:)` then adds the proof of each platform.
     init() {}
 
     /// Creates the proof on one platform. A missing date allows every era.

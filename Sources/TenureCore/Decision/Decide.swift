@@ -34,9 +34,9 @@ private struct Evaluator {
     let promises: [Promise]
     let policy: Policy
     let now: Date
-    /// One for each acquisition of the app. In a test environment: the persona's only, or none.
+    /// One era source for each acquisition of the app. In a test environment, only the persona's era source, or none.
     private let eraSources: [EraSource]
-    /// The last reasons of every decision: that a persona replaced the customer, or that it was ignored.
+    /// The last reasons of every decision: that a persona replaced the customer, or that the persona was ignored.
     private let notes: [Finding]
     /// The values to which the findings refer by index.
     private let context: Reason.Context
@@ -79,7 +79,7 @@ private struct Evaluator {
         let products = productAnswer(on: entitlement)
         let promised = promiseAnswer(on: entitlement)
 
-        // One source that grants is enough; the one that grants longest is the leading reason.
+        // One source that grants is enough. The source that grants longest gives the leading reason.
         let best = SourceAnswer.best(SourceAnswer.best(eras.best, products.best), SourceAnswer.best(support, promised))
         var findings: [Finding] = []
         findings.reserveCapacity(8)
@@ -88,7 +88,7 @@ private struct Evaluator {
             if let index = products.index, evidence.purchases[index].isFamilyShared, finding.isOfProduct {
                 findings.append(.familyShared(index))
             }
-            // Eras are named too if another source grants longer.
+            // The reasons contain the eras even if another source grants longer.
             if case .gives(_, let byEra)? = eras.best {
                 if byEra != finding { findings.append(byEra) }
                 findings += eras.proofs
@@ -208,7 +208,7 @@ private struct Evaluator {
         }
     }
 
-    /// Rule G3: what the latest grant or revocation by support gives; nil without one.
+    /// Rule G3: what the latest grant or revocation by support gives. Nil if support granted and revoked nothing.
     private func supportAnswer(on entitlement: Entitlement) -> SourceAnswer? {
         guard let action = evidence.support.first(where: { $0.entitlement == entitlement.name }) else { return nil }
         switch action.kind {
@@ -219,7 +219,7 @@ private struct Evaluator {
         }
     }
 
-    /// Rule H: the best answer of the customer's promises about the entitlement; nil without one that still runs.
+    /// Rule H: the best answer of the customer's promises about the entitlement. Nil if no such promise still runs.
     private func promiseAnswer(on entitlement: Entitlement) -> SourceAnswer? {
         var best: SourceAnswer?
         for promise in promises where promise.entitlement == entitlement.name {

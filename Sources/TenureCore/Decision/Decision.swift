@@ -6,7 +6,7 @@ public struct Decision: Sendable, Hashable {
     public enum Outcome: String, Sendable, Hashable, CaseIterable {
         /// The customer may use the entitlement.
         case granted
-        /// The customer may not use it, and no missing evidence could change that.
+        /// The customer may not use the entitlement, and no missing evidence could change that.
         case denied
         /// The evidence isn't sufficient. This is neither an error nor a denial.
         case undetermined
@@ -14,11 +14,11 @@ public struct Decision: Sendable, Hashable {
 
     /// The name of the entitlement in the policy.
     public let entitlement: String
-    /// Whether the customer may use it, as far as the evidence decides.
+    /// Whether the customer may use the entitlement, as far as the evidence decides.
     public let outcome: Outcome
     /// The instant at which a granted right no longer holds; nil if it is permanent.
     public let until: Date?
-    /// The deciding reason first, then the facts that support it.
+    /// The deciding reason first, then the reasons that support it.
     public var reasons: [Reason] { findings.map { Reason(finding: $0, context: context) } }
     /// Passes each reason to `body` without allocating an array.
     package func forEachReason(_ body: (Reason) -> Void) {
@@ -44,7 +44,7 @@ public struct Decision: Sendable, Hashable {
         }
     }
 
-    /// The reasons in the compact form that the rules use, the deciding one first.
+    /// The reasons in the compact form that the rules use, the deciding reason first.
     let findings: [Finding]
     /// The values to which `findings` refer by index.
     let context: Reason.Context

@@ -45,9 +45,9 @@ struct Endings {
         return possible.map { .possible(signed: $0) } ?? .none
     }
 
-    /// Returns when the right of someone who buys the app at this time ends.
+    /// Returns when the right ends that a purchase of the app at this time gives.
     ///
-    /// Returns `.some(nil)` if it never ends, and nil if the purchase may be in an era that isn't honored. In a
+    /// Returns `.some(nil)` if the right never ends, and nil if the purchase may be in an era that isn't honored. In a
     /// changeover window, all possible eras must be honored, on every possible platform (Rule C3).
     private func end(ofBuyingAt date: Date, _ entitlement: Entitlement) -> Date?? {
         var end: Date??

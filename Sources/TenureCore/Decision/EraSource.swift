@@ -6,17 +6,17 @@ import Foundation
 /// honors it, so the answer is: granted, because of `eraHonored`. If the date were missing and the list had build 37 in
 /// both eras, `paid` and `free` would be possible, and the policy's `inDoubt` would decide.
 ///
-/// This is a class because the decisions on all entitlements share it.
+/// `EraSource` is a class because the decisions on all entitlements share it.
 final class EraSource {
     let acquisition: Acquisition
     let policy: Policy
     let now: Date
-    /// The timelines of the platforms on which the app can have been acquired. More than one only if the artifact names
-    /// no platform.
+    /// The timelines of the platforms on which the app can have been acquired. There are several timelines only if the
+    /// artifact contains no platform.
     let timelines: [Timeline]
     /// The acquisition's index in the evidence, by which findings refer to it.
     private let index: AcquisitionIndex
-    /// The possible eras by rule C on all of these platforms together.
+    /// The possible eras by rule C, on the platforms of all timelines together.
     let possible: PossibleEras
     /// The possible eras by rule C on each platform separately, in the order of `timelines`. Empty if there is only one
     /// platform.
@@ -44,7 +44,7 @@ final class EraSource {
 
     /// Returns what the eras give after refunds and ended licenses (rule E), and the findings about version and date.
     func answer(for entitlement: Entitlement) -> (answer: SourceAnswer, findings: [Finding]) {
-        // Whether the exception in rule C1 adds the date's eras to those of the version.
+        // Whether the exception in rule C1 adds the date's eras to the version's eras.
         let yields = possible.isVersionAuthoritative && versionYields(in: possible, for: entitlement, on: nil)
         let eras = yields ? possible.erasOfBoth : possible.eras
         var answer = answer(for: entitlement, inEras: eras)
@@ -71,11 +71,12 @@ final class EraSource {
                 summary.note(answer(for: era, on: timeline, for: entitlement), of: era, under: policy)
             }
         }
-        // No era honors the entitlement for certain: undetermined if one is unclear, otherwise nothing.
+        // No era honors the entitlement for certain. If an era is unclear, the answer is undetermined.
         guard !summary.honored.isEmpty else {
             return summary.unclear.map { .undetermined($0) } ?? .nothing(summary.refused ?? .eraNotHonored(eras))
         }
-        // If all eras honor it, it is granted. If only some do, `inDoubt` decides, unless nothing could be compared.
+        // If all eras honor the entitlement, it is granted. If only some eras honor it, `inDoubt` decides, unless
+        // nothing could be compared.
         if summary.others.isEmpty { return .gives(until: summary.end ?? nil, .eraHonored(eras)) }
         guard possible.version.wasCompared || possible.date.wasCompared else {
             return .undetermined(.nothingToCompare)
@@ -91,11 +92,11 @@ final class EraSource {
             for: acquisition.originalPurchaseDate, inEra: era, on: timeline, under: policy, at: now)
     }
 
-    /// The timelines of the platforms on which an era is evaluated (Rule D3): those on which the era is possible by
-    /// rule C applied to that platform alone. If the era is possible on no platform, all timelines.
+    /// The timelines of the platforms on which an era is evaluated (Rule D3): the platforms on which the era is
+    /// possible by rule C applied to that platform alone. If the era is possible on no platform, all timelines.
     ///
-    /// For example, a receipt without a platform names version 1.9 and May 2014, and `paid` is possible on iOS and on
-    /// macOS. So the end of `for: P1Y` is computed on both, and rule D4 chooses one.
+    /// For example, a receipt without a platform contains version 1.9 and May 2014, and `paid` is possible on iOS and
+    /// on macOS. So the end of `for: P1Y` is computed on both platforms, and rule D4 chooses one of the two ends.
     private func platforms(allowing era: Int, for entitlement: Entitlement) -> [Timeline] {
         guard timelines.count > 1 else { return timelines }
         let allowing = timelines.indices.filter { timelineIndex in
@@ -108,9 +109,9 @@ final class EraSource {
     }
 
     /// The exception in rule C1: under `favorCustomer`, the date's eras are possible too if the eras of an
-    /// authoritative version give nothing and the date's may give the entitlement.
+    /// authoritative version give nothing and the date's eras may give the entitlement.
     ///
-    /// - Parameter timeline: the only platform on which eras are evaluated; nil for all that allow the era.
+    /// - Parameter timeline: the only platform on which eras are evaluated; nil for all platforms that allow the era.
     private func versionYields(
         in possible: PossibleEras, for entitlement: Entitlement, on timeline: Timeline?
     ) -> Bool {

@@ -3,7 +3,7 @@ import Foundation
 /// A reason for a decision as the rules use it. It has only numbers, indexes and dates, so that comparing findings is
 /// fast. `Reason` adds the names.
 enum Finding: Sendable, Hashable {
-    // The sources that grant the entitlement or don't.
+    // Findings about the sources of an entitlement.
     /// Every era in which the app can have been acquired honors the entitlement.
     case eraHonored(EraSet)
     /// No era in which the app can have been acquired honors the entitlement.
@@ -18,7 +18,7 @@ enum Finding: Sendable, Hashable {
     case noAcquisition
     /// The app was bought in an honored era, but outside the honor's dates.
     case outsideWindow(era: Int)
-    /// The honor limits the purchase date, and the evidence has none.
+    /// The honor limits the purchase date, and the evidence has no purchase date.
     case windowNeedsDate(era: Int)
     /// The honor's own end has passed.
     case honorEnded(era: Int, at: Date)
@@ -48,12 +48,12 @@ enum Finding: Sendable, Hashable {
     case upgraded(PurchaseIndex)
     /// A consumable, which grants nothing.
     case consumable(PurchaseIndex)
-    /// A purchase without a known end: a non-renewing one without a length in the policy or without a purchase date, or
-    /// a subscription without an expiration date.
+    /// A purchase without a known end: a non-renewing purchase without a length in the policy or without a purchase
+    /// date, or a subscription without an expiration date.
     case noLength(PurchaseIndex)
     /// A purchase of a product type that this version of Tenure doesn't know.
     case unknownProductType(PurchaseIndex)
-    /// All purchases are known, and none is of the entitlement's products.
+    /// All purchases are known, and no purchase is of one of the entitlement's products.
     case noPurchase
     /// Not all purchases of the customer are known.
     case purchasesIncomplete
@@ -68,7 +68,7 @@ enum Finding: Sendable, Hashable {
     /// Newer signed facts about the acquisition ended a promise.
     case promiseEnded
 
-    // The proofs, and the eras that they allow.
+    // Findings about the proofs, and the eras that the proofs allow.
     /// The original version, and the eras in which it can have been acquired.
     case version(AcquisitionIndex, eras: EraSet)
     /// No artifact has an original version.
@@ -88,18 +88,18 @@ enum Finding: Sendable, Hashable {
     case dateMissing
     /// The purchase date is inside a changeover window, so all of these eras are possible.
     case changeover(Date, eras: EraSet)
-    /// Date and version prove different eras, and the date's are earlier. The date decides (Rule C1).
+    /// Date and version prove different eras, and the date's eras are earlier. The date decides (Rule C1).
     case dateBeforeVersion
     /// Date and version prove different eras, and the version decides (Rule C2).
     case versionAuthoritative
-    /// Date and version prove different eras, and neither proof decides. The eras of both are possible, or only the
-    /// date's if some of the version's eras are earlier and some are later (Rule C1).
+    /// Date and version prove different eras, and neither proof decides. The eras of both proofs are possible. But if
+    /// some of the version's eras are earlier and some are later, only the date's eras are possible (Rule C1).
     case contradiction
     /// The app was preordered, which proves no era.
     case preorder(Date)
     /// The policy's `testEnvironments` decided what eras give in Sandbox or Xcode.
     case testEnvironment
-    /// A test customer replaced the real one.
+    /// A test customer replaced the real customer.
     case persona
     /// A test customer was ignored, because the evidence is of production or empty.
     case personaRefused

@@ -7,7 +7,7 @@ extension Honor {
         case known(Date)
         /// The honor has no end, or its era still runs.
         case never
-        /// The honor's `for` counts from the era's end, for which the policy has no date.
+        /// The honor's `for` begins at the era's end, for which the policy has no date.
         case unknown
 
         func hasPassed(at now: Date) -> Bool {
@@ -38,7 +38,7 @@ extension Honor {
         switch end {
         case .known(let date): return .known(min(date, until))
         case .never: return .known(until)
-        // The honor ends at `until` at the latest. The end by its length is unknown and may be earlier.
+        // The honor ends at `until` at the latest. The end of its `for` is unknown and may be earlier.
         case .unknown: return until <= now ? .known(until) : .unknown
         }
     }

@@ -2,8 +2,8 @@
 public enum NextStep: String, Sendable, Hashable, CaseIterable {
     /// An app transaction of the customer (`AppTransaction.shared`).
     case appTransaction
-    /// A refreshed receipt, which has version and date. Refresh it only after a tap by the customer, because that may
-    /// show a sign-in.
+    /// A refreshed receipt, which has version and date. Refresh the receipt only after a tap by the customer, because
+    /// the refresh may show a sign-in.
     case refreshedReceipt
     /// The complete list of purchases: StoreKit's enumeration, or a tap on Restore Purchases.
     case purchases

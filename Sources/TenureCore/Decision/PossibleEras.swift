@@ -4,8 +4,8 @@ struct PossibleEras {
     let date: DateProof
     /// The possible eras, without the eras that the exception in rule C1 adds (see `erasOfBoth`).
     let eras: EraSet
-    /// How version and date contradict each other; nil if they don't, or if a changeover window explains the
-    /// difference.
+    /// How version and date contradict each other. Nil if there is no contradiction, or if a changeover window explains
+    /// it.
     let contradiction: Finding?
 
     init(version: VersionProof, date: DateProof) {
@@ -16,7 +16,7 @@ struct PossibleEras {
             eras = joined
             self.contradiction = contradiction
         } else {
-            // A window adds eras and never removes one.
+            // A window adds eras and never removes an era.
             eras = joined.union(date.windowEras).union(date.eras)
             self.contradiction = nil
         }
@@ -36,6 +36,7 @@ struct PossibleEras {
 
     /// Whether the version overrode a later date.
     var isVersionAuthoritative: Bool { contradiction == .versionAuthoritative }
-    /// The possible eras under the exception in rule C1: those of an authoritative version, and those of the date.
+    /// The possible eras under the exception in rule C1: the eras of an authoritative version, and the eras of the
+    /// date.
     var erasOfBoth: EraSet { eras.union(date.eras) }
 }

@@ -6,7 +6,7 @@ extension Purchase {
         productFingerprint == product.fingerprint && productID == product.id
     }
 
-    /// Rule F: what this purchase gives of an entitlement that names its product, by Apple's rules for
+    /// Rule F: what this purchase of one of the entitlement's products gives, by Apple's rules for
     /// `currentEntitlements`.
     func answer(as product: Entitlement.Product, at index: PurchaseIndex, now: Date) -> SourceAnswer {
         if isUpgraded { return .nothing(.upgraded(index)) }
@@ -24,7 +24,7 @@ extension Purchase {
         case .nonConsumable: return .gives(until: nil, .product(index, until: nil))
         case .autoRenewable: return subscription(at: index, now: now)
         case .nonRenewing: return nonRenewing(for: product.length, at: index, now: now)
-        // Old receipts don't name the type. A purchase with an expiration date is a subscription. A product with a
+        // Old receipts don't contain the type. A purchase with an expiration date is a subscription. A product with a
         // length in the policy is a non-renewing purchase.
         case nil:
             if expiresDate != nil { return subscription(at: index, now: now) }

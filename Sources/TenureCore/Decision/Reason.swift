@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A reason for a decision: a stable code with its facts. `Decision.sentence` is the same as text.
+/// A reason for a decision: a stable code with its facts. `Decision.sentence` gives the reasons as text.
 public struct Reason: Sendable {
     let finding: Finding
     let context: Context
@@ -23,11 +23,11 @@ public struct Reason: Sendable {
         }
     }
 
-    /// Whether both are the same finding of the same decision. This is faster than `==`, but it may be false for equal
-    /// reasons.
+    /// Whether this reason and the other are the same finding of the same decision. The comparison is faster than `==`,
+    /// but it may be false for equal reasons.
     package func isSame(as other: Reason) -> Bool { context === other.context && finding == other.finding }
 
-    /// The codes of all reasons. Docs/decisions.md says what each means.
+    /// The codes of all reasons. Docs/decisions.md explains each code.
     public enum Code: String, Sendable, Hashable, CaseIterable {
         case eraHonored, eraNotHonored, inDoubt, noHonors, nothingToCompare, noAcquisition, outsideWindow
         case windowNeedsDate, honorEnded, endUnknown, appRefunded, boughtAgain, boughtAgainInDoubt, licenseEnded
@@ -44,7 +44,7 @@ public struct Reason: Sendable {
     /// The code as an enum, which the compiler can check.
     package var codeValue: Code { finding.code }
 
-    /// The facts by name, in the order in which they are shown.
+    /// The facts by name, in the order of all outputs.
     public var facts: [(name: String, fact: Fact)] {
         var facts: [(name: String, fact: Fact)] = []
         forEachFact { facts.append(($0, $1)) }

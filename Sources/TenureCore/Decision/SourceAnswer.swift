@@ -2,7 +2,7 @@ import Foundation
 
 /// Whether one source (an acquisition, a product, support, a promise) gives one entitlement, and until when.
 enum SourceAnswer {
-    /// The source gives the entitlement. Without `until` it does so permanently.
+    /// The source gives the entitlement until this time. Nil if the source gives it permanently.
     case gives(until: Date?, Finding)
     /// The evidence isn't sufficient to tell whether the source gives the entitlement.
     case undetermined(Finding)
@@ -16,7 +16,7 @@ enum SourceAnswer {
         }
     }
 
-    /// Returns the answer that is better for the customer. If they are equally good, returns the first.
+    /// Returns the answer that is better for the customer. If both are equally good, returns the first answer.
     static func best(_ first: SourceAnswer?, _ second: SourceAnswer?) -> SourceAnswer? {
         guard let second else { return first }
         guard let first else { return second }
@@ -49,14 +49,14 @@ enum SourceAnswer {
 }
 
 extension Date? {
-    /// Whether this end of a right is later than the other; nil means permanent.
+    /// Whether this end of a right is later than the other end; nil means permanent.
     func outlasts(_ other: Date?) -> Bool {
         guard let other else { return false }
         guard let self else { return true }
         return self > other
     }
 
-    /// Whether a right with this end is still valid. At the time of its end, it isn't.
+    /// Whether a right with this end is still valid. At the time of its end, the right isn't valid anymore.
     func holds(at now: Date) -> Bool {
         self.map { now < $0 } ?? true
     }

@@ -8,7 +8,7 @@ struct VersionProof {
     /// Whether a platform has a release list without this version.
     private(set) var isUnlisted = false
 
-    /// Creates a proof without eras, with which the proofs of several platforms are united.
+    /// Creates a proof without eras. `unite(with:)` then adds the proof of each platform.
     init() {}
 
     /// Creates the proof on one platform.

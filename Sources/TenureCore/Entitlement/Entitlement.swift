@@ -13,7 +13,7 @@ public struct Entitlement: Sendable, Hashable {
         /// How long a non-renewing purchase of the product lasts; nil for other types.
         public let length: CalendarPeriod?
 
-        /// - Parameter length: how long a non-renewing purchase lasts. Without it, the end is unknown (Rule F3).
+        /// - Parameter length: how long a non-renewing purchase lasts. If nil, its end is unknown (Rule F3).
         public init(id: String, title: Title? = nil, length: CalendarPeriod? = nil) {
             self.id = id
             fingerprint = id.hashValue
@@ -26,11 +26,11 @@ public struct Entitlement: Sendable, Hashable {
     public let name: String
     /// The title that customers see. If it is nil, sentences use the name.
     public let title: Title?
-    /// The products that grant it; empty if only eras do.
+    /// The products that grant the entitlement. Empty if only eras grant it.
     public let products: [Product]
     /// The honored eras, with their limits; nil if the entitlement doesn't depend on eras (Rule D6).
     public let honors: [Honor]?
-    /// How customers without the entitlement may try it; nil if they can't.
+    /// How customers without the entitlement may try it. Nil if there is no trial.
     public let trial: Trial?
 
     /// The eras of all honors.
@@ -40,7 +40,7 @@ public struct Entitlement: Sendable, Hashable {
 
     /// - Parameters:
     ///   - name: not empty, and unique in the policy.
-    ///   - honors: leave it out if no era gives this entitlement (Rule D6).
+    ///   - honors: nil if no era gives this entitlement (Rule D6).
     public init(
         name: String, title: Title? = nil, products: [Product] = [], honors: [Honor]? = nil, trial: Trial? = nil
     ) {

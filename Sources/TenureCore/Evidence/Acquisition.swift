@@ -1,9 +1,9 @@
 public import Foundation
 
-/// One account's acquisition of the app: the facts from all artifacts that are about it.
+/// One account's acquisition of the app: the facts from all artifacts about this acquisition.
 ///
 /// Each `original…` field comes from the earliest-signed artifact in which it is readable. Each acquisition is decided
-/// separately: the version of one is never combined with the date of another.
+/// separately: the version of one acquisition is never combined with the date of another acquisition.
 public struct Acquisition: Sendable, Hashable {
     /// Identifies the acquisition, also in promises.
     public let key: AcquisitionKey
@@ -16,7 +16,7 @@ public struct Acquisition: Sendable, Hashable {
     public let originalPurchaseDate: Date?
     /// When the app was preordered. This date proves no era (Rule B2).
     public let preorderDate: Date?
-    /// The latest refund of the app that the App Store has reported; nil without a refund.
+    /// The latest refund of the app that the App Store has reported; nil if there was no refund.
     package let refund: Refund?
     /// When a volume-purchase license ends, according to the latest-signed receipt.
     public let expirationDate: Date?
@@ -24,7 +24,7 @@ public struct Acquisition: Sendable, Hashable {
     /// The parsed version; nil if it is absent or malformed.
     package let version: AppVersion?
 
-    /// The latest revoked artifact, and the later ones that may restore the right.
+    /// The latest revoked artifact, and the later artifacts that may restore the right.
     package struct Refund: Sendable, Hashable {
         /// When the purchase was refunded, according to the latest revoked artifact.
         let revocationDate: Date
@@ -48,7 +48,7 @@ public struct Acquisition: Sendable, Hashable {
         version = readable.flatMap { AppVersion($0) }
         preorderDate = bySigning.lazy.compactMap(\.preorderDate).first
         refund = Self.refund(in: bySigning)
-        // Rule E4. Of two receipts signed at the same time, the one with the later end, or with none, counts.
+        // Rule E4. Of two receipts signed at the same time, the receipt with the later end, or with no end, is used.
         expirationDate =
             bySigning.filter(\.kind.canCarryExpiration)
             .max {
@@ -60,7 +60,7 @@ public struct Acquisition: Sendable, Hashable {
     }
 
     /// Rules E1 and E2: the latest refund, and the artifacts that may restore the right after it. A receipt can't
-    /// contain a revocation, so a receipt without one doesn't restore the right.
+    /// contain a revocation, so a receipt doesn't restore the right.
     private static func refund(in proofs: [AppProof]) -> Refund? {
         let revoked = proofs.filter { $0.revocationDate != nil }
         let last = revoked.max {
@@ -69,12 +69,13 @@ public struct Acquisition: Sendable, Hashable {
             )
         }
         guard let last, let revocationDate = last.revocationDate else { return nil }
-        // If one artifact of a kind contains a revocation, this kind can, so its later artifacts are included.
+        // If an artifact contains a revocation, its kind can contain revocations. So later artifacts of this kind may
+        // restore the right.
         let kindsWithRevocation = Set(revoked.map(\.kind))
         let restorations =
             proofs.filter {
                 $0.revocationDate == nil && ($0.kind.canCarryRevocation || kindsWithRevocation.contains($0.kind))
-                    // If two were signed at the same time, the revoked one is considered the later.
+                    // Of two artifacts signed at the same time, the revoked artifact is treated as the later one.
                     && $0.effectiveSignedDate > last.effectiveSignedDate && $0.effectiveSignedDate >= revocationDate
             }
             .map(\.effectiveSignedDate)
@@ -91,7 +92,7 @@ extension Platform {
     }
 }
 
-/// Identifies an acquisition: by Apple's IDs, or without IDs by the purchase date.
+/// Identifies an acquisition by Apple's IDs, or by the purchase date if there is no ID.
 public struct AcquisitionKey: Sendable, Hashable {
     /// `appTransactionId`, one per Apple Account and app.
     public let appTransactionID: String?
@@ -126,17 +127,17 @@ public struct AcquisitionKey: Sendable, Hashable {
         )
     }
 
-    /// Whether both have different IDs of one kind, so that they can't be about one acquisition.
+    /// Whether the two keys have different IDs of one kind, so that they can't identify one acquisition.
     func contradicts(_ other: AcquisitionKey) -> Bool {
         if let mine = appTransactionID, let others = other.appTransactionID, mine != others { return true }
         if let mine = downloadID, let others = other.downloadID, mine != others { return true }
         return false
     }
 
-    /// Whether the key has an ID or a date. An acquisition without them can't be identified, so it gets no promises.
+    /// Whether the key has an ID or a date. Otherwise the acquisition can't be identified, so it gets no promises.
     var isKnown: Bool { appTransactionID != nil || downloadID != nil || originalPurchaseDate != nil }
 
-    /// Whether both are about one acquisition: they have the same ID, or matching dates and no contradicting IDs.
+    /// Whether the two keys identify one acquisition: the same ID, or matching dates and no contradicting IDs.
     package func matches(_ other: AcquisitionKey) -> Bool {
         if contradicts(other) { return false }
         if appTransactionID != nil, appTransactionID == other.appTransactionID { return true }
@@ -153,11 +154,12 @@ package enum Tolerance {
 }
 
 extension AppProof {
-    /// The signing date, with which artifacts are compared. Without one, the artifact counts as the oldest.
+    /// The signing date, with which artifacts are compared. An artifact without a signing date is treated as the
+    /// oldest.
     fileprivate var effectiveSignedDate: Date { signedDate ?? .distantPast }
 
-    /// Sorts by signing date, the earliest first. Artifacts without one come last. Artifacts that were signed at the
-    /// same time are sorted by content, so that the order in which they were received doesn't matter.
+    /// Sorts by signing date, the earliest first. Artifacts without a signing date come last. Artifacts that were
+    /// signed at the same time are sorted by content, so that the order in which they were received doesn't matter.
     static func areInSigningOrder(_ left: AppProof, _ right: AppProof) -> Bool {
         let signings = (left.signedDate ?? .distantFuture, right.signedDate ?? .distantFuture)
         if signings.0 != signings.1 { return signings.0 < signings.1 }

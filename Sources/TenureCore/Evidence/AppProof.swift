@@ -12,18 +12,20 @@ public struct AppProof: Sendable, Hashable {
         /// The legacy receipt, which also lists purchases.
         case receipt
 
-        /// Whether an artifact of this kind reports a refund of the app. Only the device's app transaction does.
+        /// Whether an artifact of this kind reports a refund of the app. Only an app transaction from a device reports
+        /// it.
         var canCarryRevocation: Bool { self == .appTransaction }
 
-        /// Whether an artifact of this kind can contain the end of a volume-purchase license. Only receipts can.
+        /// Whether an artifact of this kind can contain the end of a volume-purchase license. Only receipts can contain
+        /// it.
         package var canCarryExpiration: Bool { self == .receipt }
     }
 
     /// The kind of artifact, which determines whether it can contain a revocation.
     public let kind: Kind
-    /// When the App Store signed it: `receiptCreationDate`, or attribute 12 of a receipt.
+    /// When the App Store signed the artifact: `receiptCreationDate`, or attribute 12 of a receipt.
     public let signedDate: Date?
-    /// The acquisition's ID; nil if the artifact has none.
+    /// The acquisition's ID. Nil if the artifact has no such ID.
     public let id: AcquisitionID?
     /// The signed `originalPlatform`; nil if it's absent or unknown (Rule A2).
     public let originalPlatform: Platform?

@@ -2,11 +2,12 @@ import Foundation
 
 /// Returns only the proofs that a decision may need, the earliest-signed first.
 ///
-/// The App Store often signs the same facts again. Of proofs that differ only in their signing date, this keeps:
+/// The App Store often signs the same facts again. Of proofs that differ only in their signing date, this function
+/// keeps:
 /// - the last 64, unless they are of receipts;
 /// - the first and the last of each month (UTC).
 ///
-/// Rule E2 needs a proof that was signed after the last revoked one. The revoked one may be received later, so this
+/// Rule E2 needs a proof that was signed after the last revoked proof. The revoked proof may be received later, so this
 /// function doesn't look at revocations. The result doesn't depend on the order in which proofs are received, or on how
 /// they are grouped into calls.
 package func condensed(_ proofs: some Collection<AppProof>) -> [AppProof] {
@@ -32,8 +33,8 @@ private func essential(_ proofs: [AppProof]) -> [AppProof] {
 }
 
 extension AppProof {
-    /// Sorts by signing date. Proofs without one come first, because they count as the oldest. Proofs that were signed
-    /// at the same time are sorted by content.
+    /// Sorts by signing date. Proofs without a signing date come first, because they are treated as the oldest. Proofs
+    /// that were signed at the same time are sorted by content.
     fileprivate static func areInSigningOrderUndatedFirst(_ left: AppProof, _ right: AppProof) -> Bool {
         let signings = (left.signedDate ?? .distantPast, right.signedDate ?? .distantPast)
         return signings.0 == signings.1 ? areInSigningOrder(left, right) : signings.0 < signings.1
@@ -47,6 +48,6 @@ extension AppProof {
             preorderDate: preorderDate, revocationDate: revocationDate, expirationDate: expirationDate)
     }
 
-    /// The month of the signing date in UTC, counted from year 0; nil without a signing date.
+    /// The month of the signing date in UTC, counted from year 0. Nil if there is no signing date.
     fileprivate var month: Int? { signedDate.map { CivilDay(of: $0) }.map { $0.year * 12 + $0.month } }
 }

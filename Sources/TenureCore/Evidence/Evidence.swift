@@ -1,10 +1,10 @@
 import Foundation
 
 /// The facts that verified artifacts prove about one customer in one environment. Only code that has verified artifacts
-/// creates it.
+/// creates evidence.
 ///
-/// The initializer groups artifacts into acquisitions and purchases. So the order in which they were received doesn't
-/// matter, and later decisions on the same evidence are fast.
+/// The initializer groups artifacts into acquisitions and purchases. So the order in which artifacts were received
+/// doesn't matter, and later decisions on the same evidence are fast.
 public struct Evidence: Sendable, Hashable {
     /// The environment in which the App Store signed all artifacts.
     public let environment: AppStoreEnvironment
@@ -16,10 +16,11 @@ public struct Evidence: Sendable, Hashable {
     public let purchasesAreComplete: Bool
     /// The latest grant or revocation by support for each entitlement.
     public let support: [SupportGrant]
-    /// The test customer that replaces the real one in decisions. It is ignored with production evidence (Rule I4).
-    public let persona: Persona?
-    /// Whether there is no verified artifact. If so, a persona isn't used, because it needs verified evidence (Rule
+    /// The test customer that replaces the real customer in decisions. Ignored if the evidence is of production (Rule
     /// I4).
+    public let persona: Persona?
+    /// Whether there is no verified artifact. If so, the persona isn't used, because a persona needs verified evidence
+    /// (Rule I4).
     package let isEmpty: Bool
 
     package init(
@@ -58,8 +59,8 @@ private func latest(of grants: [SupportGrant]) -> [SupportGrant] {
 }
 
 extension SupportGrant {
-    /// Whether this decision replaces the other. The later one does. If both were made at the same time, a revocation
-    /// does, then the longer grant.
+    /// Whether this decision of support replaces the other decision. The later decision replaces the earlier one. If
+    /// both were made at the same time, a revocation replaces a grant, and a longer grant replaces a shorter grant.
     fileprivate func supersedes(_ other: SupportGrant) -> Bool {
         if date != other.date { return date > other.date }
         if kind != other.kind { return kind == .revocation }

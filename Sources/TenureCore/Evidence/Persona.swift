@@ -1,4 +1,5 @@
-/// A test customer. With verified evidence of a test environment, it replaces the real customer (Rule I4).
+/// A test customer. If the verified evidence is of a test environment, the persona replaces the real customer (Rule
+/// I4).
 public struct Persona: Sendable, Hashable {
     /// The name in lists and responses, such as `owner`.
     public let name: String

@@ -1,7 +1,7 @@
 public import Foundation
 
-/// The facts that one verified transaction, or one in-app purchase in a receipt, proves. They include the renewal info
-/// of its subscription.
+/// The facts that one verified transaction, or one in-app purchase in a receipt, proves. The facts include the renewal
+/// info of the purchase's subscription.
 public struct Purchase: Sendable, Hashable {
     /// The type in App Store Connect, which decides how long a purchase grants (Rule F1).
     public enum ProductType: Sendable, Hashable {
@@ -9,11 +9,11 @@ public struct Purchase: Sendable, Hashable {
         case nonConsumable
         /// Grants nothing.
         case consumable
-        /// Grants for the length in the policy. Without one, the result is undetermined (`noLength`).
+        /// Grants for the length in the policy. If the policy has no length, the result is undetermined (`noLength`).
         case nonRenewing
         /// Grants until the end of its period, or of its grace period.
         case autoRenewable
-        /// Another type, as the artifact names it.
+        /// Another type, with its name in the artifact.
         case unknown(String)
     }
 
@@ -25,7 +25,7 @@ public struct Purchase: Sendable, Hashable {
     public let productID: String
     /// A hash of the product ID. Comparing it first is faster than comparing the IDs.
     let productFingerprint: Int
-    /// The type of the product; nil in old receipts, which don't name it.
+    /// The type of the product. Nil in old receipts, which don't contain it.
     public let type: ProductType?
     /// When the product was bought, restored or renewed.
     public let purchaseDate: Date?
@@ -33,11 +33,12 @@ public struct Purchase: Sendable, Hashable {
     public let expiresDate: Date?
     /// When this transaction was refunded, or revoked from the family.
     public package(set) var revocationDate: Date?
-    /// Whether the customer upgraded to another subscription; this one then grants nothing.
+    /// Whether the customer upgraded to another subscription. If so, this subscription grants nothing.
     public package(set) var isUpgraded: Bool
-    /// Whether a family member bought it and shares it.
+    /// Whether a family member bought the product and shares it.
     public let isFamilyShared: Bool
-    /// When the App Store signed the artifact. Of several artifacts with the same ID, the latest-signed is used.
+    /// When the App Store signed the artifact. Of several artifacts with the same ID, the latest-signed artifact is
+    /// used.
     public let signedDate: Date?
 
     /// When the billing grace period ends, from the renewal info. Only the subscription's latest transaction has it.
@@ -72,17 +73,18 @@ public struct Purchase: Sendable, Hashable {
 }
 
 /// The content of one verified renewal info. It is used only together with a verified transaction with the same
-/// `originalTransactionID`, because renewal info doesn't name its app.
+/// `originalTransactionID`, because renewal info doesn't contain the app's bundle ID.
 public struct Renewal: Sendable, Hashable {
     /// The ID of the first purchase; the same for all periods of a subscription.
     public let originalTransactionID: String
-    /// The product that the subscription renews as; nil if the artifact names none.
+    /// The product that the subscription renews as. Nil if the artifact contains no such product.
     public let productID: String?
-    /// When the billing grace period ends; nil without one.
+    /// When the billing grace period ends. Nil if there is no grace period.
     public let gracePeriodExpiresDate: Date?
     /// Whether Apple still tries to charge for an expired subscription.
     public let isInBillingRetryPeriod: Bool
-    /// When the App Store signed the artifact. Of several artifacts with the same ID, the latest-signed is used.
+    /// When the App Store signed the artifact. Of several artifacts with the same ID, the latest-signed artifact is
+    /// used.
     public let signedDate: Date?
 
     package init(

@@ -28,7 +28,7 @@ func purchases(from transactions: [Purchase], renewals: [Renewal]) -> [Purchase]
         periods[purchase.originalTransactionID, default: []].append(index)
     }
     for renewal in renewalOf.values {
-        // Renewal info is only about the current period, not about earlier or upgraded ones.
+        // Renewal info is only about the current period, not about earlier or upgraded periods.
         let current = periods[renewal.originalTransactionID]?.last {
             result[$0].expiresDate != nil && !result[$0].isUpgraded
                 && (renewal.productID == nil || renewal.productID == result[$0].productID)
@@ -42,9 +42,9 @@ func purchases(from transactions: [Purchase], renewals: [Renewal]) -> [Purchase]
 
 /// Marks upgraded subscriptions.
 ///
-/// After an upgrade, often only the new product's transaction is received, and the old one isn't received again with
-/// `isUpgraded`. But a subscription has only one period at a time. So a period was replaced if a period of another
-/// product begins during it.
+/// After an upgrade, often only the new product's transaction is received. The old product's transaction isn't received
+/// again with `isUpgraded`. But a subscription has only one period at a time. So a period was replaced if a period of
+/// another product begins during it.
 ///
 /// - Parameter purchases: sorted by date.
 private func markReplaced(in purchases: inout [Purchase]) {
@@ -53,9 +53,9 @@ private func markReplaced(in purchases: inout [Purchase]) {
         grouping: purchases.indices.filter { purchases[$0].type == .autoRenewable && purchases[$0].purchaseDate != nil }
     ) { purchases[$0].originalTransactionID }
     for periods in subscriptions.values where periods.count > 1 {
-        // The first period that begins later than the current one. Periods can begin at the same time.
+        // The first period that begins later than the current period. Periods can begin at the same time.
         var firstLater: Int?
-        // For each period, the first of the following ones with another product.
+        // For each period, the first later period with another product.
         var nextOfAnotherProduct = [Int?](repeating: nil, count: periods.count)
         // Iterate backward, so that the time grows only linearly with the number of periods.
         for index in periods.indices.dropLast().reversed() {
@@ -106,16 +106,16 @@ private struct CopyKey: Hashable {
 }
 
 extension Purchase {
-    /// Whether a refund at this date may be about this purchase: it must not have been bought or restored after the
-    /// refund. False for a subscription without an end, because its period is unknown.
+    /// Whether a refund at this date may be about this purchase: the purchase must not have been made or restored after
+    /// the refund. False for a subscription without an end, because its period is unknown.
     fileprivate func isRefunded(with refund: Date) -> Bool {
         revocationDate == nil && (purchaseDate ?? .distantPast) <= refund
             && (type != .autoRenewable || expiresDate != nil)
     }
 
-    /// Whether this state of the transaction replaces the other. The later-signed does. If both were signed at the same
-    /// time, the one that grants less does; otherwise the content decides, so that the order in which they are received
-    /// doesn't matter.
+    /// Whether this state of the transaction replaces the other state. The later-signed state replaces the other. If
+    /// both were signed at the same time, the state that grants less replaces the other. Otherwise the content decides,
+    /// so that the order in which states are received doesn't matter.
     ///
     /// `isUpgraded` isn't compared, because `joined` may have copied it from another state. If it were compared, the
     /// result would depend on the order in which states are joined.
@@ -127,8 +127,8 @@ extension Purchase {
         return ends.0 != ends.1 ? ends.0 < ends.1 : canonicalText < other.canonicalText
     }
 
-    /// Joins two states of one transaction. The later-signed one is used, but `isUpgraded` is kept from either, because
-    /// receipts don't have it.
+    /// Joins two states of one transaction. The later-signed state is used. But `isUpgraded` is kept from either state,
+    /// because receipts don't have this field.
     package func joined(with other: Purchase) -> Purchase {
         var result = supersedes(other) ? self : other
         result.isUpgraded = isUpgraded || other.isUpgraded
@@ -146,8 +146,8 @@ extension Purchase {
 }
 
 extension Renewal {
-    /// Whether this renewal info replaces the other. The later-signed does. If both were signed at the same time, the
-    /// one that grants less does.
+    /// Whether this renewal info replaces the other. The later-signed renewal info replaces the other. If both were
+    /// signed at the same time, the renewal info that grants less replaces the other.
     package func supersedes(_ other: Renewal) -> Bool {
         let signings = (signedDate ?? .distantPast, other.signedDate ?? .distantPast)
         if signings.0 != signings.1 { return signings.0 > signings.1 }

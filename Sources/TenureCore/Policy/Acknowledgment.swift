@@ -4,7 +4,7 @@ public struct Acknowledgment: Sendable, Hashable {
     public let code: String
     /// The finding's place, as `tenure policy check` writes it: `eras/freemium/begins/iOS`.
     public let at: String
-    /// Why it is intended, for later readers of the policy.
+    /// Why the finding is intended, for later readers of the policy.
     public let reason: String
 
     /// - Parameter reason: not empty.

@@ -30,7 +30,8 @@ public struct Era: Sendable, Hashable {
 
 /// Where an era begins on a platform.
 public enum Beginning: Sendable, Hashable {
-    /// The first version and the first date of the era. If one is nil, it can't separate the era from the earlier one.
+    /// The first version and the first date of the era. If one of the two is nil, only the other separates the era from
+    /// the earlier era.
     case at(version: AppVersion?, date: Date?)
     /// The platform began in this era, so the app can't have been acquired there before (Rule A7).
     case new
@@ -53,7 +54,7 @@ public enum Changeover: Sendable, Hashable {
     /// (`until`, not negative).
     case window(from: TimeInterval, until: TimeInterval)
 
-    /// The window; nil with `changeover: none`.
+    /// The window. Nil if the policy has `changeover: none`.
     package var window: (from: TimeInterval, until: TimeInterval)? {
         if case .window(let from, let until) = self { (from, until) } else { nil }
     }
@@ -82,7 +83,7 @@ public struct Release: Sendable, Hashable {
     /// How the app was sold at that time; nil if the list doesn't state it.
     public let model: Era.Model?
 
-    /// Any values are accepted. `Policy` reports a dated release in the wrong place of a list with undated ones.
+    /// Any values are accepted. In a list with undated releases, `Policy` reports a dated release in the wrong place.
     public init(
         platform: Platform, version: AppVersion?, build: AppVersion?, releasedAt: Moment, model: Era.Model? = nil
     ) {
@@ -103,7 +104,7 @@ public struct Release: Sendable, Hashable {
 }
 
 extension Release.Moment {
-    /// Whether this moment is certainly earlier than the other, in any time zone. Two days are compared as days.
+    /// Whether this moment is certainly earlier than the other moment, in any time zone. Two days are compared as days.
     package func isCertainlyEarlier(than other: Release.Moment) -> Bool {
         switch (self, other) {
         case (.instant(let mine), .instant(let others)): mine < others

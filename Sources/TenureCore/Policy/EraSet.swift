@@ -31,9 +31,9 @@ package struct EraSet: Sendable, Hashable {
     package var first: Int? { isEmpty ? nil : bits.trailingZeroBitCount }
     package var last: Int? { isEmpty ? nil : 63 - bits.leadingZeroBitCount }
 
-    /// The first era of the set that is later than this one.
+    /// The first era of the set that is later than `era`.
     package func first(after era: Int) -> Int? { subtracting(EraSet(from: 0, to: era + 1)).first }
-    /// The last era of the set that is earlier than this one.
+    /// The last era of the set that is earlier than `era`.
     package func last(before era: Int) -> Int? { intersection(EraSet(from: 0, to: era)).last }
 
     package func union(_ other: EraSet) -> EraSet { EraSet(bits: bits | other.bits) }
@@ -41,7 +41,7 @@ package struct EraSet: Sendable, Hashable {
     package func subtracting(_ other: EraSet) -> EraSet { EraSet(bits: bits & ~other.bits) }
     package func isDisjoint(with other: EraSet) -> Bool { bits & other.bits == 0 }
 
-    /// Whether every era of this set is earlier than every era of the other set. False if one of them is empty.
+    /// Whether every era of this set is earlier than every era of the other set. False if one of the sets is empty.
     func isWhollyEarlier(than other: EraSet) -> Bool {
         guard let last, let first = other.first else { return false }
         return last < first

@@ -8,7 +8,7 @@ public struct Policy: Sendable, Hashable {
     public struct App: Sendable, Hashable {
         /// CFBundleIdentifier, such as `com.example.calculator`.
         public let bundleID: String
-        /// The app's Apple ID (adam id). Production artifacts name it.
+        /// The app's Apple ID (adam id). Production artifacts contain it.
         public let appleID: Int64?
 
         /// - Parameter appleID: leave it out for an app without a page in App Store Connect.
@@ -18,8 +18,8 @@ public struct Policy: Sendable, Hashable {
         }
     }
 
-    /// Whether every build number was higher than all earlier ones, or the numbers have restarted. It applies to all
-    /// platforms except macOS, where the App Store reports marketing versions.
+    /// Whether every build number was higher than all earlier build numbers, or the numbers have restarted. The setting
+    /// applies to all platforms except macOS, where the App Store reports marketing versions.
     public enum BuildNumbers: String, Sendable, Hashable, CaseIterable {
         /// Builds are in the order of their numbers, so a number below an era's first build proves an earlier era.
         case increasing
@@ -29,7 +29,7 @@ public struct Policy: Sendable, Hashable {
 
     /// The outcome if the proofs leave several eras possible and only some give the entitlement (Rule D1).
     public enum InDoubt: String, Sendable, Hashable, CaseIterable {
-        /// The entitlement is granted, as by the era that gives it.
+        /// The entitlement is granted, as if only the eras that give it were possible.
         case favorCustomer
         /// The decision is undetermined until further evidence comes.
         case undetermined
@@ -38,7 +38,7 @@ public struct Policy: Sendable, Hashable {
     /// What `allows` returns while a decision is undetermined.
     public enum WhileUndetermined: Sendable, Hashable {
         /// `allows` returns true for this number of seconds since the app's first start on the device, then false. The
-        /// service allows downloads for as long, since the customer was created.
+        /// service allows downloads for the same number of seconds since the customer was created.
         case allow(TimeInterval)
         /// `allows` returns false.
         case deny
@@ -46,17 +46,17 @@ public struct Policy: Sendable, Hashable {
 
     /// What eras give in Sandbox and Xcode, where original versions and dates are invented (Rule I2).
     public enum TestEnvironments: String, Sendable, Hashable, CaseIterable {
-        /// Nothing. App Review and TestFlight see the app as new customers do.
+        /// Eras give nothing. App Review and TestFlight see the app as new customers do.
         case newCustomer
-        /// What the oldest honored era gives. Testers see the app as customers of that era do.
+        /// Eras give what the oldest honored era gives. Testers see the app as customers of that era do.
         case owner
-        /// Neither granted nor denied, so `whileUndetermined` applies.
+        /// Eras neither grant nor deny, so `whileUndetermined` applies.
         case undetermined
     }
 
     /// The app that the policy is about.
     public var app: App { contents.app }
-    /// The eras, the oldest first. Each lasts until the next begins.
+    /// The eras, the oldest first. Each era lasts until the next era begins.
     public var eras: [Era] { contents.eras }
     /// Whether builds can be compared without a release list (Rule A6); nil if the policy doesn't state it.
     public var buildNumbers: BuildNumbers? { contents.buildNumbers }

@@ -88,7 +88,7 @@ extension Policy {
             var lastVersion: (version: AppVersion, era: Int)?
             for (index, beginning) in timeline.beginnings.enumerated() {
                 let place: [PolicyMistake.Step] = ["eras", .index(index), "begins", .key(platform.rawValue)]
-                // An inherited boundary before the platform's store opened only counts as `new` (rule A8).
+                // An inherited boundary before the platform's store opened is only treated as `new` (rule A8).
                 let written =
                     eras[index].begins[platform] ?? (platform.inheritsFromIOS ? eras[index].begins[.iOS] : nil)
                 if written == .new, eras[..<index].contains(where: { $0.begins[platform] != nil }) {

@@ -7,16 +7,15 @@ import Foundation
 /// 120 takes the exact time from the beginning of the era, and proves the free era.
 ///
 /// A day is less exact than an instant: June 10 can be any time from 00:00 in UTC+14 to 24:00 in UTC-12. So each
-/// release has an earliest and a latest time, and proves every era that the two don't exclude.
+/// release has an earliest and a latest time, and proves every era that these two times don't exclude.
 struct ReleaseList {
     /// The releases in the order of the list.
     private let entries: [Entry]
-    /// The indexes of the entries that the list dates by an instant, or not at all while the beginning of an era does.
-    /// The indexes are in the order of release, which is certain.
+    /// The indexes of the entries with an instant: in the list, or in an era's beginning if the list has no date. The
+    /// indexes are in the order of release, which is certain.
     private let instants: [Int]
-    /// The indexes of the entries that the list dates by a day, in the order of release, which is certain too. They
-    /// aren't in one array with `instants`, because an instant and a day have a certain order only if they are far
-    /// enough apart.
+    /// The indexes of the entries with a day in the list, in the order of release, which is certain too. `instants` is
+    /// a separate array, because an instant and a day have a certain order only if they are far enough apart.
     private let days: [Int]
     /// The beginning of each era on the platform, by index.
     private let beginnings: [Beginning?]
@@ -26,8 +25,8 @@ struct ReleaseList {
         instants = entries.indices.filter { entries[$0].isDated && entries[$0].day == nil }
             .sorted { entries[$0].isBefore(entries[$1]) }
         days = entries.indices.filter { entries[$0].day != nil }.sorted { entries[$0].isBefore(entries[$1]) }
-        // The order narrows the time of each entry. If an earlier entry has an exact time, a later one of the same day
-        // can't have begun before it.
+        // The order narrows the time of each entry. If an earlier entry has an exact time, a later entry of the same
+        // day can't have begun before that time.
         for (index, next) in zip(days, days.dropFirst()) {
             entries[next].earliest = max(entries[next].earliest, entries[index].earliest)
         }
@@ -71,8 +70,8 @@ struct ReleaseList {
             (earliest, latest) = (date, date)
         }
 
-        /// Whether this release certainly came before the other. Two days are compared as days. Releases of the same
-        /// day or date have the order of the list.
+        /// Whether this release certainly came before the other release. Two days are compared as days. Releases of the
+        /// same day or date have the order of the list.
         func isBefore(_ other: Entry) -> Bool {
             if let day, let others = other.day {
                 return day != others ? day < others : position < other.position
@@ -81,7 +80,7 @@ struct ReleaseList {
             return isSameInstant ? position < other.position : latest <= other.earliest
         }
 
-        /// Whether both are the same line of the list.
+        /// Whether both entries are the same line of the list.
         func isSame(as other: Entry) -> Bool { position == other.position }
     }
 
@@ -101,8 +100,8 @@ struct ReleaseList {
                     switch release.releasedAt {
                     case .instant: nil
                     case .day(let day): dates.first { day.firstBeginning <= $0 && $0 < day.lastEnd }
-                    // An undated entry takes a date only if its version has none in an entry before it. If several eras
-                    // begin with the version, the order of the list excludes dates before the last dated entry.
+                    // An undated entry takes a date only if no earlier entry of the same version has a date. If several
+                    // eras begin with the version, the order of the list excludes dates before the last dated entry.
                     case .undated where !versionsWithDate.contains(version):
                         dates.first { $0 >= result.last(where: \.isDated)?.earliest ?? $0 } ?? dates.first
                     case .undated: nil
@@ -118,13 +117,13 @@ struct ReleaseList {
     /// Returns the eras in which each version was on sale. A version with several entries has the eras of all of them.
     ///
     /// Also returns whether at least one era's beginning has a date, in the policy or from the list. If no beginning
-    /// has one, the list can't separate eras.
+    /// has a date, the list can't separate eras.
     ///
     /// - Parameter happened: the eras that happened on the platform.
     func eras(among happened: EraSet) -> (byVersion: [AppVersion: EraSet], hasBoundary: Bool) {
         let boundaries = self.boundaries
         var result: [AppVersion: EraSet] = [:]
-        // The nearest dated entries before and after the current one, for entries without a date.
+        // The nearest dated entries before and after the current entry, for entries without a date.
         var next = firstDated(from: entries.startIndex)
         var previous: Entry?
         for entry in entries {
@@ -153,7 +152,7 @@ struct ReleaseList {
     /// The time at which an era begins.
     private enum Boundary {
         case instant(Date)
-        /// The beginning has no date, so it is the first listed date of its version.
+        /// The beginning has a version but no date, so the era begins at the first listed date of that version.
         case release(Entry)
     }
 
@@ -178,13 +177,14 @@ struct ReleaseList {
         let earliest: Date
         /// The date by which the sale had certainly ended.
         let latestEnd: Date
-        /// The release itself if it is dated, otherwise the nearest dated one before it in the list.
+        /// The release itself if it is dated, otherwise the nearest dated release before it in the list.
         let start: Entry?
-        /// For an undated release: the nearest dated one after it in the list.
+        /// For an undated release: the nearest dated release after it in the list.
         let next: Entry?
 
-        /// Returns the eras that happened and that no boundary excludes. If the sale began at or after a boundary, it
-        /// was in no era before it. If it ended at or before a boundary, it was in no era after it.
+        /// Returns the eras that happened and that no boundary excludes. If the sale began at or after a boundary, the
+        /// sale was in no era before the boundary. If the sale ended at or before a boundary, it was in no era after
+        /// the boundary.
         func eras(among happened: EraSet, _ boundaries: [(era: Int, Boundary)]) -> EraSet {
             var first = 0
             var end = EraSet.capacity
@@ -217,8 +217,8 @@ struct ReleaseList {
         min(latest(ofFirstIn: days, after: entry), latest(ofFirstIn: instants, after: entry))
     }
 
-    /// Returns the latest time at which the first of these entries that certainly came after `entry` can have begun.
-    /// A binary search finds it.
+    /// Returns the latest time at which the first of these entries that certainly came after `entry` can have begun. A
+    /// binary search finds that first entry.
     private func latest(ofFirstIn indexes: [Int], after entry: Entry) -> Date {
         var low = 0
         var high = indexes.count

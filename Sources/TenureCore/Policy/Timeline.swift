@@ -3,19 +3,20 @@ package import Foundation
 /// The eras of a policy on one platform: which of them happened there, and where each began.
 ///
 /// For example, a policy has the eras `paid` and `free`, and `free` begins on iOS with build 120 on June 10, 2015, and
-/// on macOS with version 2.0 on June 12. There are two timelines with one boundary each. The one of iOS finds `paid`
-/// for build 37 (`eras(enclosing:)`) and for May 1, 2014 (`eras(at:)`).
+/// on macOS with version 2.0 on June 12. There are two timelines with one boundary each. The timeline of iOS finds
+/// `paid` for build 37 (`eras(enclosing:)`) and for May 1, 2014 (`eras(at:)`).
 ///
 /// Eras are numbered in the order of the policy, from 0. A set of eras such as `eras` has these numbers.
 package final class Timeline: Sendable {
-    /// The platform. It is nil if the policy has no beginning and no release of the platform, nor of iOS where the
-    /// platform inherits from it. The eras then can't be separated.
+    /// The platform. Nil if the policy has no beginning and no release for the platform, neither its own nor inherited
+    /// from iOS. Then the eras can't be separated.
     package let platform: Platform?
     /// The eras that happened on the platform.
     package let eras: EraSet
-    /// The beginning of each era, by index; nil if the era has none on this platform, and always for the first era.
+    /// The beginning of each era, by index. Nil if the era has no beginning on this platform, and always for the first
+    /// era.
     package let beginnings: [Beginning?]
-    /// Rule A5: the eras in which each listed release was on sale; nil where the platform has no release list.
+    /// Rule A5: the eras in which each listed release was on sale. Nil if the platform has no release list.
     package let erasOfRelease: [AppVersion: EraSet]?
     /// Whether at least one beginning has a date with which listed releases can be compared.
     let hasReleaseBoundary: Bool
@@ -25,8 +26,8 @@ package final class Timeline: Sendable {
     let inherits: Bool
     /// The beginnings that have a date.
     private let dateBoundaries: [(era: Int, date: Date)]
-    /// The beginnings that have a version. If several in a row have the same version, it can't separate their eras, so
-    /// `lowest` is the first of them.
+    /// The beginnings that have a version. If several eras in a row begin with the same version, the version can't
+    /// separate these eras, and `lowest` is the first of them.
     private let versionBoundaries: [(era: Int, version: AppVersion, lowest: Int)]
     /// Rule C3: the windows, tolerance included, with the two eras of each change.
     package let changeovers: [(window: ClosedRange<Date>, eras: EraSet)]
@@ -67,7 +68,7 @@ package final class Timeline: Sendable {
             both.insert(boundary.era)
             return start <= end ? (start...end, both) : nil
         }
-        // The release list: the platform's own, or that of iOS.
+        // The release list: the platform's own list, or else the list of iOS.
         let own = releases.filter { $0.platform == platform }
         let inherited = platform?.inheritsFromIOS == true ? releases.filter { $0.platform == .iOS } : []
         let list = own.isEmpty ? inherited : own
@@ -132,7 +133,7 @@ package final class Timeline: Sendable {
         return EraSet(from: first, to: end).intersection(eras)
     }
 
-    /// Rule C3: both eras of every change with a window that contains the date; empty without such a window.
+    /// Rule C3: both eras of every change with a window that contains the date. Empty if there is no such window.
     package func changeover(at date: Date) -> EraSet {
         var result = EraSet()
         for changeover in changeovers where changeover.window.contains(date) {
@@ -141,7 +142,7 @@ package final class Timeline: Sendable {
         return result
     }
 
-    /// The era after this one on the platform.
+    /// The next era on the platform after `era`.
     package func era(after era: Int) -> Int? { eras.first(after: era) }
 
     /// Returns when the era ended on this platform; nil if there is no next era, or if the next era's beginning has no
@@ -164,8 +165,8 @@ package final class Timeline: Sendable {
 
 /// The timelines of a policy, by platform.
 package struct Timelines: Sendable {
-    /// The timelines of the platforms that the policy names, in the order of `Platform.allCases`. If it names none, one
-    /// timeline without boundaries.
+    /// The timelines of the platforms in the policy, in the order of `Platform.allCases`. If the policy has no
+    /// platform, one timeline without boundaries.
     package let known: [Timeline]
     /// For each platform, in the order of `Platform.allCases`, an array with its timeline, as `possible(for:)` returns
     /// it.
@@ -186,9 +187,9 @@ package struct Timelines: Sendable {
         self.known = known.isEmpty ? [withoutBoundaries] : known
     }
 
-    /// Rule A3: returns the timelines of the platforms on which the app can have been acquired. If the artifact names
-    /// no platform, every platform in the policy is possible. A platform without boundaries in the policy separates
-    /// nothing.
+    /// Rule A3: returns the timelines of the platforms on which the app can have been acquired. If the artifact
+    /// contains no platform, every platform in the policy is possible. A platform without boundaries in the policy
+    /// separates nothing.
     package func possible(for platform: Platform?) -> [Timeline] {
         guard let platform else { return known }
         return lists[platform.ordinal]

@@ -15,7 +15,7 @@ public struct Title: Sendable, Hashable {
         }
     }
 
-    /// The translations in the order of the policy. Readers of all other languages get the first.
+    /// The translations in the order of the policy. Readers of all other languages get the first translation.
     public let translations: [Translation]
 
     /// The maximum number of characters, so that a sentence with the title stays readable.
@@ -38,12 +38,12 @@ public struct Title: Sendable, Hashable {
         return translations.first?.text
     }
 
-    /// Returns the translation in this language: for the same region if there is one, otherwise without a region or for
-    /// another one.
+    /// Returns the translation in this language: for the same region if there is such a translation, otherwise without
+    /// a region or for another region.
     private func translation(for wanted: LanguageTag) -> Translation? {
         let related = translations.filter { LanguageTag($0.language).language == wanted.language }
         guard related.count > 1 else { return related.first }
-        // Look for the whole tag, then for shorter ones, such as `de-AT` and then `de`.
+        // Look for the whole tag, then for shorter tags, such as `de-AT` and then `de`.
         var prefix = wanted.subtags
         while !prefix.isEmpty {
             let match = related.first {
@@ -86,7 +86,7 @@ struct LanguageTag {
         return subtags.contains { ["tw", "hk", "mo"].contains($0) } ? "hant" : "hans"
     }
 
-    /// Whether it has the shape of a BCP 47 tag with a language of two or three letters, as all in use have.
+    /// Whether the text has the form of a BCP 47 tag. All languages in use have codes of two or three letters.
     static func isWellFormed(_ tag: String) -> Bool {
         let subtags = tag.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         guard let language = subtags.first, (2...3).contains(language.count), language.allSatisfy(isLetter) else {

@@ -23,7 +23,7 @@ extension Title {
         return mistakes
     }
 
-    /// Returns the message about the first mistake in a text of the title; nil if it has none.
+    /// Returns the message about the first mistake in a text of the title. Nil if the text has no mistake.
     private static func mistake(in text: String) -> String? {
         if text.allSatisfy(\.isWhitespace) { return "the title is empty; write what customers call it" }
         if let hidden = text.unicodeScalars.first(where: \.isHidden) {

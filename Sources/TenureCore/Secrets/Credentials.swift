@@ -2,13 +2,13 @@ extension String {
     /// The text with `<redacted>` in place of each recognized credential: the user and password of a URL, a `password=`,
     /// an admin key, a webhook's secret, and a private key in PEM. URLs may be mistyped.
     ///
-    /// Use it in messages about an operator's input, which may contain a password or a key by mistake.
+    /// Use this property in messages about an operator's input, which may contain a password or a key by mistake.
     package var hidingCredentials: String {
         hidingPrivateKeys.hidingAdminKeys.hidingWebhookSecrets.hidingURLCredentials.hidingUserInfo.hidingPasswords
     }
 
-    /// Hides the value after `password =`, also in quotes, as libpq reads it. It ends at white space, a backtick, or an
-    /// `&` before the next parameter of a URL, but not within quotes.
+    /// Hides the value after `password =`, also in quotes, as libpq reads it. The value ends at white space, a
+    /// backtick, or an `&` before the next parameter of a URL, but not within quotes.
     private var hidingPasswords: String {
         replacing("password", ignoringCase: true) { rest in
             let sign = rest.drop(while: \.isWhitespace)
@@ -33,7 +33,7 @@ extension String {
         }
     }
 
-    /// Hides the user and the password of a URL, and the value of `password=` in it.
+    /// Hides the user and the password of a URL, and the value of `password=` in the URL.
     private var hidingURLCredentials: String {
         replacing("://") { rest in
             let url = rest.prefix { !$0.isWhitespace && $0 != "`" }
@@ -94,7 +94,7 @@ extension Substring {
         return self[word...].firstPosition(of: "://")?.upperBound ?? word
     }
 
-    /// Whether it begins with the next parameter of a URL's query, such as `&sslmode=require`.
+    /// Whether the text begins with the next parameter of a URL's query, such as `&sslmode=require`.
     fileprivate var beginsParameter: Bool {
         guard first == "&" else { return false }
         return dropFirst().drop { $0.isASCII && ($0.isLetter || $0 == "_") }.first == "="
@@ -120,8 +120,8 @@ extension StringProtocol where SubSequence == Substring {
         return result + rest
     }
 
-    /// Returns the range of the first occurrence of `mark`; nil without one. Compares bytes, because the text may be a
-    /// large file.
+    /// Returns the range of the first occurrence of `mark`. Nil if `mark` doesn't occur. Compares bytes, because the
+    /// text may be a large file.
     fileprivate func firstPosition(of mark: String, ignoringCase: Bool = false) -> Range<Index>? {
         let lowercase: UInt8 = ignoringCase ? 0x20 : 0
         func matches(_ byte: UInt8, _ other: UInt8) -> Bool { byte | lowercase == other | lowercase }

@@ -1,7 +1,7 @@
 /// A value that must not appear in logs or messages, such as a key or a password.
 ///
 /// `print`, `dump`, `Mirror`, string interpolation and encoders show `<redacted>`, even if the secret is part of
-/// another value or of an error. Libraries log whole values, so a plain string in one of them would reach the log.
+/// another value or of an error. Libraries log whole values, so a plain string in such a value would reach the log.
 package struct Secret<Value: Sendable>: Sendable {
     @usableFromInline let value: Value
 

@@ -1,6 +1,6 @@
 extension Unicode.Scalar {
-    /// Whether it changes how the text around it is shown: control characters, line separators, and the characters of
-    /// Unicode's property Bidi_Control.
+    /// Whether the character changes how the text around it is displayed: control characters, line separators, and the
+    /// characters of Unicode's property Bidi_Control.
     package var altersDisplay: Bool {
         switch value {
         case 0..<0x20, 0x7F..<0xA0, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
@@ -35,8 +35,8 @@ extension StringProtocol {
     /// The JSON text with JSON's own escapes for characters that alter how text is shown, so that its value doesn't
     /// change.
     ///
-    /// Blanks and line breaks between values stay. JSON allows no other characters below U+0020, and none of them inside
-    /// a string.
+    /// Blanks and line breaks between values stay. JSON allows no other characters below U+0020, and inside a string it
+    /// allows no such character at all.
     package var escapedJSONForDisplay: String {
         func isHidden(_ scalar: Unicode.Scalar) -> Bool { scalar.value >= 0x7F && scalar.altersDisplay }
         guard unicodeScalars.contains(where: isHidden) else { return String(self) }

@@ -1,18 +1,18 @@
 /// A version of an app as the App Store reports it: a CFBundleVersion or a CFBundleShortVersionString.
 ///
 /// A version consists of numbers, separated by single periods. ASCII blanks before and after it are ignored. Versions
-/// are compared number by number, and a missing number counts as zero: `1 == 1.0` and `9 < 120`. A number may have any
-/// length.
+/// are compared number by number, and a missing number is treated as zero: `1 == 1.0` and `9 < 120`. A number may have
+/// any length.
 public struct AppVersion: Sendable, CustomStringConvertible {
     /// The version as it was written, without the blanks around it.
     public let description: String
-    /// The first three components in one number if each fits and all others are zero; otherwise `unpackable`.
+    /// The first three components in one number if each of them fits and all others are zero; otherwise `unpackable`.
     private let packed: UInt64
 
     private static let unpackable = UInt64.max
     private static let bitsPerComponent = 21
 
-    /// Reads a version; nil if the text isn't one.
+    /// Reads a version. Nil if the text isn't a version.
     public init?(_ text: String) {
         let bytes = text.utf8
         guard let first = bytes.firstIndex(where: { !Self.isBlank($0) }),
@@ -72,7 +72,7 @@ public struct AppVersion: Sendable, CustomStringConvertible {
 }
 
 extension AppVersion: Comparable {
-    /// Whether both have the same components: `1` equals `1.0` (Rule A4).
+    /// Whether both versions have the same components: `1` equals `1.0` (Rule A4).
     public static func == (left: AppVersion, right: AppVersion) -> Bool {
         if left.packed != unpackable, right.packed != unpackable { return left.packed == right.packed }
         return left.description == right.description || compare(left, right) == 0
@@ -84,7 +84,8 @@ extension AppVersion: Comparable {
         return compare(left, right) < 0
     }
 
-    /// Returns a negative number if `left` is earlier than `right`, zero if they are equal, otherwise a positive one.
+    /// Returns a negative number if `left` is earlier than `right`, zero if they are equal, otherwise a positive
+    /// number.
     private static func compare(_ left: AppVersion, _ right: AppVersion) -> Int {
         var left = Components(left.description)
         var right = Components(right.description)

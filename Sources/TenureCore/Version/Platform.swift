@@ -2,11 +2,11 @@ package import Foundation
 
 /// A platform on which an app can be acquired.
 ///
-/// iPadOS counts as iOS, and the App Store reports Mac Catalyst as macOS.
+/// iPadOS is treated as iOS, and the App Store reports Mac Catalyst as macOS.
 public enum Platform: String, CaseIterable, Sendable, Hashable, CodingKeyRepresentable {
     case iOS, macOS, tvOS, watchOS, visionOS
 
-    /// The platform that a signed artifact names; nil for an unknown name.
+    /// The platform with this name in signed artifacts. Nil if the name is unknown.
     package init?(appStoreName name: String) {
         if name == "iPadOS" {
             self = .iOS
@@ -39,7 +39,7 @@ public enum Platform: String, CaseIterable, Sendable, Hashable, CodingKeyReprese
         }
     }
 
-    /// When the platform's App Store opened, if later than that of iOS (Rule A8).
+    /// When the platform's App Store opened, if later than the App Store of iOS (Rule A8).
     package var storeOpening: Date? {
         switch self {
         case .iOS, .macOS: nil

@@ -39,7 +39,7 @@ package enum ChainDefect: String, CaseIterable, Sendable, Hashable {
     /// The signer has expired since, but was valid at the signing date. This isn't a defect.
     case leafExpiredSince
 
-    /// The code with which a verifier rejects the chain; nil if it accepts it.
+    /// The code with which a verifier rejects the chain; nil if the verifier accepts the chain.
     package var rejection: Rejection.Code? {
         switch self {
         case .missingLeafMarker, .missingIntermediateMarker, .swappedMarkers, .criticalMarker, .leafIsAuthority:

@@ -13,7 +13,7 @@ extension TestAuthority {
         ("receipt-leaf", \.receipts.leaf), ("xcode-jws", \.xcodeJWS), ("xcode-receipt", \.xcodeReceipts),
     ]
 
-    /// Writes the authority into a directory, which is created if missing. Throws if it can't be written.
+    /// Writes the authority into a directory, which is created if missing. Throws if the directory can't be written.
     package func save(to directory: URL) throws {
         let files = FileManager.default
         try files.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -46,7 +46,7 @@ extension TestAuthority {
             let new = directory.deletingLastPathComponent().appendingPathComponent(".authority-\(UUID().uuidString)")
             defer { try? files.removeItem(at: new) }
             try TestAuthority().save(to: new)
-            // If another process was first, this fails, and that process's authority is read.
+            // If another process was first, renaming fails, and that process's authority is read.
             _ = rename(new.path, directory.path)
         }
         try self.init(directory: directory)

@@ -18,13 +18,13 @@ package struct CertificateRecipe: Sendable {
     var markers: [ASN1ObjectIdentifier] = []
     var markersAreCritical = false
     var hasUnknownCriticalExtension = false
-    /// The algorithm of the issuer's signature; nil for the usual one of the issuer's key.
+    /// The algorithm of the issuer's signature; nil for the usual algorithm of the issuer's key.
     var signatureAlgorithm: Certificate.SignatureAlgorithm?
     var serialNumber: [UInt8]
 
     /// Issues a certificate for a key.
     ///
-    /// - Parameter issuer: the certificate that signs it; nil for a self-signed one.
+    /// - Parameter issuer: the certificate that signs the new certificate; nil for a self-signed certificate.
     package func issue(
         for key: AuthorityKey,
         by issuer: IssuedCertificate?

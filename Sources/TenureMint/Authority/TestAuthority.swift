@@ -5,8 +5,8 @@ import SwiftASN1
 package import TenureAppStore
 package import X509
 
-/// A test authority, which signs artifacts like the App Store, with its own roots. Verifiers accept them only if they
-/// are configured to trust these roots.
+/// A test authority, which signs artifacts like the App Store, with its own roots. Only verifiers that trust these
+/// roots accept the artifacts.
 ///
 /// Its keys are random and stored in a folder. Tenure contains no private keys.
 package struct TestAuthority: Sendable {

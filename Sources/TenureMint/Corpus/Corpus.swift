@@ -52,14 +52,15 @@ package struct Corpus: Sendable {
                     ?? lines.second(of: customer)
                 result.truth.add(slot.kind, isCustomer: false, as: slot.kind)
             } else {
-                // If the file doesn't have the customer's first line, the second line is like that of any other
+                // If the file doesn't have the customer's first line, the second line is like a line of any other
                 // customer.
                 let kind = slot.isSecond ? .earlyBuyer : Self.kind(of: slot, in: block)
                 let customer = CorpusCustomer(kind: kind, number: number, seed: seed)
                 let line = try lines.first(of: customer)
                 if kind == .duplicate { firstOfDuplicates[slot.number] = line }
                 result.bytes += line
-                // Without its second line, a customer who bought the app again looks like one with only a refund.
+                // Without its second line, a customer who bought the app again looks like a customer with only a
+                // refund.
                 let isAlone = kind == .boughtAgain && !hasSecond(slot, in: after, block: block + 1)
                 result.truth.add(kind, isCustomer: true, as: isAlone ? .refundedApp : kind)
             }
@@ -68,8 +69,8 @@ package struct Corpus: Sendable {
         return result
     }
 
-    /// Returns the number of the customer's first line; nil if it isn't before this one. Second lines are in the block
-    /// after that of the first, except for duplicates.
+    /// Returns the number of the customer's first line; nil if the first line isn't before this line. A second line is
+    /// in the block after the first line's block, except for duplicates.
     private func first(
         of slot: CorpusTemplate.Slot, in template: CorpusTemplate, before: CorpusTemplate?, block: Int, at index: Int
     ) -> Int? {

@@ -73,8 +73,8 @@ struct CorpusCustomer {
             build = "37"
         default:
             date = early
-            // Use builds from 2 on. If they are read as versions of a Mac app, these belong to the free era, but 1
-            // doesn't.
+            // Use builds from 2 on. If builds are read as versions of a Mac app, builds from 2 on belong to the free
+            // era, but build 1 doesn't.
             build = String(Int.random(in: 2...89, using: &random))
         }
         device = random.next()
@@ -160,7 +160,7 @@ struct CorpusCustomer {
 }
 
 extension JSONObject {
-    /// Returns the object with these members in place of those with the same names.
+    /// Returns the object with these members in place of the members with the same names.
     func setting(_ members: JSONObject) -> JSONObject {
         members.members.reduce(into: self) { $0[$1.name] = $1.value }
     }

@@ -101,7 +101,7 @@ enum CorpusKind: String, CaseIterable, Sendable {
         // The previous policy had no era for the giveaway, so its customers lose something.
         case .giveaway: return Expectation(everything: (notHonored, honored), cloud: (notHonored, noHonors))
         case .changeover: return Expectation(everything: (doubt, notHonored), cloud: (doubt, noHonors))
-        // Without a date, the previous policy couldn't decide about these customers.
+        // The previous policy had no date for the change, so it couldn't decide about these customers.
         case .noVersion, .malformedVersion:
             return Expectation(
                 everything: (honored, .undetermined("nothingToCompare")), cloud: (outside, noHonors))
@@ -134,7 +134,7 @@ enum CorpusKind: String, CaseIterable, Sendable {
         }
     }
 
-    /// The code with which the line is rejected; nil for a customer's line and for a blank one.
+    /// The code with which the line is rejected; nil for a customer's line and for a blank line.
     var rejection: String? {
         switch self {
         case .brokenJSON, .notUTF8: "invalidJSON"

@@ -3,7 +3,7 @@ import TenureAppStore
 import TenureCore
 import TenureJSON
 
-/// Writes the lines of a corpus: those of customers, and invalid ones.
+/// Writes the lines of a corpus: the lines of customers, and invalid lines.
 struct CorpusLines: Sendable {
     private let signers: CorpusSigners
     private let authority: TestAuthority
@@ -72,7 +72,7 @@ struct CorpusLines: Sendable {
         }
     }
 
-    /// Returns the second line of a customer who has two.
+    /// Returns the second line of a customer who has two lines.
     func second(of customer: CorpusCustomer) throws -> [UInt8] {
         switch customer.kind {
         case .linkedReceipt, .sameUser:

@@ -42,7 +42,7 @@ struct CorpusSigners: Sendable {
     let foreign: CorpusSigner
     /// A signer like Xcode, with one certificate.
     let xcode: CorpusSigner
-    /// A signer that names the algorithm `none`.
+    /// A signer that writes the algorithm `none` in the header.
     let unsigned: CorpusSigner
 
     init(_ authority: TestAuthority, signedAt instant: Date) throws {

@@ -32,7 +32,7 @@ package struct CorpusTruth: Sendable, Hashable {
     /// Counts a line.
     ///
     /// - Parameters:
-    ///   - isCustomer: whether it is the first line of a customer.
+    ///   - isCustomer: whether the line is the first line of a customer.
     ///   - customer: the kind that determines the expected result.
     mutating func add(_ kind: CorpusKind, isCustomer: Bool, as customer: CorpusKind) {
         lines += 1

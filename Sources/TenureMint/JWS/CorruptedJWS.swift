@@ -75,7 +75,8 @@ extension JWSDefect {
             }
         case .standardAlphabet:
             draft.finish = { text in
-                // Change a character that differs between the alphabets. If no character differs, add an invalid one.
+                // Change a character that differs between the alphabets. If no character differs, add an invalid
+                // character.
                 guard let index = text.firstIndex(where: { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }) else {
                     return text + [UInt8(ascii: "+")]
                 }
@@ -183,7 +184,7 @@ extension JWSDefect {
         try set("data", .object(data), in: &draft)
     }
 
-    /// Replaces the transaction in a notification by a signed one with changed fields.
+    /// Replaces the transaction in a notification by a signed transaction with changed fields.
     private func nest(_ fields: [String: JSONValue], in draft: inout JWSDraft, by minter: JWSMinter) throws {
         var transaction = minter.nestedTransaction
         for (name, value) in fields { transaction[name] = value }

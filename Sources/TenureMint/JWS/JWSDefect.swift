@@ -13,7 +13,7 @@ package enum JWSDefect: String, CaseIterable, Sendable, Hashable {
     case criticalHeader
     case noX5C, noCertificates, oneCertificate, twoCertificates, fourCertificates
     case urlSafeCertificate, newlineInCertificate, trailingCertificateByte, unreadableCertificate, x5cOfNumbers
-    // The signature. `foreignSignature` is that of other bytes.
+    // The signature. `foreignSignature` is the signature of other bytes.
     case derSignature, foreignSignature, shortSignature
     case flippedHeaderBit, flippedPayloadBit, flippedSignatureBit
     // The encoding.
@@ -24,7 +24,7 @@ package enum JWSDefect: String, CaseIterable, Sendable, Hashable {
     case textDate, endlessDate, futureSigning
     /// The claims of RFC 7519: `aud`, `exp` in the past, and `iat` and `nbf` in the future.
     case audience, endedClaim, futureIssue, futureBeginning
-    /// The bundle ID is another one, in upper case, in another Unicode encoding, or missing.
+    /// The bundle ID is another app's, in upper case, in another Unicode encoding, or missing.
     case wrongBundle, wrongBundleCase, decomposedBundle, noBundle
     /// The environment is Sandbox, the unknown `LocalTesting`, or null.
     case wrongEnvironment, localTesting, noEnvironment
@@ -34,8 +34,8 @@ package enum JWSDefect: String, CaseIterable, Sendable, Hashable {
     // Unusual, but valid.
     case garbageRoot, extraHeaderKeys, fractionalDate, unknownEnum, unknownField, dataAndSummary
 
-    /// The code with which a verifier for `com.example.calculator`, 828838134 and Production rejects the JWS; nil if it
-    /// accepts it.
+    /// The code with which a verifier for `com.example.calculator`, 828838134 and Production rejects the JWS; nil if
+    /// the verifier accepts the JWS.
     package var rejection: Rejection.Code? {
         switch self {
         case .noAlgorithm, .algorithmNone, .algorithmLowerCase, .algorithmES384, .algorithmRS256, .algorithmHS256,
@@ -74,7 +74,7 @@ package enum JWSDefect: String, CaseIterable, Sendable, Hashable {
             [.notification]
         case .wrongBundle, .wrongBundleCase, .decomposedBundle, .noBundle: [.appTransaction, .transaction]
         case .wrongAppAppleID, .noAppAppleID: [.appTransaction]
-        // Renewal info without an environment names neither its app nor its environment. It must also be rejected.
+        // Renewal info without an environment contains neither its app nor its environment. It must also be rejected.
         case .wrongEnvironment, .localTesting, .noEnvironment, .unknownEnum:
             [.appTransaction, .transaction, .renewalInfo]
         default: [.appTransaction, .transaction, .renewalInfo, .notification]

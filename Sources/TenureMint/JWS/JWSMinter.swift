@@ -67,7 +67,7 @@ struct JWSDraft {
     /// Additional members of the header, which are written last.
     var headerMembers: [JSONObject.Member] = []
     var key: AuthorityKey
-    /// Creates another signature instead of the valid one.
+    /// Creates another signature instead of the valid signature.
     var makeSignature: (@Sendable ([UInt8]) throws -> [UInt8])?
     /// Changes the finished text.
     var finish: (@Sendable ([UInt8]) throws -> [UInt8])?

@@ -3,7 +3,7 @@ import Foundation
 import TenureAppStore
 
 extension ReceiptDefect {
-    /// Applies the defect to the attributes, if it is one of the attributes.
+    /// Applies the defect to the attributes, if the defect is in an attribute.
     func corrupt(_ draft: inout ReceiptDraft, at instant: Date) {
         switch self {
         case .noReceiptType: draft[.receiptType] = nil
@@ -55,7 +55,7 @@ extension ReceiptDefect {
         }
     }
 
-    /// Applies the defect to the container or the signature, if it is one of these.
+    /// Applies the defect to the container or the signature, if the defect is in the container or the signature.
     func corrupt(_ assembly: inout ReceiptAssembly, draft: ReceiptDraft, by minter: ReceiptMinter) throws {
         switch self {
         case .trailingByte: assembly.finish = { $0 + [0] }
@@ -154,7 +154,8 @@ extension ReceiptAssembly {
         DERWriter.objectIdentifier([0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x09, 0x05]),
         DERWriter.set([DERWriter.element(0x17, Array("261120120000Z".utf8))]))
 
-    /// Adds certificates to the receipt's own three. They are copies of the root for JWS that differ in the last byte.
+    /// Adds certificates to the receipt's three certificates. The added certificates are copies of the root for JWS
+    /// that differ in the last byte.
     fileprivate mutating func addForeignCertificates(_ count: UInt8, by minter: ReceiptMinter) {
         for number in 0..<count {
             var certificate = minter.authority.jws.root.der
@@ -165,7 +166,7 @@ extension ReceiptAssembly {
 }
 
 extension ReceiptDraft {
-    /// Adds an attribute, even if there is one with this number.
+    /// Adds an attribute, even if the draft has an attribute with this number.
     fileprivate mutating func add(_ attribute: ReceiptAttribute, _ value: Value) {
         attributes.append(Attribute(type: UInt64(attribute.rawValue), value: value))
     }

@@ -23,10 +23,10 @@ package struct ReceiptStyle: Sendable, Hashable {
 
     package var form: Form
     package var digest: Digest
-    /// Whether the receipt has signed attributes. Apple's receipts have none, but OpenSSL and BouncyCastle add them by
-    /// default.
+    /// Whether the receipt has signed attributes. Apple's receipts don't have them, but OpenSSL and BouncyCastle add
+    /// them by default.
     var hasSignedAttributes: Bool
-    /// Whether the signature's algorithm also names the digest, instead of `rsaEncryption`.
+    /// Whether the signature's algorithm includes the digest algorithm, unlike `rsaEncryption`.
     var namesDigestInSignature: Bool
 
     package init(
@@ -49,22 +49,22 @@ struct ReceiptAssembly {
     /// The content to write, if it differs from the signed content.
     var shownContent: [UInt8]?
     var certificates: [[UInt8]]
-    /// The certificate that the receipt names as the signer's.
+    /// The certificate that the receipt identifies as the signer's certificate.
     var signer: ParsedCertificate
     var key: AuthorityKey
     var style: ReceiptStyle
-    /// The algorithms that the receipt names, if they differ from the algorithms that compute its digest and signature.
+    /// The algorithms in the receipt, if they differ from the algorithms that compute its digest and signature.
     var digestOID: [UInt8]?
     var signatureOID: [UInt8]?
     /// Whether algorithms have the parameter NULL, as Apple writes them.
     var hasNullParameters = true
-    /// The number of signers, which are all the same.
+    /// The number of signers in the receipt. All of them are equal.
     var signers = 1
     /// Whether the content is left out.
     var isDetached = false
     /// The size of the chunks of the content in BER, in bytes.
     var chunkSize = 200
-    /// The signed attributes, if they differ from the valid ones.
+    /// The signed attributes, if they differ from the valid attributes.
     var signedAttributes: [[UInt8]]?
     /// The unsigned attributes, with their tag.
     var unsignedAttributes: [UInt8] = []

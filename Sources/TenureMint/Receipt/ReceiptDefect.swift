@@ -30,8 +30,8 @@ package enum ReceiptDefect: String, CaseIterable, Sendable, Hashable {
     case opensslSignedAttributes, chunkedContent, nestedChunks, indefiniteLengths, unreadableUndocumentedDate
     case fractionalDate, dateWithOffset, foreignCertificateInBag, tenCertificates, garbageRoot
 
-    /// The code with which a verifier for `com.example.calculator` and Production rejects the receipt; nil if it accepts
-    /// it.
+    /// The code with which a verifier for `com.example.calculator` and Production rejects the receipt; nil if the
+    /// verifier accepts the receipt.
     package var rejection: Rejection.Code? {
         switch self {
         case .digestMD5, .digestSHA512, .signatureECDSA, .mismatchedSignatureAlgorithm: .unsupportedAlgorithm

@@ -31,7 +31,7 @@ package struct ReceiptDraft: Sendable, Hashable {
     /// The attributes, in the order in which BER encodes them. DER sorts them.
     package var attributes: [Attribute] = []
     /// The device identifier for the receipt's hash: the bytes of the `identifierForVendor`, or of a Mac's MAC address.
-    /// If it is nil, the receipt has no hash. If the attribute `sha1_hash` is set, this isn't used.
+    /// If it is nil, the receipt has no hash. If the attribute `sha1_hash` is set, the device identifier isn't used.
     package var deviceIdentifier: [UInt8]?
 
     package init() {}
@@ -56,7 +56,7 @@ package struct ReceiptDraft: Sendable, Hashable {
         set { self[UInt64(attribute.rawValue)] = newValue }
     }
 
-    /// The in-app purchases. Setting them replaces all.
+    /// The in-app purchases. Setting this property replaces all purchases.
     package var purchases: [ReceiptDraft] {
         get {
             attributes.compactMap { if case .purchase(let purchase) = $0.value { purchase } else { nil } }

@@ -6,9 +6,10 @@ package import TenureJSON
 extension ReceiptDraft {
     /// Sets one attribute from text, as in `--set field=value`.
     ///
-    /// The names are those of `verifyReceipt`, or `attribute_N` for an attribute without a name. An attribute of a
-    /// purchase has a name such as `in_app.0.product_id`. The number after the last one adds a purchase. Dates are in
-    /// RFC 3339 or in milliseconds since 1970. Opaque values are in Base64. An empty text removes the attribute.
+    /// The names are the names in `verifyReceipt`, or `attribute_N` for an attribute without a name. An attribute of a
+    /// purchase has a name such as `in_app.0.product_id`. The number after the last purchase's number adds a purchase.
+    /// Dates are in RFC 3339 or in milliseconds since 1970. Opaque values are in Base64. An empty text removes the
+    /// attribute.
     ///
     /// Throws `MintingError` if there is no such attribute, or if the text has the wrong format.
     package mutating func set(_ name: String, to text: String) throws(MintingError) {
@@ -31,12 +32,13 @@ extension ReceiptDraft {
         }
     }
 
-    /// Sets attributes from JSON with `verifyReceipt`'s names, as `inspect --json` prints them; null removes one.
+    /// Sets attributes from JSON with `verifyReceipt`'s names, as `inspect --json` prints them. Null removes an
+    /// attribute.
     package mutating func set(_ json: JSONObject) throws(MintingError) {
         try set(json, inApp: false)
     }
 
-    /// - Parameter inApp: whether the attributes are those of an in-app purchase.
+    /// - Parameter inApp: whether the attributes belong to an in-app purchase.
     private mutating func set(_ json: JSONObject, inApp: Bool) throws(MintingError) {
         for member in json.members {
             // Skip the other two members of a date.
@@ -63,7 +65,7 @@ extension ReceiptDraft {
         }
     }
 
-    /// Sets one attribute of the app or of a purchase. An empty text removes it.
+    /// Sets one attribute of the app or of a purchase. An empty text removes the attribute.
     private mutating func set(_ name: String, to text: String, inApp: Bool) throws(MintingError) {
         if let attribute = ReceiptAttribute(named: name, inApp: inApp), attribute != .inAppPurchase {
             self[attribute] = text.isEmpty ? nil : try attribute.value(from: text)

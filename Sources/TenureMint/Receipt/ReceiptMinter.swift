@@ -53,7 +53,8 @@ package struct ReceiptMinter: Sendable {
         return (try assembly.bytes(), try TrustAnchors(der: [root.der]))
     }
 
-    /// Creates a receipt like an old one, with SHA-1 in all certificates and in the signature, and its anchors.
+    /// Creates a receipt like an old receipt, with SHA-1 in all certificates and in the signature. Also returns its
+    /// anchors.
     package func mintWithSHA1Chain() throws -> (receipt: [UInt8], anchors: TrustAnchors) {
         let chain = try authority.chain(for: .receipt, signedAt: instant, signatureAlgorithm: .sha1WithRSAEncryption)
         let assembly = try ReceiptAssembly(

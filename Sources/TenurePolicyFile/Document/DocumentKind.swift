@@ -1,10 +1,10 @@
 /// What a YAML or JSON file should be: a policy, cases, or another kind of document.
 package struct DocumentKind: Sendable {
-    /// The kind for messages, such as `a policy`.
+    /// The kind in error messages, such as `a policy`.
     let name: String
     /// The first line of a document of this kind, for messages.
     let beginning: String
-    /// The keys by which a file of this kind is recognized. No file with secrets has one of them.
+    /// The keys by which a file of this kind is recognized. No file with secrets has one of these keys.
     private let keys: [String]
 
     package init(_ name: String, beginning: String, keys: [String]) {

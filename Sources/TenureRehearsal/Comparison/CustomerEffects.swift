@@ -2,7 +2,7 @@ package import TenureCore
 
 /// The result of a comparison for one customer.
 ///
-/// Every rehearsal uses the same function. So a file, a database and a publication give the same numbers.
+/// Every rehearsal uses `customerEffects`. So a file, a database and a publication give the same numbers.
 package struct CustomerEffects: Sendable, Hashable {
     /// The effects if the promises of rights that the old policy grants itself end. Promises of other rights come from
     /// earlier versions of the policy, and are kept. If they ended too, the new policy would seem to end a right that

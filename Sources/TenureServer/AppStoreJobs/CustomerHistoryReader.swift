@@ -34,7 +34,7 @@ struct CustomerHistoryReader: Sendable {
         let appTransaction = try await optionalPart(.appTransaction) { () throws(AppStoreFailure) in
             try await client.appTransaction(of: id, in: list.environment, before: end)
         }
-        // An incomplete history may lack refunds, so they are fetched from their own list.
+        // If the list of transactions isn't complete, it may lack refunds. So fetch the list of refunds, too.
         let refunds = try await optionalPart(nil) { () throws(AppStoreFailure) in
             guard list.ending != .lastPage, let known = list.transactions.first else { return TransactionList?.none }
             return try await client.refundHistory(

@@ -127,7 +127,7 @@ final class RunningApps: Sendable {
         return errors
     }
 
-    /// Returns the app with this name, and starts it if it doesn't run.
+    /// Returns the app with this name. Starts the app if it isn't running.
     func start(_ name: String) async throws(ServiceError) -> RunningApp {
         if let running = self[name] { return running }
         let (configuration, generation) = state.withLock { ($0.configuration, $0.generation) }
@@ -218,8 +218,8 @@ final class RunningApps: Sendable {
         return RunningApp(service: service, responder: try service.router().responder())
     }
 
-    /// Adds an app to the running ones. Closes its database and throws if another app uses that database, or if the
-    /// configuration changed meanwhile.
+    /// Adds an app to the running apps. If another app uses the same database, or the configuration changed meanwhile,
+    /// closes the app's database and throws.
     ///
     /// - Parameter generation: The number of the configuration with which the app was opened.
     private func register(

@@ -1,13 +1,13 @@
 package import Foundation
 
 /// Downloads that the system continues while the app is suspended or isn't running: a background `URLSession`, or a
-/// test's substitute for one.
+/// test's substitute for a background session.
 ///
-/// A download has a label that says which bytes of which pack it fetches. The process that gets the file needs it,
-/// because it may be another process than the one that started the download.
+/// A download has a label that says which bytes of which pack it fetches. The process that gets the file needs the
+/// label, because another process may have started the download.
 package protocol BackgroundDownloads: Sendable {
-    /// Connects this process to the system's downloads. `ended` is called for every download that ends, and for each
-    /// that ended while no process was connected.
+    /// Connects this process to the system's downloads. `ended` is called for every download that ends, including the
+    /// downloads that ended while no process was connected.
     ///
     /// - Parameters:
     ///   - ended: must move the file before it returns, because the system then deletes it.
@@ -54,7 +54,7 @@ package struct BackgroundStatus: Sendable, Hashable {
 /// The result of a download.
 package struct BackgroundResult: Sendable, Hashable {
     let label: String
-    /// The status of the response. Nil without a response.
+    /// The status of the response. Nil if there was no response.
     var status: Int?
     /// The response's header `Content-Range`.
     var contentRange: String?

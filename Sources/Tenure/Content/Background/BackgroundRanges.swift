@@ -3,13 +3,13 @@ enum BackgroundRanges {
     /// The maximum number of background downloads, for all packs together.
     static let maximumDownloads = 64
 
-    /// Returns the ranges to download. Makes them larger until there are few enough.
+    /// Returns the ranges to download. Makes the ranges larger until there are at most `limit`.
     ///
     /// - Parameters:
     ///   - missing: the missing ranges of each pack, in order.
     ///   - limit: how many downloads there may be.
     /// - Returns: the ranges for each pack, at most `limit` in all. If there are more than `limit` small ranges that
-    ///   lie far apart, the last ones are left out.
+    ///   lie far apart, the last ranges are left out.
     static func ranges(for missing: [[Range<Int64>]], limit: Int) -> [[Range<Int64>]] {
         guard limit > 0 else { return missing.map { _ in [] } }
         var (size, gap) = (PackWriter.maximumRangeSize, PackWriter.minimumGap)

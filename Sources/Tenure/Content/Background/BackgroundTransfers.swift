@@ -100,7 +100,7 @@ final class BackgroundTransfers: Sendable {
         record()
     }
 
-    /// Moves the file of a download into the pack's folder. The system deletes the file when this returns.
+    /// Moves the file of a download into the pack's folder. The system deletes the file when this method returns.
     private func take(_ result: BackgroundResult) {
         guard let label = RangeLabel(result.label), ContentCatalog.isName(label.pack) else { return }
         if let file = result.file, result.status == 206,
@@ -179,7 +179,7 @@ final class BackgroundTransfers: Sendable {
 
     func cancel(_ pack: String) async { await cancel { label, _ in label.pack == pack } }
 
-    /// Cancels the background downloads that have no bytes yet. The others continue in the background.
+    /// Cancels the background downloads that have no bytes yet. The other downloads continue in the background.
     func returnToForeground() async {
         await refresh()
         await cancel { $1 == 0 }
@@ -193,7 +193,8 @@ final class BackgroundTransfers: Sendable {
         record()
     }
 
-    /// Waits until a background download of the version has ended. Cancels each that gets no bytes for `stallTimeout`.
+    /// Waits until a background download of the version has ended. Cancels each download that gets no bytes for
+    /// `stallTimeout`.
     func waitForChange(of pack: String, _ version: ContentCatalog.Version) async throws {
         let manifest = version.manifest.description
         func isOurs(_ label: RangeLabel) -> Bool { label.pack == pack && label.version == manifest }
@@ -212,8 +213,8 @@ final class BackgroundTransfers: Sendable {
             let stalled = now.filter { label in
                 received[label].map { SuspendingClock.now - $0.since > .seconds(stallTimeout) } ?? false
             }
-            // The system reports the end of a download slightly after it leaves the list. So a download that isn't in the
-            // list counts as stalled only after the timeout.
+            // The system reports the end of a download slightly after it leaves the list. So a download that isn't in
+            // the list is treated as stalled only after the timeout.
             for label in gone where received[label] == nil { received[label] = (-1, .now) }
             if !stalled.isEmpty {
                 await cancel { label, _ in stalled.contains(label) }

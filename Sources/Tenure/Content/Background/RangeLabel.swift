@@ -9,8 +9,8 @@ struct RangeLabel: Codable, Sendable, Hashable {
     let upper: Int64
     /// The size of the archive, in bytes.
     let size: Int64
-    /// The origin of the URL. Background downloads start only on servers that answered a range with 206, so a later
-    /// process knows that this server did: see `RangeServers`.
+    /// The origin of the URL. Background downloads start only on servers that answered a range with 206. So a later
+    /// process can tell from the label that this server did so: see `RangeServers`.
     let origin: String
 
     var range: Range<Int64> { lower..<max(lower, upper) }

@@ -18,12 +18,12 @@ final class RangeServers: Sendable {
 
     /// Records the result of a background download.
     ///
-    /// If nothing is known of the server, an earlier process started the download, and the server had answered that
-    /// process with a range.
+    /// If this process knows nothing about the server, an earlier process started the download. The server had answered
+    /// that process with a range.
     ///
     /// - Parameters:
     ///   - origin: the origin of the download's URL.
-    ///   - status: the status of the response. Nil without a response, or if the download hasn't ended.
+    ///   - status: the status of the response. Nil if there was no response, or if the download hasn't ended.
     func noteHandedOver(_ origin: String, status: Int?) {
         known.withLock { known in
             if status == 200 { known[origin] = false } else if known[origin] == nil { known[origin] = true }

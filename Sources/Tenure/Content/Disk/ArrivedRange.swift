@@ -32,7 +32,7 @@ struct ArrivedRange: Sendable, Hashable {
 }
 
 extension Range<Int64> {
-    /// Returns the parts of this range that are in none of the others, in order.
+    /// Returns the parts of this range that are in none of the other ranges, in order.
     func subtracting(_ others: [Range<Int64>]) -> [Range<Int64>] {
         var parts: [Range<Int64>] = []
         var start = lowerBound

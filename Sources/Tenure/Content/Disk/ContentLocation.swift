@@ -12,14 +12,14 @@ package struct ContentLocation: Sendable, Hashable {
         self.purgeable = purgeable
     }
 
-    /// Uses one folder for both.
+    /// Uses one folder for durable and for purgeable packs.
     package init(in folder: URL) {
         self.init(
             durable: folder.appendingPathComponent("content", isDirectory: true),
             purgeable: folder.appendingPathComponent("caches/content", isDirectory: true))
     }
 
-    /// Uses the app's folders, or those in the container of the App Group if the options name one.
+    /// Uses the app's folders, or the folders in the container of the App Group if the options contain a group.
     init(_ options: Tenure.Options, host: HostProcess) {
         if let folder = options.folder {
             self.init(in: folder)

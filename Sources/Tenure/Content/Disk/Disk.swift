@@ -8,7 +8,7 @@ enum DiskFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case full
     case failed(String)
 
-    /// From `errno`.
+    /// Creates the failure of a system call from `errno`.
     init(_ operation: String, _ path: String) {
         let code = errno
         if code == ENOSPC || code == EDQUOT {
@@ -26,8 +26,8 @@ enum DiskFailure: Error, Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// File operations on the system's calls. Callers build paths only from checked names, so a path that was stored or
-/// downloaded can't lead out of its folder.
+/// File operations that use the system's calls. Callers build paths only from checked names, so a path that was stored
+/// or downloaded can't lead out of its folder.
 enum Disk {
     static func makeFolder(_ path: String) throws(DiskFailure) {
         do {
@@ -89,7 +89,7 @@ enum Disk {
         return try? Data(contentsOf: URL(fileURLWithPath: path))
     }
 
-    /// Writes all bytes at this offset of an open file. `path` names the file in errors.
+    /// Writes all bytes at this offset of an open file. Errors contain `path`.
     static func write(
         _ data: some DataProtocol & ContiguousBytes, to descriptor: Int32, at offset: Int64, _ path: String
     ) throws(DiskFailure) {
@@ -147,7 +147,7 @@ enum Disk {
         guard fsync(descriptor) == 0 else { throw DiskFailure("write", path) }
     }
 
-    /// The bytes of all files below a folder. A file with several names counts once.
+    /// The bytes of all files below a folder. A file with several names is added only once.
     static func size(below folder: String) -> Int64 {
         var seen: Set<UInt64> = []
         var total: Int64 = 0

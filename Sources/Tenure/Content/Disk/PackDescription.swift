@@ -1,7 +1,7 @@
 import TenureContent
 
-/// A catalog's entry for one version of a pack, stored with the version's files. It is used after the catalog names a
-/// newer version, and if the catalog is lost.
+/// A catalog's entry for one version of a pack, stored with the version's files. The client uses the stored entry if
+/// the catalog has a newer version, and if the catalog is lost.
 struct PackDescription: Codable, Sendable, Hashable {
     let name: String
     let entitlement: String?

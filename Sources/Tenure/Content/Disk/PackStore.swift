@@ -29,7 +29,7 @@ struct PackStore: Sendable {
         try InterProcessLock(path: location.durable.path + "/packs.lock").withLock(body)
     }
 
-    /// Returns the folder in which the pack is installed or partly downloaded; otherwise the one for a new download.
+    /// Returns the folder in which the pack is installed or partly downloaded; otherwise the folder for a new download.
     func folder(of pack: String, isPurgeable: Bool = false) -> String {
         let folders = location.folders.map { path(of: pack, in: $0) }
         let used =
@@ -66,7 +66,7 @@ struct PackStore: Sendable {
     func remove(_ pack: String) {
         for folder in location.folders {
             let path = path(of: pack, in: folder)
-            // Remove this file first: without it, the pack isn't installed, even if removing the rest fails.
+            // Remove `installed.json` first: without it, the pack isn't installed, even if removing the rest fails.
             Disk.remove(path + "/" + Self.installedName)
             Disk.remove(path)
         }
@@ -74,7 +74,7 @@ struct PackStore: Sendable {
 
     // MARK: Installed versions
 
-    /// Returns the installed version of a pack. Nil if none is installed.
+    /// Returns the installed version of a pack. Nil if no version is installed.
     func installed(_ pack: String) -> InstalledPack? { installed(inFolder: folder(of: pack)) }
 
     /// Returns the version that is installed in a pack's folder. Nil if no version is installed, or if `installed.json`
@@ -104,7 +104,7 @@ struct PackStore: Sendable {
         try Disk.replace(folder + "/\(version).json", with: manifest)
     }
 
-    /// Makes the plan's version the installed one, and deletes the plan.
+    /// Makes the plan's version the installed version, and deletes the plan.
     ///
     /// - Parameter embedded: the version in the app's bundle.
     func setInstalled(_ plan: PartialPack.Plan, embedded: ContentDigest?, in folder: String) throws {
@@ -162,10 +162,10 @@ struct InstalledPack: Sendable {
     let manifest: PackManifest
     /// The folder with the version's files.
     let path: String
-    /// The name of that folder.
+    /// The name of the folder at `path`.
     let folder: String
     let description: PackDescription
-    /// The version in the app's bundle when this one was installed.
+    /// The version in the app's bundle at the time when this version was installed.
     let embedded: String?
 
     func path(of file: PackManifest.File) -> String { path + "/" + file.path }
@@ -173,7 +173,7 @@ struct InstalledPack: Sendable {
     /// The files that are missing or have the wrong size.
     var lostFiles: [PackManifest.File] { manifest.files.filter { FileStatus(path: path(of: $0))?.size != $0.size } }
 
-    /// Whether a file has the contents that the manifest names.
+    /// Whether a file has the contents that the manifest describes.
     func isIntact(_ file: PackManifest.File) -> Bool { file.hasContents(at: path(of: file)) }
 }
 
@@ -189,13 +189,13 @@ private struct InstalledRecord: Codable {
 }
 
 extension PackStore {
-    /// Returns a new name for the folder of a version. It is random, so that a version that lost files can be installed
-    /// again beside the damaged folder.
+    /// Returns a new name for the folder of a version. The name is random, so that a version that lost files can be
+    /// installed again while the damaged folder still exists.
     static func newFolderName(for version: String) -> String {
         "\(version.prefix(16))-\(UInt32.random(in: .min ... .max))"
     }
 
-    /// Whether a stored name can be that of a version's folder. Others might lead to another folder.
+    /// Whether a stored name can be the name of a version's folder. Any other name might lead to another folder.
     static func isFolderName(_ name: String) -> Bool {
         !name.isEmpty && name.utf8.count < 64
             && name.utf8.allSatisfy { HexDigit.value($0) != nil || $0 == UInt8(ascii: "-") }

@@ -39,7 +39,7 @@ final class PackWriter {
 
     deinit { closeFile() }
 
-    /// After this many downloads of a chunk with wrong bytes, the file on the server counts as wrong.
+    /// After this many downloads of a chunk with wrong bytes, the download fails: the file on the server is wrong.
     static let maximumFailures = 5
 
     // MARK: Ranges
@@ -49,11 +49,11 @@ final class PackWriter {
     /// If there are fewer bytes between two missing parts, one request fetches both.
     static let minimumGap: Int64 = 64 << 10
 
-    /// Returns the next range to request. It joins missing parts that lie close to each other. Nil if there is nothing
-    /// to request.
+    /// Returns the next range to request. Nil if there is nothing to request. Missing parts that lie close to each
+    /// other are joined into one range.
     ///
-    /// A file is written only from its start to its end. So a part that comes after one of `others` in the same file
-    /// isn't requested yet.
+    /// A file is written only from its start to its end. So a part that comes after a range of `others` in the same
+    /// file isn't requested yet.
     ///
     /// - Parameter others: the ranges that the system is downloading.
     func nextRange(except others: [Range<Int64>] = []) -> Range<Int64>? {
@@ -219,7 +219,7 @@ final class PackWriter {
         }
     }
 
-    /// Verifies the chunks that an earlier process wrote. Returns false if some must be downloaded again.
+    /// Verifies the chunks that an earlier process wrote. Returns false if some chunks must be downloaded again.
     func verify() throws -> Bool {
         for (fileIndex, file) in partial.manifest.files.enumerated() {
             let unread = file.chunks.indices.filter {
@@ -279,7 +279,7 @@ final class PackWriter {
         let reused = Set(partial.plan.reused)
         let written = partial.manifest.files.indices.filter { !reused.contains($0) }
         #if os(Linux)
-            // One call for all files, because a call for each file would wait for the disk each time.
+            // Make one call for all files, because a call for each file would wait for the disk each time.
             if written.count > 100 {
                 sync()
                 return

@@ -12,9 +12,9 @@ import TenureFiles
 /// partial/ranges/…     see `ArrivedRange`
 /// ```
 ///
-/// The length of a file tells how much of it is downloaded. Nothing else stores it, so it is right even if the process is
-/// killed. Before the installation, chunks that this process hasn't verified are read and verified again: after a loss of
-/// power, a file may have its full length but wrong bytes.
+/// The length of a file tells how much of it is downloaded. The length is stored nowhere else, so it is right even if
+/// the process is killed. Before the installation, chunks that this process hasn't verified are read and verified
+/// again: after a loss of power, a file may have its full length but wrong bytes.
 struct PartialPack {
     static let folderName = "partial"
 
@@ -53,7 +53,7 @@ struct PartialPack {
     var filesFolder: String { folder + "/files" }
     func path(of file: Int) -> String { filesFolder + "/" + manifest.files[file].path }
 
-    /// Returns the plan of the download that was begun in a pack's folder. Nil if none was begun.
+    /// Returns the plan of the download that was begun in a pack's folder. Nil if no download was begun.
     static func plan(in packFolder: String) -> Plan? {
         guard let data = Disk.contents(of: packFolder + "/\(folderName)/plan.json", most: 1 << 20),
             let plan = try? JSONDecoder().decode(Plan.self, from: data), PackStore.isFolderName(plan.folder)
@@ -61,7 +61,7 @@ struct PartialPack {
         return plan
     }
 
-    /// Continues a download of this version. Nil if none was begun.
+    /// Continues a download of this version. Nil if no such download was begun.
     init?(_ version: ContentDigest, _ manifest: PackManifest, in packFolder: String) {
         guard let plan = Self.plan(in: packFolder), plan.description.manifest == version.description,
             plan.reused.allSatisfy(manifest.files.indices.contains)
@@ -88,8 +88,8 @@ struct PartialPack {
         }
     }
 
-    /// Begins the download of a version. Files that `known` finds on the device aren't downloaded. They include the
-    /// downloaded parts of a version that this one replaces.
+    /// Begins the download of a version. Files that `known` finds on the device aren't downloaded. These files include
+    /// the downloaded parts of the version that the new version replaces.
     static func begin(
         _ description: PackDescription, _ manifest: PackManifest, in packFolder: String, reusing known: ReusableFiles
     ) throws -> PartialPack {
@@ -120,7 +120,7 @@ struct PartialPack {
 
     /// Removes everything that was downloaded of a version, and the plan.
     static func discard(in packFolder: String) {
-        // Remove the plan first: without it, no download was begun, even if removing the rest fails.
+        // Remove the plan first: if there is no plan, a new download begins, even if removing the rest fails.
         Disk.remove(packFolder + "/\(folderName)/plan.json")
         Disk.remove(packFolder + "/" + folderName)
         Disk.remove(packFolder + "/" + oldFolderName)
@@ -130,15 +130,15 @@ struct PartialPack {
 
     static let oldFolderName = "old"
 
-    /// Sets a partial version aside for a newer one, which then takes its downloaded files.
+    /// Sets a partial version aside, so that a newer version can take its downloaded files.
     static func setAside(in packFolder: String) throws(DiskFailure) {
         guard plan(in: packFolder) != nil else { return }
         Disk.remove(packFolder + "/" + oldFolderName)
         try Disk.rename(packFolder + "/" + folderName, to: packFolder + "/" + oldFolderName)
     }
 
-    /// Returns the partial version that was set aside, in the form of an installed version, so that a newer one can take
-    /// its downloaded files; nil if no version was set aside.
+    /// Returns the partial version that was set aside, in the form of an installed version, so that a newer version can
+    /// take its downloaded files. Nil if no version was set aside.
     static func old(in packFolder: String, _ store: PackStore) -> InstalledPack? {
         let folder = packFolder + "/" + oldFolderName
         guard let data = Disk.contents(of: folder + "/plan.json", most: 1 << 20),
@@ -162,7 +162,7 @@ struct PartialPack {
         manifest.files.enumerated().reduce(0) { reused.contains($1.offset) ? $0 : $0 + $1.element.size }
     }
 
-    /// The number of bytes downloaded so far. Chunks with wrong bytes count, too, so that progress never decreases.
+    /// The number of bytes downloaded so far. Includes chunks with wrong bytes, so that progress never decreases.
     var bytes: Int64 {
         let inFiles = zip(manifest.files.indices, lengths).reduce(Int64(0)) { reused.contains($1.0) ? $0 : $0 + $1.1 }
         guard !arrived.isEmpty else { return inFiles }

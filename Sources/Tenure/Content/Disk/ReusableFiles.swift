@@ -9,7 +9,7 @@ struct ReusableFiles {
     private var paths: [Content: [(pack: InstalledPack, file: PackManifest.File)]] = [:]
     /// The pack in the app's bundle, which has no digests.
     private let embedded: EmbeddedPack?
-    /// The sizes of the files in that pack, by path.
+    /// The sizes of the files in the app's bundle, by path.
     private let embeddedSizes: [String: Int64]
     /// Files of a partial version that was set aside. Their ends may be missing.
     private let beginnings: [ContentDigest: String]
@@ -36,8 +36,8 @@ struct ReusableFiles {
         embeddedSizes = Dictionary(embedded?.pack.files.map { ($0.path, $0.size) } ?? []) { first, _ in first }
     }
 
-    /// Puts a file with the same contents at a path, if the device has one. The contents are verified first, so that a
-    /// damaged file isn't reused. Returns whether the device had one.
+    /// Puts a file with the same contents at a path, if the device has such a file. The contents are verified first, so
+    /// that a damaged file isn't reused. Returns whether the file was put there.
     func put(_ file: PackManifest.File, at path: String) throws -> Bool {
         let candidates = paths[Content(digest: file.digest, size: file.size)] ?? []
         if let known = candidates.first(where: { $0.pack.isIntact($0.file) }) {
@@ -79,7 +79,7 @@ struct ReusableFiles {
 }
 
 extension PackManifest.File {
-    /// Whether a file has the contents that the manifest names.
+    /// Whether a file has the contents that the manifest describes.
     func hasContents(at path: String) -> Bool {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { return false }

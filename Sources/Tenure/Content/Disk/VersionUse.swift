@@ -1,8 +1,8 @@
 import Foundation
 import TenureCore
 
-/// Records which processes have returned URLs of a version to the app. While one of them runs, the version's files
-/// stay.
+/// Records which processes have returned URLs of a version to the app. While one of these processes runs, the version's
+/// files stay on the disk.
 enum VersionUse {
     /// The versions that this process uses. The files on the disk aren't enough: an earlier process may have had the
     /// same process ID.
@@ -17,8 +17,8 @@ enum VersionUse {
         try? Disk.replace(name, with: Data("\(now.timeIntervalSince1970)".utf8), isLasting: false)
     }
 
-    /// Renews the files of this process. A file that wasn't renewed for a week is ignored: its process may have
-    /// ended, and another process may have the same process ID.
+    /// Renews the files of this process. A file that wasn't renewed for a week is ignored: its process may have ended,
+    /// and another process may have the same process ID.
     static func renew(at now: Date) {
         for name in own.withLock({ $0 }) where Disk.exists(name) {
             try? Disk.replace(name, with: Data("\(now.timeIntervalSince1970)".utf8), isLasting: false)
@@ -45,7 +45,7 @@ enum VersionUse {
         return isUsed
     }
 
-    /// How long a file counts without being renewed, in seconds.
+    /// The time in seconds after which a file that wasn't renewed is ignored.
     private static let maximumUseDuration: TimeInterval = 7 * 86_400
 
     static func isRunning(_ process: Int32) -> Bool { kill(process, 0) == 0 || errno != ESRCH }

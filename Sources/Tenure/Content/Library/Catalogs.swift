@@ -42,7 +42,8 @@ struct Catalogs: Sendable {
 
     func embedded(_ name: String) -> EmbeddedPack? { entries.lazy.compactMap { $0.embedded[name] }.first }
 
-    /// Returns the source that delivers a pack: the one from which its download began, or the first that has it.
+    /// Returns the source that delivers a pack: the source from which its download began, or the first that has the
+    /// pack.
     func source(of name: String, begunWith identifier: String?) -> (any Tenure.ContentSource)? {
         if let identifier, let begun = entries.first(where: { $0.source.identifier == identifier }) {
             return begun.source
@@ -52,10 +53,10 @@ struct Catalogs: Sendable {
 
     // MARK: Reading
 
-    /// Applies the listings of a source. A catalog that is older than the known one is ignored.
+    /// Applies the listings of a source. A catalog that is older than the known catalog is ignored.
     ///
     /// - Returns: whether the newest catalog changed.
-    /// - Throws: `ContentError` for the first invalid listing, after all others were applied.
+    /// - Throws: `ContentError` for the first invalid listing, after all valid listings were applied.
     mutating func take(
         _ listings: [Tenure.ContentListing], at index: Int, bundleID: String?
     ) throws(ContentError) -> Bool {
@@ -82,8 +83,7 @@ struct Catalogs: Sendable {
         return entries[index].signed?.text != before?.text
     }
 
-    /// Applies a catalog. Throws if it is older than the known one, or differs from it although the counter is the
-    /// same.
+    /// Applies a catalog. Throws if it is older than the known catalog, or has the same counter but other contents.
     private mutating func take(_ news: SignedCatalog, at index: Int) throws(ContentError) {
         if let known = entries[index].signed {
             guard news.counter >= known.counter else { throw .older(counter: news.counter, known: known.counter) }
@@ -114,7 +114,7 @@ struct Catalogs: Sendable {
         }
     }
 
-    /// Stores the catalog of a source for the next start, unless another process has stored a newer one.
+    /// Stores the catalog of a source for the next start, unless another process has stored a newer catalog.
     func store(at index: Int, in folder: URL, bundleID: String?) throws(DiskFailure) {
         guard let signed = entries[index].signed else { return }
         let path = path(at: index, in: folder)

@@ -2,8 +2,8 @@ import Foundation
 import TenureContent
 import TenureCore
 
-/// When the app leaves the foreground, the system continues its downloads. When the app returns, it continues them
-/// itself.
+/// When the app leaves the foreground, the system continues the downloads. When the app returns, the app continues the
+/// downloads itself.
 extension ContentLibrary {
     /// Follows the app between foreground and background, until its task is canceled.
     func followDevice() async {
@@ -36,8 +36,8 @@ extension ContentLibrary {
         }
     }
 
-    /// Enters the foreground unless the system reports background downloads. If the system started the app to report
-    /// them, it does so immediately.
+    /// Enters the foreground, unless the system reports background downloads first. If the system started the app to
+    /// report background downloads, it reports them immediately.
     private func assumeForeground() async {
         guard !isInForeground, (try? await Task.sleep(nanoseconds: 2_000_000_000)) != nil else { return }
         if !isHandlingEvents { await enterForeground() }
@@ -55,7 +55,8 @@ extension ContentLibrary {
 
     // MARK: Entering the background
 
-    /// Lets the system continue the downloads. Does nothing if the server of the first one can't be used for that.
+    /// Lets the system continue the downloads. Does nothing if the first download's server can't be used for background
+    /// downloads.
     private func enterBackground() async {
         guard let background, isInForeground else { return }
         // Downloads from servers without proven ranges continue until the system suspends the app: see `RangeServers`.

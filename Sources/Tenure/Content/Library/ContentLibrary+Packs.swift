@@ -2,7 +2,7 @@ import Foundation
 import TenureContent
 import TenureCore
 
-/// Computes the states of asset packs, and performs what the app requests about one: see `Tenure.AssetPack`.
+/// Computes the states of asset packs, and performs the app's requests: see `Tenure.AssetPack`.
 ///
 /// A request such as `download("maps")` only changes the list of requests, which the app and its extensions share.
 /// `schedule` then decides what runs, and the pack's state tells the app the result.
@@ -29,7 +29,7 @@ extension ContentLibrary {
         guard unlock(of: name) != nil else { return .unknown }
         guard isAllowed(name) else { return .notEntitled }
         let target = target(of: name)
-        // On the device, with or without an update.
+        // The pack is on the device, with or without an update.
         if let here = packInUse(name) {
             guard let target, target.version.manifest != here.version else {
                 return .installed(version: here.version.description, update: nil)
@@ -39,17 +39,17 @@ extension ContentLibrary {
                 update: transferState(of: name)
                     ?? .available(size: missingBytesByPack[name] ?? target.version.archiveSize))
         }
-        // Not on the device.
+        // The pack isn't on the device.
         guard let target else { return catalogs.pack(name) == nil ? .unknown : .needsAppUpdate }
         return transferState(of: name) ?? .available(size: missingBytesByPack[name] ?? target.version.archiveSize)
     }
 
-    /// Returns the state of a download that the app requested. Nil if it requested none.
+    /// Returns the state of a download that the app requested. Nil if the app requested no download.
     private func transferState(of name: String) -> State? {
         if let error = failures[name] { return .failed(error) }
         guard let request = requests.first(where: { $0.pack == name }) else { return nil }
         if request.isPaused { return .paused }
-        // Downloaded by this process, by another one, or by the system. Otherwise it waits.
+        // This process, another process or the system may be downloading the pack. Otherwise the pack waits.
         if running?.pack == name {
             return phase ?? .waiting(backoffs[name] == nil ? .turn : .network)
         }
@@ -59,10 +59,12 @@ extension ContentLibrary {
         return .waiting(.turn)
     }
 
-    /// Returns the version of a pack that the app can open now: a downloaded one, or the one in the app's bundle.
+    /// Returns the version of a pack that the app can open now: a downloaded version, or the version in the app's
+    /// bundle.
     ///
-    /// If there are both, it is the one that the catalog names. If the catalog names another version, it is the
-    /// downloaded one, unless an update of the app has brought a different version in its bundle since the download.
+    /// If the device has both versions, the version in the catalog is opened. If the catalog contains neither version,
+    /// the downloaded version is opened. But if an update of the app has brought a different version in its bundle
+    /// since the download, the version in the bundle is opened.
     func packInUse(_ name: String) -> PackInUse? {
         let embedded = catalogs.embedded(name).map { PackInUse.embedded($0) }
         guard let downloaded = installed[name] else { return embedded }
@@ -74,7 +76,7 @@ extension ContentLibrary {
         }
     }
 
-    /// All packs with their states and sizes on disk, and leftovers of packs that no catalog names anymore.
+    /// All packs with their states and sizes on disk, and leftovers of packs that are no longer in any catalog.
     var listings: [Tenure.Content.Listing] {
         load()
         return names.union(store.names).sorted().map { name in
@@ -89,16 +91,16 @@ extension ContentLibrary {
     func download(_ name: String) async throws {
         load()
         guard ContentCatalog.isName(name) else { throw Tenure.AssetPackError.unknownPack(name) }
-        // Wait until it is known what the customer may use.
+        // Wait until the engine knows what the customer may use.
         for await customer in engine.customerState.watch() where !customer.isResolving { break }
-        // Nothing to do, or not allowed?
+        // Return or throw if there is nothing to download, or if the customer may not use the pack.
         if running?.pack != name { reload(name) }
         switch state(of: name) {
         case .installed(_, nil): return
         case .notEntitled: throw Tenure.AssetPackError.notEntitled(name)
         default: break
         }
-        // Add the request, or continue a paused one. `present` is the version that it replaces.
+        // Add a request, or continue a paused request. The request replaces the version `present`.
         failures[name] = nil
         if waits[name] != .consent { waits[name] = nil }
         let present = installed[name]?.description.manifest
@@ -203,8 +205,8 @@ extension ContentLibrary {
         await waitForOthers(with: name)
     }
 
-    /// See `Tenure.AssetPack.verify`. Deletes files with wrong contents; then the pack isn't installed anymore, and the
-    /// next download fetches only these.
+    /// See `Tenure.AssetPack.verify`. Deletes files with wrong contents. Then the pack isn't installed anymore, and the
+    /// next download fetches only the deleted files.
     func verify(_ name: String) -> Bool {
         load()
         guard let pack = store.installed(name) else { return packInUse(name) != nil }
@@ -218,7 +220,7 @@ extension ContentLibrary {
     func url(for path: String, in name: String) async throws -> URL {
         load()
         if packInUse(name) != nil, !isAllowed(name) { try await waitForRight(to: name) }
-        // File names are stored in this Unicode normalization form. The app may use another one.
+        // File names are stored in this Unicode normalization form. The app may use another form.
         let path = path.precomposedStringWithCanonicalMapping
         // Another process may have replaced or removed the version that this process knows.
         for isFirst in [true, false] {
@@ -238,7 +240,8 @@ extension ContentLibrary {
         throw Tenure.AssetPackError.notInstalled(name)
     }
 
-    /// Waits until it is known whether the customer may use a pack. Right after the app starts, it isn't.
+    /// Waits until the engine knows whether the customer may use a pack. Right after the app starts, the engine doesn't
+    /// know.
     private func waitForRight(to name: String) async throws {
         await engine.load()
         await followProducts()
@@ -277,7 +280,7 @@ enum PackInUse: Sendable {
         }
     }
 
-    /// Searches the paths of all files. A folder exists only as part of them.
+    /// Searches the paths of all files. A folder exists only as a part of these paths.
     private static func isFile(_ path: String, among files: some Sequence<String>) -> Bool? {
         if path.isEmpty { return false }
         var isFolder = false

@@ -4,8 +4,8 @@ import TenureCore
 
 /// Decides which packs the customer may use, and follows changes of these rights.
 extension ContentLibrary {
-    /// Returns what unlocks a pack. The newest catalog decides. If no catalog names the pack, the description that was
-    /// stored when it was embedded, begun or installed decides.
+    /// Returns what unlocks a pack. The newest catalog decides. If no catalog contains the pack, the description that
+    /// was stored when the pack was embedded, begun or installed decides.
     func unlock(of name: String) -> ContentCatalog.Unlock? {
         let unlock = describedUnlock(of: name)
         if case .product(let id)? = unlock, !followed.contains(id) { return nil }

@@ -10,7 +10,7 @@ import TenureCore
 extension ContentLibrary {
     // MARK: Which downloads may run
 
-    /// Returns the version to download: the one with which the download began, or the newest.
+    /// Returns the version to download: the version with which the download began, or the newest version.
     func target(of name: String) -> (pack: ContentCatalog.Pack, version: ContentCatalog.Version)? {
         if let running, running.pack == name, let pack = catalogs.pack(name) ?? plans[name]?.description.pack {
             return (pack, running.version)
@@ -22,7 +22,7 @@ extension ContentLibrary {
         return (pack, version)
     }
 
-    /// The bytes that the download still has to transfer. The archive's size is used until they are known.
+    /// The bytes that the download still has to transfer. Returns the archive's size until the missing bytes are known.
     private func missingBytes(of request: PackRequest) -> Int64 {
         guard let (_, version) = target(of: request.pack) else { return 0 }
         return missingBytesByPack[request.pack] ?? version.archiveSize
@@ -59,7 +59,7 @@ extension ContentLibrary {
 
     // MARK: Serving requests
 
-    /// Stops a running download that may not continue, and starts the next one.
+    /// Stops a running download that may not continue, and starts the next download.
     func schedule() {
         load()
         takeDelivered()
@@ -86,7 +86,7 @@ extension ContentLibrary {
             }), let (pack, version) = target(of: request.pack),
             let source = catalogs.source(of: pack.name, begunWith: plans[pack.name]?.description.source)
         else { return }
-        // Of all processes of the app, only the one with the lease downloads.
+        // Of all processes of the app, only the process with the lease downloads.
         do {
             guard try lease.take(for: pack.name) else { return waitForOther() }
         } catch DiskFailure.full {
@@ -231,7 +231,7 @@ extension ContentLibrary {
             let source = catalogs.source(of: pack, begunWith: installed[pack]?.description.source)
             await source?.remove(pack)
             await finishPurchases()
-        // Ignore the failure of a download that was stopped: the current request may be a newer one.
+        // Ignore the failure of a download that was stopped: the current request may be newer.
         case .failure where Task.isCancelled: break
         // Try again later, while other packs are downloaded.
         case .failure(TransferStop.network(let retryAfter, let madeProgress)):
@@ -251,7 +251,8 @@ extension ContentLibrary {
         schedule()
     }
 
-    /// Records that a download failed, unless the right has ended meanwhile: then the pack's state says that.
+    /// Records that a download failed. If the right has ended meanwhile, records nothing: the pack's state is
+    /// `notEntitled`.
     private func fail(_ pack: String, _ error: Tenure.AssetPackError) {
         if isAllowed(pack) { failures[pack] = error }
     }
@@ -267,8 +268,8 @@ extension ContentLibrary {
         fail(pack, .refused(pack))
     }
 
-    /// Switches to the newest version, because the source no longer has the one being downloaded. Files that both
-    /// versions have aren't downloaded again.
+    /// Switches to the newest version, because the source no longer has the version that is being downloaded. Files
+    /// that both versions have aren't downloaded again.
     private func replace(_ version: ContentCatalog.Version, of pack: String) async {
         // Suspend the pack until the sources have listed their catalogs.
         waits[pack] = .network

@@ -6,7 +6,7 @@ import TenureHTTP
 import TenurePolicyFile
 
 /// Manages the app's asset packs. It downloads the requested packs one at a time, in the order of the requests. While a
-/// pack waits, the next one is downloaded.
+/// pack waits, the next pack is downloaded.
 actor ContentLibrary {
     typealias State = Tenure.AssetPack.State
 
@@ -42,7 +42,7 @@ actor ContentLibrary {
     var failures: [String: Tenure.AssetPackError] = [:]
     /// The download of this process, if there is one.
     var running: Running?
-    /// The state of that download, once it has reported one.
+    /// The state of this process's download. Nil until the download has reported a state.
     var phase: State?
     /// The download of another process, if there is one.
     var other: TransferLease.Holder?
@@ -125,7 +125,7 @@ actor ContentLibrary {
         publish()
     }
 
-    /// The sources that the app has named in its options.
+    /// The sources in the app's options.
     private var entries: [Catalogs.Entry] {
         let http = HTTPContent(setup.contentTransport, servers: rangeServers, log: setup.options.log)
         return (setup.options.content?.elements ?? []).map { element in
@@ -178,7 +178,7 @@ actor ContentLibrary {
         await refreshCatalogs()
     }
 
-    /// Asks all sources. Returns whether all have answered.
+    /// Asks all sources for their catalogs. Returns whether all sources have answered.
     @discardableResult
     func refreshCatalogs() async -> Bool {
         VersionUse.renew(at: Date())

@@ -35,7 +35,7 @@ final class ContentStates: Sendable {
         update { contents in contents.states[name] = state }
     }
 
-    /// Changes states, and notifies the watchers of changed ones.
+    /// Changes states, and notifies the watchers of the changed states.
     private func update(_ change: (inout Contents) -> Void) {
         let changed = contents.withLock { contents in
             let before = contents

@@ -61,8 +61,8 @@ extension Evaluation {
     /// The name of a product's right in the customer's answers.
     static func right(ofProduct id: String) -> String { "product:\(id)" }
 
-    /// The decisions about products that unlock packs directly. Each product is treated as an entitlement that only it
-    /// grants.
+    /// The decisions about products that unlock packs directly. Each product is treated as an entitlement that only
+    /// this product grants.
     var productAnswers: [String: Tenure.Answer] {
         guard !facts.contentProducts.isEmpty, !setup.isListening, facts.distribution.hasPurchases else { return [:] }
         let entitlements = facts.contentProducts.sorted().map { id in
@@ -84,7 +84,7 @@ extension Evaluation {
 }
 
 extension AsyncStream where Element: Sendable {
-    /// Yields whenever this or another stream does, until both end.
+    /// Yields whenever this stream or the other stream yields, until both streams end.
     func merged<Other: Sendable>(with other: AsyncStream<Other>) -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let task = Task {

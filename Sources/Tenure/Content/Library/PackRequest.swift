@@ -3,13 +3,13 @@ import Foundation
 /// The app's request to download a pack. It stays until the pack is installed, the app cancels it, or the right ends.
 struct PackRequest: Codable, Sendable, Hashable {
     let pack: String
-    /// The digest of the manifest that was installed when the app made the request. Nil if none was.
+    /// The digest of the manifest that was installed when the app made the request. Nil if no version was installed.
     let installed: String?
     var isPaused = false
     var allowsExpensiveNetwork = false
 }
 
-/// The downloads that the app and its extensions asked for, in one file that all of them change.
+/// The downloads that the app and its extensions asked for, in one file that all these processes change.
 struct SharedRequests: Sendable {
     /// The contents of the file.
     struct Contents: Codable, Sendable, Hashable {
@@ -28,7 +28,8 @@ struct SharedRequests: Sendable {
         return data.flatMap { try? JSONDecoder().decode(Contents.self, from: $0) } ?? Contents()
     }
 
-    /// Reads the stored list, changes it and stores it. Another process may have changed it since it was last read.
+    /// Reads the stored list, which another process may have changed since the last call, then changes and stores the
+    /// list.
     func update(_ change: (inout [PackRequest]) -> Void) throws -> Contents {
         try ContentLocation.make(store.location.durable)
         return try store.withLock {

@@ -17,8 +17,8 @@ struct TransferRate: Sendable {
         let seconds = Double(passed.components.seconds) + Double(passed.components.attoseconds) / 1e18
         guard seconds >= 0.5 else { return }
         let rate = Double(max(0, bytes - last.bytes)) / seconds
-        // The more time has passed since the last recorded number, the more the new rate counts. After five seconds,
-        // only the new rate counts.
+        // The more time has passed since the last recorded number, the greater is the weight of the new rate. After
+        // five seconds, only the new rate is used.
         let weight = min(1, seconds / 5)
         bytesPerSecond = bytesPerSecond.map { $0 * (1 - weight) + rate * weight } ?? rate
         self.last = (now, bytes)

@@ -1,7 +1,7 @@
 import Foundation
 import TenureContent
 
-/// A folder in the app's bundle. Its packs open in place.
+/// A folder in the app's bundle. The app opens the files of its packs in place.
 struct BundledContent: Tenure.ContentSource {
     let folder: URL
 

@@ -3,20 +3,20 @@ public import Foundation
 extension Tenure {
     /// A place from which asset packs come.
     ///
-    /// Tenure has three: its service, a web server, and the app's bundle. An app can add others, such as On-Demand
-    /// Resources or Background Assets, with `ContentSources.custom(_:keys:)`.
+    /// Tenure has three sources: its service, a web server, and the app's bundle. An app can add other sources, such as
+    /// On-Demand Resources or Background Assets, with `ContentSources.custom(_:keys:)`.
     ///
     /// A source only delivers bytes. Tenure verifies the catalog's signature and the digest of every file before it
     /// installs a pack. It requests a pack only while the customer is entitled to it.
     public protocol ContentSource: Sendable {
-        /// A name that stays the same in later releases of the app. Tenure keeps the last catalog of each source under
-        /// it.
+        /// A name that stays the same in later releases of the app. Tenure stores the last catalog of each source under
+        /// this name.
         var identifier: String { get }
 
         /// Returns the signed catalogs of this source, and the folders with packs that are on the device already.
         ///
-        /// Tenure calls this when the app starts, once a day, for `Content.refresh()`, and if the source doesn't have
-        /// the file of a download.
+        /// Tenure calls this method when the app starts, once a day, for `Content.refresh()`, and if the source doesn't
+        /// have the file of a download.
         ///
         /// - Throws: `ContentSourceError.missing` if the source has no catalog, and so no packs. Any other error if the
         ///   source can't be reached: Tenure keeps the catalogs that it has, and calls again later.
@@ -35,8 +35,8 @@ extension Tenure {
         /// - Throws: `ContentSourceError`. Any other error is treated as a network failure, and Tenure tries again.
         func fetch(_ request: ContentRequest, receive: (ContentDelivery) throws -> Void) async throws
 
-        /// Deletes the source's own copy of a pack on the device, if it has one. Tenure calls this after it has
-        /// installed the pack, and when the app removes the pack.
+        /// Deletes the source's own copy of a pack on the device, if there is such a copy. Tenure calls this method
+        /// after it has installed the pack, and when the app removes the pack.
         func remove(_ pack: String) async
     }
 
@@ -81,9 +81,9 @@ extension Tenure {
         /// The network or the server is unavailable. Tenure tries again, at the earliest after `retryAfter` seconds.
         case unavailable(retryAfter: Double? = nil)
         /// The server rejected the authorization, such as an expired link. Tenure tries once more. If the server
-        /// rejects that too, the download fails.
+        /// rejects the second request, too, the download fails.
         case refused
-        /// The source doesn't have the file, or has no catalog. If the catalog names a newer version of the pack,
+        /// The source doesn't have the file, or has no catalog. If the catalog contains a newer version of the pack,
         /// Tenure downloads the newer version instead.
         case missing
     }

@@ -8,8 +8,8 @@ extension Tenure {
     /// options.content = [.embedded(), .service(keys: ["…"])]
     /// ```
     ///
-    /// If several catalogs name a pack, the first source in the array delivers it. A pack in the app's bundle is
-    /// installed from the start. If a catalog names another version of it, that version is its update.
+    /// If several catalogs contain a pack, the first source in the array delivers it. A pack in the app's bundle is
+    /// installed from the start. If a catalog contains another version of such a pack, that version is its update.
     public struct ContentSources: Sendable, ExpressibleByArrayLiteral {
         /// One source, with the keys that may sign its catalogs.
         enum Element: Sendable {

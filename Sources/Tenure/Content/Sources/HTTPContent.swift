@@ -23,7 +23,7 @@ final class HTTPContent: Sendable {
         var request = TransportRequest(url, timeout: wanted.timeout, bodyLimit: wanted.range.count)
         request.allowsExpensiveNetwork = wanted.allowsExpensiveNetwork
         request.allowsConstrainedNetwork = wanted.allowsConstrainedNetwork
-        // The body is read only if the response is the expected one: 200 for a whole file, and 206 with exactly the
+        // The body is read only if the response has the expected status: 200 for a whole file, and 206 with exactly the
         // wanted range for a part.
         let accept: @Sendable (TransportResponse) -> Bool
         if wanted.range == 0..<wanted.size {

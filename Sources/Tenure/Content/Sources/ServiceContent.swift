@@ -40,7 +40,7 @@ final class ServiceContent: LinkedContentSource {
 
     func remove(_ pack: String) {}
 
-    /// Returns the link of a file. Requests a new one if the server rejected the last.
+    /// Returns the link of a file. Requests a new link if the server rejected the last link.
     func link(to request: Tenure.ContentRequest) async throws -> URL {
         if request.wasRefused { links.withLock { $0[request.digest] = nil } }
         if let known = link(to: request.digest) { return known }
@@ -82,7 +82,7 @@ final class ServiceContent: LinkedContentSource {
             for link in new where ContentDigest(link.lastPathComponent) != nil { links[link.lastPathComponent] = link }
             return links
         }
-        // If this fails, the next start requests new links.
+        // If the links can't be stored, the next start requests new links.
         if let data = try? JSONEncoder().encode(all) { try? Disk.replace(file, with: data, isLasting: false) }
         return answer
     }

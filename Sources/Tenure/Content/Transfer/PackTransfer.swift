@@ -32,7 +32,7 @@ struct PackTransfer: Sendable {
     let store: PackStore
     /// The pack in the app's bundle.
     let embedded: EmbeddedPack?
-    /// Seconds without a byte after which a connection counts as lost.
+    /// Seconds without a byte after which a connection is treated as lost.
     let timeout: Double
     let allowsExpensiveNetwork: Bool
     let allowsConstrainedNetwork: Bool
@@ -91,7 +91,7 @@ struct PackTransfer: Sendable {
             PackDescription(pack, version, from: source.identifier), manifest, in: folder, reusing: known)
     }
 
-    /// Returns the version's manifest: the stored one, or a new one from the source.
+    /// Returns the version's manifest: the stored manifest, or else the manifest from the source.
     private func manifest(in folder: String) async throws -> PackManifest {
         if let known = store.manifest(version.manifest, inFolder: folder) { return known }
         guard isInForeground else { throw TransferStop.inBackground }
@@ -112,7 +112,7 @@ struct PackTransfer: Sendable {
         throw TransferStop.failed(.corrupted(pack.name))
     }
 
-    /// Downloads missing ranges until none is missing. Waits for ranges that the system is downloading.
+    /// Downloads ranges until no range is missing. Waits for ranges that the system is downloading.
     private func fetch(into writer: PackWriter, _ folder: String) async throws {
         report(.progress(bytes: writer.partial.bytes, total: writer.partial.total))
         var received = 0
@@ -136,7 +136,7 @@ struct PackTransfer: Sendable {
         }
     }
 
-    /// Downloads one range. `received` counts the bytes of all complete ranges.
+    /// Downloads one range. Adds its size to `received`, the size of all complete ranges.
     private func fetch(_ range: Range<Int64>, into writer: PackWriter, _ received: inout Int) async throws {
         writer.begin(range)
         defer { writer.end() }
@@ -167,7 +167,7 @@ struct PackTransfer: Sendable {
         }
     }
 
-    /// Fetches a range from the source. If the server rejects the authorization, it tries once more.
+    /// Fetches a range from the source. If the server rejects the authorization, requests the range once more.
     private func exchange(
         _ digest: ContentDigest, size: Int64, _ range: Range<Int64>,
         receive: (Tenure.ContentDelivery) throws -> Void

@@ -3,9 +3,9 @@ import TenureCore
 
 /// A lease that lets only one process at a time download: the app or one of its extensions.
 ///
-/// A file lock can't be used, because the system terminates an app that is suspended with one. Instead, the holder of
-/// the lease renews a small file each second. If the holder is suspended or killed, it doesn't renew the file, and
-/// another process takes over. A holder that resumes afterward notices this before it writes.
+/// A file lock can't be used, because the system terminates an app that is suspended while it holds a file lock.
+/// Instead, the holder of the lease renews a small file each second. If the holder is suspended or killed, it doesn't
+/// renew the file, and another process takes over. A holder that resumes afterward notices the new holder before it writes.
 final class TransferLease: Sendable {
     /// The contents of the file: who has the lease, and how far the download is.
     struct Holder: Codable, Sendable, Hashable {
@@ -40,8 +40,8 @@ final class TransferLease: Sendable {
 
     /// The time between two renewals, in seconds.
     static let renewalInterval: Double = 1
-    /// After this time without a renewal, the holder reads the file to check whether it still has the lease. It is
-    /// measured with a clock that continues while the device sleeps.
+    /// After this time without a renewal, the holder reads the file to check whether it still has the lease. The time
+    /// is measured with a clock that continues while the device sleeps.
     private static let checkInterval = Duration.seconds(3)
     /// After this time without a renewal, another process may take over.
     private static let lifetime = Duration.seconds(6)
@@ -83,7 +83,7 @@ final class TransferLease: Sendable {
     /// The other process that has the lease, if there is one.
     var other: Holder? {
         guard let holder = read(), holder.id != id else { return nil }
-        // A process that has ended doesn't count. It may have had the same process ID as this one.
+        // Ignore a process that has ended. Its process ID may be the same as this process's.
         let isOfThisProcess = Self.own.withLock { $0.contains(holder.id) }
         guard isOfThisProcess || holder.process != getpid() && VersionUse.isRunning(holder.process) else { return nil }
         return state.withLock { state in

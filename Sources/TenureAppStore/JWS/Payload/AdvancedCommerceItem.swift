@@ -1,6 +1,6 @@
 public import Foundation
 
-/// One SKU of the developer in a purchase through the Advanced Commerce API. A purchase may have several.
+/// One SKU of the developer in a purchase through the Advanced Commerce API. A purchase may have several items.
 public struct AdvancedCommerceItem: Sendable, Hashable {
     /// The developer's ID of the item.
     public let sku: String?
@@ -8,11 +8,11 @@ public struct AdvancedCommerceItem: Sendable, Hashable {
     public let description: String?
     /// The name that the customer reads.
     public let displayName: String?
-    /// The discount of the item; nil without one.
+    /// The discount of the item. Nil if the item has no discount.
     public let offer: AdvancedCommerceOffer?
     /// The item's price, in thousandths of the currency's unit.
     public let price: Int64?
-    /// All refunds of the item; nil without one.
+    /// All refunds of the item. Nil if the item wasn't refunded.
     public let refunds: [AdvancedCommerceRefund]?
     /// When the item was revoked.
     public let revocationDate: Date?
@@ -77,7 +77,7 @@ extension AdvancedCommerceRefund: FieldObject {
 
 /// A coming increase of an item's price.
 public struct AdvancedCommercePriceIncrease: Sendable, Hashable {
-    /// The items that depend on this one.
+    /// The items that depend on this item.
     public let dependentSKUs: [String]?
     /// The new price, in thousandths of the currency's unit.
     public let price: Int64?

@@ -14,7 +14,7 @@ public enum AdvancedCommerceRefundReason: String, Sendable, Hashable, CaseIterab
     case unintendedPurchase = "UNINTENDED_PURCHASE"
     /// The customer didn't get what was bought, or couldn't use it.
     case fulfillmentIssue = "FULFILLMENT_ISSUE"
-    /// The customer didn't like it.
+    /// The customer didn't like the product.
     case unsatisfiedWithPurchase = "UNSATISFIED_WITH_PURCHASE"
     /// A legal reason, such as a right of withdrawal.
     case legal = "LEGAL"

@@ -23,21 +23,21 @@ extension AppStorePayload {
 }
 
 extension AppTransactionPayload {
-    /// Every field as it was signed, the unknown ones too.
+    /// Every field as it was signed, including unknown fields.
     public var json: JSONObject { JSONObject(tape, at: tape.root) }
 }
 
 extension TransactionPayload {
-    /// Every field as it was signed, the unknown ones too.
+    /// Every field as it was signed, including unknown fields.
     public var json: JSONObject { JSONObject(tape, at: tape.root) }
 }
 
 extension RenewalInfoPayload {
-    /// Every field as it was signed, the unknown ones too.
+    /// Every field as it was signed, including unknown fields.
     public var json: JSONObject { JSONObject(tape, at: tape.root) }
 }
 
 extension NotificationPayload {
-    /// Every field as it was signed, the unknown ones too.
+    /// Every field as it was signed, including unknown fields.
     public var json: JSONObject { JSONObject(tape, at: tape.root) }
 }

@@ -28,7 +28,7 @@ public struct AppTransactionPayload: Sendable, Hashable {
     public let preorderDate: Date?
     /// Apple's ID of the acquisition: one for each Apple Account and app.
     public let appTransactionID: String?
-    /// The platform on which the app was first acquired; iPadOS counts as iOS.
+    /// The platform on which the app was first acquired. iPadOS is treated as iOS.
     public let originalPlatform: Open<Platform>?
     /// When the app requested the app transaction. Seen only in artifacts from Xcode.
     public let requestDate: Date?

@@ -25,7 +25,7 @@ extension CommitmentInfo: FieldObject {
 public struct RenewalCommitmentInfo: Sendable, Hashable {
     /// The product ID with which the subscription continues after the commitment.
     public let commitmentAutoRenewProductID: String?
-    /// Whether another commitment follows this one.
+    /// Whether another commitment follows this commitment.
     public let commitmentAutoRenewStatus: Open<AutoRenewStatus>?
     /// Whether the next commitment is billed once or every month.
     public let commitmentRenewalBillingPlanType: Open<BillingPlanType>?

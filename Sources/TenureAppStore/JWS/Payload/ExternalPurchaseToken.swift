@@ -1,7 +1,7 @@
 public import Foundation
 public import TenureCore
 
-/// The token of a purchase outside of the App Store, which a notification contains.
+/// The token of a purchase outside of the App Store, in a notification about such a purchase.
 public struct ExternalPurchaseToken: Sendable, Hashable {
     /// The ID of the token: a UUID, in Sandbox with the prefix `SANDBOX_`.
     public let externalPurchaseID: String?
@@ -13,7 +13,7 @@ public struct ExternalPurchaseToken: Sendable, Hashable {
     public let bundleID: String?
     /// When the token expires.
     public let tokenExpirationDate: Date?
-    /// The fee that Apple charges for the purchase. Only tokens for custom links have this field.
+    /// Which fee of Apple applies to the purchase. Only tokens for custom links have this field.
     public let tokenType: Open<ExternalPurchaseTokenType>?
 }
 

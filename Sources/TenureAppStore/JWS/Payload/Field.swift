@@ -34,7 +34,8 @@ protocol FieldValue: Sendable {
 
 /// An object in a payload, or a payload itself.
 protocol FieldObject: Sendable {
-    /// Reads every field of the object, in Apple's order. `FieldReader.fields(of:)` also calls it, to list the fields.
+    /// Reads every field of the object, in Apple's order. `FieldReader.fields(of:)` also calls this initializer, to
+    /// list the fields.
     init(reading read: FieldReader) throws(Rejection)
 }
 

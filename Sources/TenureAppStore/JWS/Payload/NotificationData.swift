@@ -1,14 +1,14 @@
 public import TenureCore
 
-/// The part of a notification about one transaction or subscription.
+/// The part of a notification that is about one transaction or subscription.
 public struct NotificationData: Sendable, Hashable {
     /// The app's Apple ID (adam ID). Absent in a test notification of Sandbox.
     public let appAppleID: Int64?
     /// `CFBundleIdentifier` of the app.
     public let bundleID: String?
-    /// CFBundleVersion of the app that purchased.
+    /// CFBundleVersion of the app in which the customer made the purchase.
     public let bundleVersion: String?
-    /// The environment of the App Store that signed it.
+    /// The environment of the App Store that signed the notification.
     public let environment: Open<AppStoreEnvironment>?
     /// The transaction, as a nested JWS.
     public let signedTransactionInfo: String?
@@ -33,13 +33,13 @@ extension NotificationData: FieldObject {
     }
 }
 
-/// The part of a notification about the app itself.
+/// The part of a notification that is about the app itself.
 public struct NotificationAppData: Sendable, Hashable {
     /// The app's Apple ID (adam ID); absent in Sandbox.
     public let appAppleID: Int64?
     /// `CFBundleIdentifier` of the app.
     public let bundleID: String?
-    /// The environment of the App Store that signed it.
+    /// The environment of the App Store that signed the notification.
     public let environment: Open<AppStoreEnvironment>?
     /// The app transaction in its server variant, as a nested JWS.
     public let signedAppTransactionInfo: String?

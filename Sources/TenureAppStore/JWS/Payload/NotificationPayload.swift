@@ -19,9 +19,9 @@ public struct NotificationPayload: Sendable, Hashable {
     public let data: NotificationData?
     /// The result of a renewal date extension for all subscribers.
     public let summary: NotificationSummary?
-    /// The token of an external purchase; nil in notifications about anything else.
+    /// The token of a purchase outside of the App Store. Nil in notifications that aren't about such a purchase.
     public let externalPurchaseToken: ExternalPurchaseToken?
-    /// The app, and its app transaction; nil unless the notification is about the app itself.
+    /// The app, and its app transaction. Nil in notifications that aren't about the app itself.
     public let appData: NotificationAppData?
 
     /// The parsed JSON of the payload, with all of its fields.
@@ -49,7 +49,7 @@ extension NotificationPayload: AppStorePayload {
 }
 
 extension NotificationPayload {
-    /// The first object in the notification that names an app; nil without one.
+    /// The first object in the notification that contains an app. Nil if there is no such object.
     ///
     /// The object is used only if the notification has none of the four known parts. Apple adds new parts, and a
     /// notification with a new part is accepted, too.

@@ -1,8 +1,8 @@
 public import TenureCore
 
-/// The part of a notification about a renewal extension for all subscribers.
+/// The part of a notification that is about a renewal extension for all subscribers.
 public struct NotificationSummary: Sendable, Hashable {
-    /// The environment of the App Store that signed it.
+    /// The environment of the App Store that signed the notification.
     public let environment: Open<AppStoreEnvironment>?
     /// The app's Apple ID (adam ID); absent in Sandbox.
     public let appAppleID: Int64?

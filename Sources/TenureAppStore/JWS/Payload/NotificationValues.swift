@@ -1,14 +1,14 @@
 /// The event that a notification reports.
 public enum NotificationType: String, Sendable, Hashable, CaseIterable {
-    /// The first purchase in a subscription group, or a new one after a lapse. Also sent when a family member first gets
-    /// access.
+    /// The first purchase in a subscription group, or a new purchase after the subscription had lapsed. Also sent when
+    /// a family member first gets access.
     case subscribed = "SUBSCRIBED"
     /// A period was charged; the nested transaction has the new `expiresDate`.
     case didRenew = "DID_RENEW"
     /// A subscriber redeemed an offer. Older notifications also report first purchases this way.
     case offerRedeemed = "OFFER_REDEEMED"
-    /// Another product for the subscription: with `upgrade` at once, with `downgrade` from the next renewal on. Without a
-    /// subtype, the customer took back a planned downgrade.
+    /// The customer chose another product for the subscription. With the subtype `upgrade`, the product changes at
+    /// once; with `downgrade`, at the next renewal. If there is no subtype, the customer took back a planned downgrade.
     case didChangeRenewalPref = "DID_CHANGE_RENEWAL_PREF"
     /// Automatic renewal was switched on or off. Access doesn't change before `expiresDate`.
     case didChangeRenewalStatus = "DID_CHANGE_RENEWAL_STATUS"
@@ -17,7 +17,7 @@ public enum NotificationType: String, Sendable, Hashable, CaseIterable {
     case didFailToRenew = "DID_FAIL_TO_RENEW"
     /// The grace period ended without a charge. Access ends; the App Store may still try to charge.
     case gracePeriodExpired = "GRACE_PERIOD_EXPIRED"
-    /// The subscription ended. The subtype says why; without one, for another reason.
+    /// The subscription ended. The subtype is the reason. If there is no subtype, Apple has no subtype for the reason.
     case expired = "EXPIRED"
     /// The customer was asked for consent to a higher price, or has given it. Access doesn't change.
     case priceIncrease = "PRICE_INCREASE"
@@ -25,10 +25,10 @@ public enum NotificationType: String, Sendable, Hashable, CaseIterable {
     case priceChange = "PRICE_CHANGE"
     /// Advanced Commerce: a name or description was changed.
     case metadataUpdate = "METADATA_UPDATE"
-    /// Advanced Commerce: the subscription now has items of the developer. The raw value is that of Apple's libraries;
-    /// one of Apple's changelogs writes `MIGRATE`.
+    /// Advanced Commerce: the subscription now has items of the developer. The raw value is the value in Apple's
+    /// libraries; one of Apple's changelogs writes `MIGRATE`.
     case migration = "MIGRATION"
-    /// Apple refunded the nested transaction, which may be an older period than the one that runs.
+    /// Apple refunded the nested transaction, which may be an older period than the current period.
     case refund = "REFUND"
     /// Apple declined a refund. A later request for the same transaction may succeed.
     case refundDeclined = "REFUND_DECLINED"
@@ -40,16 +40,18 @@ public enum NotificationType: String, Sendable, Hashable, CaseIterable {
     case consumptionRequest = "CONSUMPTION_REQUEST"
     /// The developer extended the period of one subscription.
     case renewalExtended = "RENEWAL_EXTENDED"
-    /// The developer extended many subscriptions: the result as a `summary`, or one that failed.
+    /// The developer extended many subscriptions. The notification has the result as a `summary`, or one subscription
+    /// that couldn't be extended.
     case renewalExtension = "RENEWAL_EXTENSION"
-    /// The purchase of anything but an auto-renewable subscription.
+    /// The customer bought a product other than an auto-renewable subscription.
     case oneTimeCharge = "ONE_TIME_CHARGE"
-    /// About the token of a purchase outside of the App Store, in `externalPurchaseToken` instead of `data`.
+    /// An event of a token for a purchase outside of the App Store. The token is in `externalPurchaseToken`, and there
+    /// is no `data`.
     case externalPurchaseToken = "EXTERNAL_PURCHASE_TOKEN"
     /// A parent withdrew the consent to a child's use of the app. `appData` has the app transaction. The child keeps
     /// the purchases; the app has to lock out the child.
     case rescindConsent = "RESCIND_CONSENT"
-    /// The developer asked for it with the App Store Server API. It has no transaction.
+    /// A test that the developer requested with the App Store Server API. The notification has no transaction.
     case test = "TEST"
 }
 
@@ -89,11 +91,11 @@ public enum NotificationSubtype: String, Sendable, Hashable, CaseIterable {
     case failure = "FAILURE"
     /// Of `externalPurchaseToken`: the developer hasn't reported the token to Apple.
     case unreported = "UNREPORTED"
-    /// Of `externalPurchaseToken`: the token was made. Apple documents it; version 6.0.0 of Apple's Swift library lacks
-    /// it.
+    /// Of `externalPurchaseToken`: the token was made. Apple documents this value; version 6.0.0 of Apple's Swift
+    /// library doesn't have it.
     case created = "CREATED"
-    /// Of `externalPurchaseToken`: the token is still active. Apple documents it; version 6.0.0 of Apple's Swift
-    /// library lacks it.
+    /// Of `externalPurchaseToken`: the token is still active. Apple documents this value; version 6.0.0 of Apple's
+    /// Swift library doesn't have it.
     case activeTokenReminder = "ACTIVE_TOKEN_REMINDER"
 }
 
@@ -103,7 +105,7 @@ public enum ConsumptionRequestReason: String, Sendable, Hashable, CaseIterable {
     case unintendedPurchase = "UNINTENDED_PURCHASE"
     /// The customer didn't get what was bought, or couldn't use it.
     case fulfillmentIssue = "FULFILLMENT_ISSUE"
-    /// The customer didn't like it.
+    /// The customer didn't like the product.
     case unsatisfiedWithPurchase = "UNSATISFIED_WITH_PURCHASE"
     /// A legal reason, such as a right of withdrawal.
     case legal = "LEGAL"
@@ -113,8 +115,8 @@ public enum ConsumptionRequestReason: String, Sendable, Hashable, CaseIterable {
 
 /// The kind of token that Apple makes for a purchase outside of the App Store.
 public enum ExternalPurchaseTokenType: String, Sendable, Hashable, CaseIterable {
-    /// The purchase counts for Apple's store services fee.
+    /// Apple's store services fee applies to the purchase.
     case services = "SERVICES"
-    /// The purchase counts for Apple's initial acquisition fee.
+    /// Apple's initial acquisition fee applies to the purchase.
     case acquisition = "ACQUISITION"
 }

@@ -2,11 +2,11 @@ public import Foundation
 public import TenureCore
 import TenureJSON
 
-/// The App Store's information about the next renewal of a subscription. It doesn't name the app or a transaction.
+/// The App Store's information about the next renewal of a subscription. It doesn't contain the app's bundle ID.
 public struct RenewalInfoPayload: Sendable, Hashable {
     /// The subscription's ID. Use renewal info only together with a verified transaction with the same ID.
     public let originalTransactionID: String?
-    /// The product ID of the current period, or of the last one.
+    /// The product ID of the current period, or of the last period.
     public let productID: String?
     /// The product ID of the next period. After a downgrade it differs from `productID`.
     public let autoRenewProductID: String?
@@ -38,7 +38,7 @@ public struct RenewalInfoPayload: Sendable, Hashable {
     public let currency: String?
     /// The IDs of the win-back offers that the customer may use, the best first.
     public let eligibleWinBackOfferIDs: [String]?
-    /// The environment of the App Store that signed it.
+    /// The environment of the App Store that signed the payload.
     public let environment: Open<AppStoreEnvironment>?
     /// When the App Store signed the payload.
     public let signedDate: Date?
@@ -99,7 +99,7 @@ extension RenewalInfoPayload: AppStorePayload {
 }
 
 extension RenewalInfoPayload {
-    /// Renewal info doesn't name its app.
+    /// Renewal info doesn't contain the app's bundle ID.
     var bundleID: String? { nil }
     var environmentName: String? { environment?.rawValue }
 }

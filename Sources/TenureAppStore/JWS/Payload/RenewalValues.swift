@@ -1,8 +1,8 @@
 /// Whether a subscription renews at the end of its period.
 public enum AutoRenewStatus: Int64, Sendable, Hashable, CaseIterable {
-    /// It ends with the current period. `renewalPrice` is then absent.
+    /// The subscription ends with the current period. `renewalPrice` is then absent.
     case off = 0
-    /// It renews with `autoRenewProductId`, which differs from `productId` after a downgrade.
+    /// The subscription renews with `autoRenewProductId`, which differs from `productId` after a downgrade.
     case on = 1
 }
 
@@ -16,7 +16,7 @@ public enum ExpirationIntent: Int64, Sendable, Hashable, CaseIterable {
     case priceIncreaseNotAccepted = 3
     /// The product was no longer sold at the renewal.
     case productUnavailable = 4
-    /// A reason that Apple doesn't name.
+    /// A reason that Apple's list doesn't have.
     case other = 5
 }
 
@@ -30,7 +30,7 @@ public enum PriceIncreaseStatus: Int64, Sendable, Hashable, CaseIterable {
 
 /// The state of a subscription, as notifications and the App Store Server API report it.
 public enum SubscriptionStatus: Int64, Sendable, Hashable, CaseIterable {
-    /// Entitles the customer. A refund of an older period doesn't change it.
+    /// Entitles the customer. A refund of an older period doesn't change this state.
     case active = 1
     /// Doesn't entitle.
     case expired = 2

@@ -4,7 +4,7 @@ import TenureJSON
 
 /// The contents of one in-app transaction, signed by the App Store. Fields that don't apply are absent.
 public struct TransactionPayload: Sendable, Hashable {
-    /// The ID of the subscription's first transaction; for a one-time purchase, its own.
+    /// The ID of the subscription's first transaction. For a one-time purchase, its transaction ID.
     public let originalTransactionID: String?
     /// The ID of this transaction, which is unique in its environment.
     public let transactionID: String?
@@ -28,7 +28,7 @@ public struct TransactionPayload: Sendable, Hashable {
     public let type: Open<ProductType>?
     /// The UUID that the app passed to the purchase.
     public let appAccountToken: String?
-    /// Whether the customer bought it, or a family member did.
+    /// Whether the customer or a family member bought the product.
     public let inAppOwnershipType: Open<OwnershipType>?
     /// When the App Store signed the payload.
     public let signedDate: Date?
@@ -50,7 +50,7 @@ public struct TransactionPayload: Sendable, Hashable {
     public let offerDiscountType: Open<OfferDiscountType>?
     /// The length of the offer, as an ISO 8601 duration such as `P1M`.
     public let offerPeriod: String?
-    /// The environment of the App Store that signed it.
+    /// The environment of the App Store that signed the payload.
     public let environment: Open<AppStoreEnvironment>?
     /// The country of the storefront, as an ISO 3166-1 alpha-3 code.
     public let storefront: String?

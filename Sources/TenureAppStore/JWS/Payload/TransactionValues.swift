@@ -14,7 +14,7 @@ public enum ProductType: String, Sendable, Hashable, CaseIterable {
 public enum OwnershipType: String, Sendable, Hashable, CaseIterable {
     /// The customer's own purchase.
     case purchased = "PURCHASED"
-    /// Another member of the family bought it.
+    /// Another member of the family bought the product.
     case familyShared = "FAMILY_SHARED"
 }
 

@@ -113,8 +113,8 @@ extension Sentence {
                 case .appRefunded, .licenseEnded, .honorEnded: 1
                 case .supportGrantEnded: 2
                 case .promiseEnded: 3
-                // Prefer a purchase with a failed payment to ended purchases. Of those, use the latest, which comes
-                // first.
+                // Prefer a purchase with a failed payment to ended purchases. Of the ended purchases, use the latest,
+                // which comes first.
                 case .billingRetry: 4
                 case .refunded, .expired: 5
                 case .upgraded: 6
@@ -145,7 +145,7 @@ extension Sentence {
     /// When a family member must have got the app for their copy to give the entitlement.
     private enum FamilyHint: String {
         case earlier = "the app earlier"
-        /// On one of the days that the sentence names.
+        /// On one of the days that the sentence contains.
         case then = "it then"
     }
 

@@ -7,8 +7,8 @@ extension Decision {
 
     /// A text that support can send to the customer: the answer, its reason, and what the customer can do next.
     ///
-    /// The text is in English. Each title in it is in the first of the reader's languages for which it has a
-    /// translation.
+    /// The text is in English. Each title in the text is in the first of the reader's languages for which the title has
+    /// a translation.
     ///
     /// - Parameter languages: BCP 47 tags, the preferred one first, such as `Locale.preferredLanguages`.
     public func sentence(in languages: [String]) -> String {
@@ -24,10 +24,10 @@ extension Decision {
     }
 }
 
-/// Writes a decision's reasons as text for the customer. No other code does this.
+/// Writes a decision's reasons as text for the customer. No other code writes such text.
 ///
 /// Each outcome has a file with its sentences. Customers who got the app may not have paid for it, so no sentence says
-/// "you didn't buy". A reason without its own sentence uses a general one.
+/// "you didn't buy". A reason without its own sentence uses a general sentence.
 struct Sentence {
     let decision: Decision
     let facts: SentenceFacts
@@ -50,8 +50,8 @@ struct Sentence {
 
     func writeTitle(to output: inout some TextPieces & ~Copyable) { output.say("“", facts.title, "”") }
 
-    /// Writes the product's title in quotation marks, or without a title "your subscription" or "your purchase". Never
-    /// writes a product ID.
+    /// Writes the product's title in quotation marks. If the product has no title, writes "your subscription" or "your
+    /// purchase", and never a product ID.
     ///
     /// - Parameter article: the word before "subscription" or "purchase".
     func writePurchase(
@@ -78,8 +78,8 @@ struct Sentence {
 
     /// Writes, for example, "you got the app on May 1, 2014 (build 37)", with the date and the version that are known.
     ///
-    /// - Parameter eras: the eras that the rest of the sentence is about. A proof that excludes all of them was
-    ///   overridden, so the sentence leaves it out.
+    /// - Parameter eras: the eras that the rest of the sentence is about. A proof that excludes all these eras was
+    ///   overridden, so the sentence leaves the proof out.
     func writeAcquisition(in eras: EraSet? = nil, to output: inout some TextPieces & ~Copyable) {
         let version = facts.version(allowing: eras)
         guard let date = facts.date(allowing: eras) else {
@@ -99,7 +99,7 @@ struct Sentence {
 }
 
 extension Purchase {
-    /// Whether the purchase is a subscription, or may be one: old receipts don't name the type.
+    /// Whether the purchase is a subscription, or may be a subscription: old receipts don't contain the type.
     var isSubscription: Bool {
         switch type {
         case .autoRenewable: true

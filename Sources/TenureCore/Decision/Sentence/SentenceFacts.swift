@@ -4,18 +4,18 @@ import Foundation
 struct SentenceFacts {
     /// The title of the entitlement that customers see.
     let title: String
-    /// The entitlement in the policy; nil if only a promise still names it.
+    /// The entitlement in the policy. Nil if the entitlement is only in a promise.
     let entitlement: Entitlement?
     private let policy: Policy
     private let languages: [String]
 
-    /// The original version, "build" or "version", and the eras that it proves.
+    /// The original version, its kind ("build" or "version"), and the eras that the version proves.
     private var version: (text: String, key: String, eras: EraSet)?
     /// The purchase date, and the eras that contain it.
     private var date: (date: Date, eras: EraSet)?
     /// The possible eras of a purchase date inside a changeover window.
     private var changeoverEras: EraSet?
-    /// The date of the customer's preorder; nil if no reason names one.
+    /// The date of the customer's preorder. Nil if no reason contains this date.
     private(set) var preorder: Date?
     private(set) var isPersona = false
     private(set) var isFamilyShared = false
@@ -52,21 +52,21 @@ struct SentenceFacts {
     /// Whether the purchase date is inside a changeover window.
     var isChangeover: Bool { changeoverEras != nil }
 
-    /// Whether the reasons name a purchase date.
+    /// Whether the reasons contain a purchase date.
     var hasDate: Bool { date != nil }
 
-    /// The eras that the date allows, with those of a changeover.
+    /// The eras that the date allows, together with the eras of a changeover.
     private var erasOfDate: EraSet? {
         date.map { changeoverEras.map($0.eras.union) ?? $0.eras }
     }
 
-    /// The date on which the app was acquired, unless it excludes all of these eras.
+    /// The date on which the app was acquired, unless the date excludes all of these eras.
     func date(allowing eras: EraSet?) -> Date? {
         guard let date, let allowed = erasOfDate, eras.map(allowed.isDisjoint) != true else { return nil }
         return date.date
     }
 
-    /// The version in which the app was acquired, unless it excludes all of these eras.
+    /// The version in which the app was acquired, unless the version excludes all of these eras.
     func version(allowing eras: EraSet?) -> (text: String, key: String)? {
         guard let version, eras.map(version.eras.isDisjoint) != true else { return nil }
         return (version.text, version.key)
@@ -93,14 +93,15 @@ struct SentenceFacts {
         !eras.isEmpty && eras.allSatisfy { policy.eras.indices.contains($0) && policy.eras[$0].model == model }
     }
 
-    /// A product's title in this entitlement, otherwise in another one.
+    /// A product's title in this entitlement, otherwise in another entitlement.
     func title(ofProduct id: String) -> String? {
         let own = entitlement?.products.first { $0.id == id }?.title
         let title = own ?? policy.entitlements.lazy.flatMap(\.products).first { $0.id == id && $0.title != nil }?.title
         return title?.text(for: languages)
     }
 
-    /// The titles of the products that grant the entitlement; nil if one has no title, or if they are too many to list.
+    /// The titles of the products that grant the entitlement. Nil if a product has no title, or for more than two
+    /// products.
     var titlesOfProducts: [String]? {
         guard let products = entitlement?.products, (1...2).contains(products.count) else { return nil }
         let titles = products.compactMap { title(ofProduct: $0.id) }
@@ -135,7 +136,7 @@ extension Honor {
 
     /// The last day on which the app had to be acquired.
     ///
-    /// `boughtBefore` excludes its day. If the policy gives a day, it begins last at noon UTC, in UTC-12.
+    /// `boughtBefore` excludes its day. A day in the policy begins last in UTC-12, at noon UTC.
     fileprivate var lastDay: CivilDay? {
         boughtBefore.map { CivilDay(of: $0.addingTimeInterval($0.secondsOfDay == 43_200 ? -12 * 3600 - 1 : -1)) }
     }
