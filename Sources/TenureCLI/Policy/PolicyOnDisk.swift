@@ -9,10 +9,15 @@ struct PolicyOnDisk {
         try InputFile(path: path).bytes(limit: PolicyFile.maximumSize)
     }
 
-    /// The paths of the policy and of the release list that it names. Empty for standard input, which can be read only
-    /// once.
+    /// The policy's bytes; nil for standard input and pipes, which can be read only once.
+    var repeatableBytes: [UInt8]? {
+        path == "-"
+            ? nil : try? InputFile(path: path).bytes(limit: PolicyFile.maximumSize, acceptsPipe: false)
+    }
+
+    /// The paths of the policy and of the release list that it names. Only the policy's, if it can be read only once.
     var files: [String] {
-        guard path != "-", let bytes = try? bytes() else { return [path] }
+        guard let bytes = repeatableBytes else { return [path] }
         var files = [path]
         _ = PolicyFile.draft(bytes, named: path) { relative in
             files.append(beside(relative))
@@ -34,7 +39,7 @@ struct PolicyOnDisk {
 
     /// Returns the bytes of a file that the policy names. Its path is relative to the policy's folder.
     func releaseList(_ relative: String) throws -> [UInt8] {
-        try InputFile(path: beside(relative)).bytes(limit: ReleaseListFile.maximumSize)
+        try InputFile(path: beside(relative)).bytes(limit: ReleaseListFile.maximumSize, acceptsPipe: false)
     }
 
     /// The path of a file that a finding names: the policy itself, or its release list.

@@ -152,9 +152,8 @@ struct RehearseCommand: AsyncParsableCommand {
 
     private func findings(against old: Policy?) throws -> [LintFinding] {
         let file = PolicyOnDisk(path: policy)
-        // The policy came from standard input, which can't be read again.
-        guard policy != "-" else { return [] }
-        let draft = PolicyFile.draft(try file.bytes(), named: policy, releaseList: file.releaseList)
+        guard let bytes = file.repeatableBytes else { return [] }
+        let draft = PolicyFile.draft(bytes, named: policy, releaseList: file.releaseList)
         return Linter.findings(in: draft, against: old, at: at?.date ?? Date())
     }
 
