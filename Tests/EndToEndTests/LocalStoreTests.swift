@@ -125,4 +125,14 @@ import Testing
         #expect(result.status == 1 && result.output.isEmpty)
         #expect(result.errors.contains("appStore.privateKeyFile"), "\(result.errors)")
     }
+
+    @Test
+    func `tenure local-store do refuses a platform that the App Store doesn't sign, and names those that it does`()
+        async throws
+    {
+        let refused = try await perform("acquire", "customer=Zoe", "platform=watchOS")
+        #expect(refused.status != 0 && refused.errors.contains("iOS, macOS, tvOS, visionOS"), "\(refused)")
+        let done = try await perform("acquire", "customer=Zoe", "platform=tvOS")
+        #expect(done.status == 0, "\(done.errors)")
+    }
 }
