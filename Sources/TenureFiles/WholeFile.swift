@@ -8,7 +8,7 @@ package struct WholeFile: Sendable {
         self.path = path
     }
 
-    /// Returns the file's bytes; nil if there is no such file.
+    /// Returns the file's bytes; nil if there is no such file. Throws if the file is a pipe, without waiting for a writer.
     ///
     /// Apps contain this code, and Apple requires a reason for `fstat` and similar calls. So the size comes from
     /// `lseek`. Callers that need more attributes read them from the descriptor in `inspect`.
@@ -17,16 +17,22 @@ package struct WholeFile: Sendable {
     ///   - most: the maximum size in bytes. If the file is larger, one byte more is returned, and the rest isn't read.
     ///   - inspect: called with the open file before it is read.
     package func read(most: Int, inspect: (_ descriptor: CInt) -> Void = { _ in }) throws(FileFailure) -> [UInt8]? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        // `O_NONBLOCK`, because opening a pipe would wait for a writer.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             if errno == ENOENT || errno == ENOTDIR { return nil }
             throw FileFailure(operation: "read", path: path)
         }
         defer { close(descriptor) }
         inspect(descriptor)
-        // Read one byte more than the size, to detect the end. A pipe has no size.
         let length = Int(lseek(descriptor, 0, SEEK_END))
-        if length >= 0 { lseek(descriptor, 0, SEEK_SET) }
+        // A pipe, a socket and a terminal have no size.
+        guard length >= 0 else {
+            throw FileFailure(
+                operation: "read", path: path, reason: "it is a pipe or a device; use a regular file")
+        }
+        lseek(descriptor, 0, SEEK_SET)
+        // Read one byte more than the size, to detect the end.
         let size = max(0, min(length > 0 ? length : most, most)) + 1
         var isRead = true
         let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, filled in
@@ -95,10 +101,10 @@ package struct FileFailure: Error, Sendable, CustomStringConvertible {
     /// The system's message.
     package let reason: String
 
-    init(operation: String, path: String) {
+    init(operation: String, path: String, reason: String = String(cString: strerror(errno)).lowercased()) {
         self.operation = operation
         self.path = path
-        reason = String(cString: strerror(errno)).lowercased()
+        self.reason = reason
     }
 
     package var description: String { "can't \(operation) `\(path)` (\(reason))" }

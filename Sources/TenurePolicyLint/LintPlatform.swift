@@ -11,6 +11,8 @@ struct LintPlatform: Sendable {
     let listed: [Release]
     /// The dated releases of this platform in the list, oldest first.
     let releases: [ListedRelease]
+    /// All releases of this platform in the order in which they came out. A list with undated releases has that order.
+    let ordered: [ListedRelease]
     /// When each era began on this platform: the date in the policy, or the date of its version in the release list; nil
     /// if neither is known.
     private let starts: [Release.Moment?]
@@ -31,6 +33,7 @@ struct LintPlatform: Sendable {
         let releases = list.filter { $0.release.releasedAt != .undated }
             .sorted { $0.release.releasedAt.sortingDate < $1.release.releasedAt.sortingDate }
         self.releases = releases
+        ordered = releases.count == list.count ? releases : list
         starts = eras.indices.map { index in
             let beginning = timeline.beginnings.indices.contains(index) ? timeline.beginnings[index] : nil
             if let date = beginning?.date { return .instant(date) }
@@ -90,6 +93,41 @@ struct LintPlatform: Sendable {
             if releases[middle].release.releasedAt.sortingDate <= start { low = middle + 1 } else { high = middle }
         }
         return (start, low < releases.count ? releases[low].release.releasedAt.sortingDate : .distantFuture)
+    }
+
+    /// Returns when a release came out; nil if that isn't known. The version that a boundary names came out at the
+    /// boundary's instant, if it is listed without a date (rule A5).
+    private func begin(of release: Release) -> Date? {
+        guard release.releasedAt == .undated else { return release.releasedAt.sortingDate }
+        guard let version = release.originalAppVersion,
+            let date = timeline.beginnings.lazy.compactMap({ $0?.version == version ? $0?.date : nil }).first,
+            !releases.contains(where: { $0.release.originalAppVersion == version })
+        else { return nil }
+        return date
+    }
+
+    /// Returns the era in which the release at a place in `ordered` came out, and the period in which it was on sale;
+    /// nil if either isn't certain.
+    ///
+    /// An undated release came out in the era that its version proves, and after the dated release before it. It was
+    /// certainly on sale only until the release that follows in the list, if that one is dated.
+    func eraAndSale(at place: Int) -> (era: Int, from: Date, until: Date)? {
+        let release = ordered[place].release
+        let begin = begin(of: release)
+        let proven = release.originalAppVersion.flatMap { eras(provenBy: $0) }
+        let provenEra = proven?.count == 1 ? proven?.first : nil
+        guard let era = release.releasedAt == .undated ? provenEra : era(of: release) else { return nil }
+        let from = begin ?? ordered[..<place].lazy.reversed().compactMap { self.begin(of: $0.release) }.first
+        for next in ordered[(place + 1)...] {
+            guard let end = self.begin(of: next.release) else {
+                // It replaced this release, at an unknown date.
+                let number = next.release.originalAppVersion
+                if number != release.originalAppVersion, number.flatMap({ eras(provenBy: $0) }) != nil { return nil }
+                continue
+            }
+            if begin.map({ end > $0 }) ?? true { return (era, from ?? .distantPast, end) }
+        }
+        return (era, from ?? .distantPast, .distantFuture)
     }
 
     /// Returns the period of an era, including changeover windows.

@@ -150,6 +150,16 @@ import Testing
         #expect(result.errors.contains("appStore.privateKeyFile"), "\(result.errors)")
     }
 
+    @Test
+    func `tenure local-store do refuses a platform that the App Store doesn't sign, and names those that it does`()
+        async throws
+    {
+        let refused = try await perform("acquire", "customer=Zoe", "platform=watchOS")
+        #expect(refused.status != 0 && refused.errors.contains("iOS, macOS, tvOS, visionOS"), "\(refused)")
+        let done = try await perform("acquire", "customer=Zoe", "platform=tvOS")
+        #expect(done.status == 0, "\(done.errors)")
+    }
+
     @Test func `tenure local-store fault prints how many requests will fail, or that the fault has ended`() async throws
     {
         for (requests, words) in [

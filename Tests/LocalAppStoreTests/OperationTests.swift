@@ -38,6 +38,18 @@ import Testing
     }
 }
 
+@Test func `the platform of an operation is one that the App Store signs, and watchOS isn't`() throws {
+    for platform in ["iOS", "macOS", "tvOS", "visionOS"] {
+        try AppStoreOperation(.acquire, [.customer: "Ada", .platform: platform]).checkValues()
+    }
+    for kind in [AppStoreOperation.Kind.acquire, .update, .release] {
+        let error = #expect(throws: OperationMistake.self) {
+            try AppStoreOperation(kind, [.customer: "Ada", .platform: "watchOS"]).checkValues()
+        }
+        #expect(error?.description.contains("iOS, macOS, tvOS, visionOS") == true, "\(error as Any)")
+    }
+}
+
 @Test func `a parameter of an operation can't be set twice`() throws {
     var operation = AppStoreOperation(.buy, [.customer: "Ada"])
     try operation.set("product", to: Shop.everything)

@@ -92,6 +92,25 @@ func `every scenario in Examples/scenarios gives its expected decisions`(_ name:
         ], "\(error?.description ?? "")")
 }
 
+@Test func `a release for watchOS in a scenario is a mistake that names the platforms of acquisitions`() throws {
+    let text = """
+        scenario: A watch
+        begins: 2014-01-01
+        app:
+          bundleID: com.example.calculator
+          appleID: 828838134
+          releases: [{ platform: watchOS, build: "37", version: "1.4", at: 2014-01-10 }]
+        customers: { Ada: {} }
+        timeline:
+          - at: 2014-05-01
+            Ada: { acquires: watchOS }
+        """
+    let error = #expect(throws: PolicyFileError.self) { try ScenarioReader.read(Array(text.utf8), named: "s.yaml") }
+    let mistakes = error?.mistakes.map(\.description) ?? []
+    #expect(mistakes.count == 2, "\(mistakes)")
+    #expect(mistakes.allSatisfy { $0.contains("visionOS") && $0.contains("tvOS") })
+}
+
 @Test func `an impossible operation in a scenario is an error with its place`() async throws {
     let text = """
         scenario: Impossible

@@ -178,6 +178,53 @@ import Testing
         #expect(try unlessNotes([("[paid]", "[{ era: paid, boughtSince: 2016-06-01, until: 2017-01-01 }]")]) == [])
     }
 
+    // MARK: Undated releases that stayed on sale
+
+    /// Returns the findings about releases that stayed on sale: the line in the list, the severity and the message.
+    private func sold(_ edits: [(String, String)] = [], _ list: String) throws -> [String] {
+        try findings(edits, list: list).filter { $0.code == "sold-across-change" }
+            .map { "\($0.position.line) \($0.severity.rawValue) \($0.message)" }
+    }
+
+    @Test func `an undated release with a paid version that stayed on sale after the change is reported`() throws {
+        let found = try sold([], "iOS,1.0,1,2012-03-01,paid\niOS,1.6,110,,paid\niOS,2.0,120,2015-07-20,free\n")
+        #expect(
+            found == [
+                "3 error build 110 on iOS counts as one of `paid` and was on sale until 2015-07-20T00:00:00Z, in `freemium`: anyone who installed it after 2015-06-12T18:00:00Z gets `premium` for nothing"
+            ])
+        // It came out after the change, and its version is that of an owner.
+        let late = try sold([], "iOS,2.0,120,2015-06-10T18:00:00Z,free\niOS,1.7,115,,\niOS,2.1,130,2015-08-01,free\n")
+        #expect(late.count == 1 && late[0].hasPrefix("3 error build 115"), "\(late)")
+        // The list may end too early.
+        let newest = try sold([], "iOS,1.0,1,2012-03-01,paid\niOS,1.6,110,,paid\n")
+        #expect(newest.count == 1 && newest[0].hasPrefix("3 warning build 110"), "\(newest)")
+    }
+
+    @Test func `of several undated releases in a row, only the last one certainly stayed on sale`() throws {
+        let found = try sold([], "iOS,1.5,100,2015-01-01,paid\niOS,1.6,110,,\niOS,1.7,115,,\niOS,2.0,120,2015-07-20,\n")
+        #expect(found.count == 1 && found[0].hasPrefix("4 error build 115"), "\(found)")
+    }
+
+    @Test func `an undated release that may have ended before the change, or proves no era, isn't reported`() throws {
+        // The new build replaced it within the changeover window.
+        let list = "iOS,1.0,1,2012-03-01,paid\niOS,1.6,110,,paid\niOS,2.0,120,2015-06-12T12:00:00Z,free\n"
+        #expect(try sold([], list) == [])
+        // The boundary's version began at the boundary's instant (rule A5).
+        #expect(
+            try sold([], "iOS,1.6,110,2015-02-16,paid\niOS,2.0,120,,free\niOS,2.1,130,2015-08-01,free\n") == [])
+        let across = "iOS,1.0,1,2012-03-01,\niOS,1.6,110,,\niOS,2.0,120,2015-07-20,\n"
+        #expect(try sold([("buildNumbers: increasing", "buildNumbers: restarted")], across) == [])
+        // The policy's own list decides: an undated release may be of either era (rule A5), so the date decides.
+        let own = """
+            releases:
+              - { platform: iOS, build: "1", releasedAt: 2012-03-01 }
+              - { platform: iOS, build: "110" }
+              - { platform: iOS, build: "120", releasedAt: 2015-07-20 }
+            buildNumbers: increasing
+            """
+        #expect(try codes([("buildNumbers: increasing", own)]).allSatisfy { $0 != "sold-across-change" })
+    }
+
     // MARK: Mistakes that were missed
 
     @Test func `a build like 2015 on iOS is reported as a marketing version, and a macOS version 2015 isn't`() throws {

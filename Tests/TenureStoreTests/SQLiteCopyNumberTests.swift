@@ -1,5 +1,6 @@
 import Foundation
 import StoreContract
+import TenureCore
 import Testing
 
 @testable import TenureStore
@@ -65,6 +66,56 @@ import Testing
                 for store in stores { #expect(await store.replacementReport() == nil) }
                 for store in stores { try await store.close() }
             }
+        }
+    }
+
+    /// Runs each command that opens a database without a store. The database has no log, as after copying it with `cp`.
+    private func forEachCommand(
+        _ body: (_ path: String, _ run: @escaping @Sendable () throws -> Void) async throws -> Void
+    ) async throws {
+        for command in ["backup", "vacuum"] {
+            try await withFolder { folder in
+                let path = folder + "/tenure.sqlite"
+                try await Store(SQLiteDatabase(path: path)).close()
+                for suffix in ["-wal", "-shm"] { try FileManager.default.removeItem(atPath: path + suffix) }
+                try await body(path) {
+                    if command == "backup" {
+                        _ = try SQLiteBackup(of: path, to: folder + "/backup").run(replacing: false)
+                    } else {
+                        _ = try SQLiteVacuum(of: path, for: nil).run()
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func `a backup and a vacuum of a copied SQLite database give it a new random number`() async throws {
+        try await forEachCommand { path, run in
+            let before = try number(path)
+            try run()
+            #expect(try number(path) != before)
+        }
+    }
+
+    @Test func `a backup and a vacuum wait while another process opens the SQLite database`() async throws {
+        try await forEachCommand { path, run in
+            let isDone = Locked(false)
+            let before = try number(path)
+            let task: Task<Void, any Error>
+            do {
+                let lock = try SQLiteOpeningLock(database: path)
+                defer { withExtendedLifetime(lock) {} }
+                task = Task.detached {
+                    try run()
+                    isDone.withLock { $0 = true }
+                }
+                try await Task.sleep(for: .milliseconds(500))
+                #expect(!isDone.withLock { $0 })
+                // The other process reads the number of a closed file, so nothing may have opened it yet.
+                #expect(SQLiteCopyNumber.ofClosedFile(at: path) == before)
+            }
+            try await task.value
+            #expect(isDone.withLock { $0 })
         }
     }
 

@@ -27,7 +27,7 @@ package struct AppStoreApp: Codable, Sendable, Hashable {
         self.notificationURL = notificationURL
     }
 
-    /// The release on sale for a platform. tvOS, watchOS and visionOS use iOS releases if they have none.
+    /// The release on sale for a platform. tvOS and visionOS use iOS releases if they have none.
     func release(for platform: Platform, at date: Date) -> AppStoreRelease? {
         func latest(_ platform: Platform) -> AppStoreRelease? {
             releases.last { $0.platform == platform && $0.releasedAt <= date }

@@ -39,7 +39,7 @@ extension AppStoreOperation {
     }
 
     func platform() throws(OperationMistake) -> Platform? {
-        try word(.platform, among: Platform.allCases) { $0.rawValue }
+        try word(.platform, among: Platform.ofAcquisitions) { $0.rawValue }
     }
 
     func price() throws(OperationMistake) -> Int64? {

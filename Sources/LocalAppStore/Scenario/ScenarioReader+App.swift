@@ -25,6 +25,12 @@ extension ScenarioReader {
     private mutating func release(_ part: Part) -> AppStoreRelease? {
         guard let fields = fields(part, .release) else { return nil }
         let platform = fields["platform"].flatMap { $0.platform(&reading) }
+        if let part = fields["platform"], let platform, !Platform.ofAcquisitions.contains(platform) {
+            let names = Platform.ofAcquisitions.map { "`\($0.rawValue)`" }.joined(separator: ", ")
+            reading.report(
+                "the App Store signs no acquisition on `\(platform.rawValue)`; write one of \(names)",
+                at: part.position)
+        }
         let build = text(fields["build"], example: "37")
         let version = text(fields["version"], example: "1.4")
         let date = fields["at"].flatMap { $0.dayOrInstant(&reading) }

@@ -16,7 +16,7 @@ struct PublicKeyArgument: ExpressibleByArgument {
                 "`\(text)` is neither a file nor a public key of 86 characters, as `tenure policy signing-key` prints it"
             )
         }
-        let contents = try InputFile(path: text).bytes(limit: 64 << 10)
+        let contents = try InputFile(path: text).bytes(limit: 64 << 10, acceptsPipe: false)
         if let key = PinnedKey(String(decoding: contents, as: UTF8.self)) { return key }
         return PinnedKey(try PolicySigningKey.read(text, makingIfMissing: false).publicKey)
     }

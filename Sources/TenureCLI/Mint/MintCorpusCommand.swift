@@ -53,7 +53,7 @@ struct MintCorpusCommand: AsyncParsableCommand {
             .check(replacing: replacing.force)
         let authority = try TestAuthority(directory: URL(fileURLWithPath: self.authority))
         let corpus = try Corpus(count: count, seed: seed, authority: authority)
-        let output = try StreamedFile(path: out, replacing: replacing.force)
+        let output = out == "-" ? nil : try StreamedFile(path: out, replacing: replacing.force)
         var found = CorpusTruth()
         var blocks = (0..<corpus.blockCount).makeIterator()
         let progress = Progress("lines")
@@ -61,45 +61,18 @@ struct MintCorpusCommand: AsyncParsableCommand {
             makeNext: { blocks.next() }, { block in Result { try corpus.block(block) } }
         ) { result in
             let block = try result.get()
-            try output.write(block.bytes)
+            if let output {
+                try output.write(block.bytes)
+            } else if !Terminal.standardOutput.write(bytes: block.bytes) {
+                throw CommandError("standard output is closed")
+            }
             found.add(block.truth)
             progress.show(Int64(found.lines), of: Int64(count))
         }
         progress.end()
-        try output.close()
+        try output?.close()
         if let truth { try OutputFile(path: truth, replaces: replacing.force).write(found.json) }
     }
-}
-
-/// A file that is written in pieces; `-` is standard output.
-private final class StreamedFile {
-    private let path: String
-    private let handle: FileHandle?
-
-    init(path: String, replacing: Bool) throws {
-        self.path = path
-        guard path != "-" else {
-            handle = nil
-            return
-        }
-        handle = try OutputFile.opened(at: path, replacing: replacing)
-    }
-
-    func write(_ bytes: [UInt8]) throws {
-        guard let handle else {
-            guard Terminal.standardOutput.write(bytes: bytes) else {
-                throw CommandError("standard output is closed")
-            }
-            return
-        }
-        do {
-            try handle.write(contentsOf: Data(bytes))
-        } catch {
-            throw CommandError("`\(path)` can't be written; free some space")
-        }
-    }
-
-    func close() throws { try handle?.close() }
 }
 
 extension CorpusTruth {

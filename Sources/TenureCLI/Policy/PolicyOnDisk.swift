@@ -9,10 +9,16 @@ struct PolicyOnDisk {
         try InputFile(path: path).bytes(limit: PolicyFile.maximumSize)
     }
 
+    /// The policy's bytes; nil for standard input and pipes, which can be read only once.
+    var repeatableBytes: [UInt8]? {
+        path == "-"
+            ? nil : try? InputFile(path: path).bytes(limit: PolicyFile.maximumSize, acceptsPipe: false)
+    }
+
     /// The paths of the policy and of its release list. The list has only the policy's path if the policy can't be
-    /// read, or if it is standard input, which can be read only once.
+    /// read, or if it is standard input or a pipe, which can be read only once.
     var files: [String] {
-        guard path != "-", let bytes = try? bytes() else { return [path] }
+        guard let bytes = repeatableBytes else { return [path] }
         var files = [path]
         _ = PolicyFile.draft(bytes, named: path) { relative in
             files.append(beside(relative))
@@ -34,7 +40,7 @@ struct PolicyOnDisk {
 
     /// Returns the bytes of the policy's release list. Its path is relative to the policy's folder.
     func releaseList(_ relative: String) throws -> [UInt8] {
-        try InputFile(path: beside(relative)).bytes(limit: ReleaseListFile.maximumSize)
+        try InputFile(path: beside(relative)).bytes(limit: ReleaseListFile.maximumSize, acceptsPipe: false)
     }
 
     /// The path of a file in a finding: the policy itself, or its release list.

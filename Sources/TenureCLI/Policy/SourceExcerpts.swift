@@ -32,9 +32,9 @@ struct SourceExcerpts {
     }
 
     private static func read(_ path: String) -> [String] {
-        guard path != "-", let bytes = try? InputFile(path: path).bytes(limit: ReleaseListFile.maximumSize) else {
-            return []
-        }
+        guard path != "-",
+            let bytes = try? InputFile(path: path).bytes(limit: ReleaseListFile.maximumSize, acceptsPipe: false)
+        else { return [] }
         // A key in PEM has many lines, so no line of a file with credentials is shown.
         let whole = String(decoding: bytes, as: UTF8.self)
         guard whole.hidingCredentials == whole else { return [] }

@@ -5,13 +5,13 @@ import TenureJSON
 import TenureRehearsal
 
 /// Writes a list of rejected lines and artifacts to a file: one JSON object for each, with the number of the line and
-/// the reason. The file is created when the first object is added.
+/// the reason. The file is created when the first object is added, and gets its name when it is complete.
 ///
 /// A small compressed file can have millions of bad lines. So only the first bad lines are listed. The report counts
 /// all of them.
 final class BadLineFile {
     let path: String
-    private var handle: FileHandle?
+    private var file: StreamedFile?
     private var buffer: [UInt8] = []
     private var written = (lines: 0, bytes: 0)
     /// The number of bad lines that weren't listed.
@@ -30,11 +30,11 @@ final class BadLineFile {
         self.replaces = replaces
     }
 
-    var isUsed: Bool { handle != nil }
+    var isUsed: Bool { file != nil }
 
     func add(_ line: BadLine) throws {
         guard omitted == 0, written.lines < Self.maximumLines else { return omitted += 1 }
-        if handle == nil { try make() }
+        if file == nil { try make() }
         let fields = JSONWriter.object {
             $0.field("line", line.line)
             $0.field("code", line.fault.code.name)
@@ -49,7 +49,7 @@ final class BadLineFile {
     }
 
     func close() throws {
-        guard handle != nil else { return }
+        guard let file else { return }
         if omitted > 0 {
             let fields = JSONWriter.object {
                 $0.field("omitted", omitted)
@@ -58,7 +58,7 @@ final class BadLineFile {
             append(Self.line(fields))
         }
         try flush()
-        try? handle?.close()
+        try file.close()
     }
 
     private func append(_ line: [UInt8]) {
@@ -73,15 +73,11 @@ final class BadLineFile {
 
     private func make() throws {
         // Only the owner may read the file, because it has customers' artifacts.
-        handle = try OutputFile.opened(at: path, replacing: replaces, permissions: 0o600)
+        file = try StreamedFile(path: path, replacing: replaces, permissions: 0o600)
     }
 
     private func flush() throws {
-        do {
-            try handle?.write(contentsOf: Data(buffer))
-        } catch {
-            throw CommandError("`\(path)` can't be written; free some space, or pass another file with `--rejected`")
-        }
+        try file?.write(buffer, or: "free some space, or pass another file with `--rejected`")
         buffer.removeAll(keepingCapacity: true)
     }
 }

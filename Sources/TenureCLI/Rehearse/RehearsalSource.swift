@@ -36,7 +36,7 @@ struct RehearsalSource {
         try badLines.close()
         if let rejected = command.rejected, !badLines.isUsed {
             // Removes the bad lines of an earlier rehearsal.
-            try OutputFile.opened(at: rejected, replacing: command.replacing.force).close()
+            try OutputFile(path: rejected, replaces: command.replacing.force).write([])
         }
         return Population(
             input: .evidence(

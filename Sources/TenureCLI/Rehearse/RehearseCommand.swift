@@ -151,10 +151,9 @@ struct RehearseCommand: AsyncParsableCommand {
     }
 
     private func findings(against old: Policy?) throws -> [LintFinding] {
-        // Standard input can't be read again.
-        guard policy != "-" else { return [] }
         let file = PolicyOnDisk(path: policy)
-        let draft = PolicyFile.draft(try file.bytes(), named: policy, releaseList: file.releaseList)
+        guard let bytes = file.repeatableBytes else { return [] }
+        let draft = PolicyFile.draft(bytes, named: policy, releaseList: file.releaseList)
         return Linter.findings(in: draft, against: old, at: at?.date ?? Date())
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import TenureAppStore
+import TenureFileAttributes
 
 /// A file that a command reads; `-` is standard input.
 struct InputFile {
@@ -8,7 +9,9 @@ struct InputFile {
     var name: String { path == "-" ? "standard input" : path }
 
     /// Reads the whole file. Throws if the file can't be read, or is larger than `limit` bytes.
-    func bytes(limit: Int = AppStoreArtifact.maximumSize) throws -> [UInt8] {
+    ///
+    /// - Parameter acceptsPipe: whether the file may be a pipe, which can be read once. Opening a pipe waits for a writer.
+    func bytes(limit: Int = AppStoreArtifact.maximumSize, acceptsPipe: Bool = true) throws -> [UInt8] {
         let handle: FileHandle
         if path == "-" {
             handle = .standardInput
@@ -18,10 +21,14 @@ struct InputFile {
                 throw CommandError("there is no file `\(path)`; check the path")
             }
             guard !isDirectory.boolValue else { throw CommandError("`\(path)` is a folder; name a file in it") }
-            guard let opened = FileHandle(forReadingAtPath: path) else {
+            let descriptor = open(path, O_RDONLY | O_CLOEXEC | (acceptsPipe ? 0 : O_NONBLOCK))
+            guard descriptor >= 0 else {
                 throw CommandError("`\(path)` can't be opened; check that you may read it")
             }
-            handle = opened
+            handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+            guard acceptsPipe || FileIdentity(descriptor: descriptor)?.kind == .file else {
+                throw CommandError("`\(path)` is a pipe or a device; name a regular file")
+            }
         }
         defer { if path != "-" { try? handle.close() } }
         var bytes: [UInt8] = []

@@ -100,7 +100,7 @@ struct TrustOptions: ParsableArguments {
 
     private static func anchors(_ named: TrustedPath, for environment: AppStoreEnvironment) throws -> TrustAnchors {
         let file = named.isFolder ? named.path + (environment == .xcode ? "/xcode.pem" : "/roots.pem") : named.path
-        let bytes = try InputFile(path: file).bytes(limit: 1 << 20)
+        let bytes = try InputFile(path: file).bytes(limit: 1 << 20, acceptsPipe: false)
         do {
             return try TrustAnchors(bytes)
         } catch {

@@ -1,5 +1,6 @@
 public import Foundation
 import TenureCore
+import TenureFiles
 import TenureJSON
 
 /// A clock that replaces the system's clock in tests with a local App Store: an instant in a file, which `set` changes.
@@ -35,12 +36,8 @@ public final class RehearsalClock: Sendable {
     }
 
     private static func read(_ path: String) -> Date? {
-        guard let file = fopen(path, "r") else { return nil }
-        defer { fclose(file) }
-        var bytes = [UInt8](repeating: 0, count: 64)
-        let count = fread(&bytes, 1, bytes.count, file)
+        guard let contents = try? WholeFile(path: path).read(most: 64) else { return nil }
         return Date(
-            written: String(decoding: bytes.prefix(count), as: UTF8.self).trimmingCharacters(
-                in: .whitespacesAndNewlines))
+            written: String(decoding: contents.bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
     }
 }

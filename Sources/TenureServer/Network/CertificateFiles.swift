@@ -1,5 +1,6 @@
 import Foundation
 import NIOSSL
+import TenureFiles
 
 /// A certificate and its key for the service's own TLS, in PEM.
 public struct CertificateFiles: Sendable, Hashable {
@@ -43,7 +44,7 @@ public struct CertificateFiles: Sendable, Hashable {
         }
         let keyBytes: [UInt8]
         do throws(ServiceError) {
-            keyBytes = try SecretFile(path: self.key).existingContents(upTo: 1 << 20)
+            keyBytes = try SecretFile(path: self.key).existingContents(upTo: Self.largest)
         } catch {
             guard case .keyFile(_, let detail) = error else { throw error }
             throw .certificateFile(path: self.key, detail: detail)
@@ -64,16 +65,25 @@ public struct CertificateFiles: Sendable, Hashable {
         return contents
     }
 
+    /// The largest size of a file in bytes.
+    private static let largest = 1 << 20
+
     /// Reads the file with the certificates, which other users may read too.
     private static func bytes(of path: String) throws(ServiceError) -> [UInt8] {
-        guard FileManager.default.fileExists(atPath: path) else {
+        let contents: WholeFile.Contents?
+        do {
+            contents = try WholeFile(path: path).read(most: largest)
+        } catch {
+            throw .certificateFile(path: path, detail: "it can't be read (\(error.reason)); check its owner and mode")
+        }
+        guard let contents else {
             throw .certificateFile(path: path, detail: "there is no such file; check the path")
         }
-        do {
-            return [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
-        } catch {
-            throw .certificateFile(path: path, detail: "it can't be read; check its owner and mode")
+        guard contents.bytes.count <= largest else {
+            throw .certificateFile(
+                path: path, detail: "it has more than \(largest) bytes, so it is another kind of file; check the path")
         }
+        return contents.bytes
     }
 }
 

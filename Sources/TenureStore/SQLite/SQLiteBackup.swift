@@ -51,7 +51,7 @@ package struct SQLiteBackup: Sendable {
         let connection: SQLiteConnection
         do throws(StoreError) {
             // Opened for writing, because a reader would leave a log beside a database that nothing else has open.
-            connection = try SQLiteConnection(path: SQLiteFile.resolved(source), for: .writing)
+            connection = try SQLiteCopyNumber.opened(SQLiteFile.resolved(source))
         } catch {
             throw .database(error)
         }

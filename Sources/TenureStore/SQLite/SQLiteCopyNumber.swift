@@ -29,6 +29,25 @@ enum SQLiteCopyNumber {
         connection.checkpoint()
     }
 
+    /// Opens an existing database for writing and gives it a new number, as the service does. So a service that opens the
+    /// database meanwhile, or after this process was killed, has a number that no other copy has.
+    ///
+    /// - Parameters:
+    ///   - path: the path of the database, without symbolic links.
+    ///   - prepare: runs before the database is changed.
+    static func opened(
+        _ path: String, _ prepare: (SQLiteConnection) throws(StoreError) -> Void = { _ in }
+    ) throws(StoreError) -> SQLiteConnection {
+        let lock = try SQLiteOpeningLock(database: path)
+        defer { withExtendedLifetime(lock) {} }
+        let known = ofClosedFile(at: path)
+        let connection = try SQLiteConnection(path: path, for: .writing)
+        try prepare(connection)
+        // This fails on a read-only disk. The database can still be read then.
+        _ = try? renew(connection, known: known)
+        return connection
+    }
+
     /// The number in the file of a database that isn't open. Nil if a process may have the database open, or if there
     /// is no file.
     ///

@@ -76,7 +76,11 @@ enum SQLiteFile {
 
     /// Writes the log into the database and removes it. Returns false if another process has the database open.
     static func mergeLog(_ path: String) -> Bool {
-        (try? SQLiteConnection(path: path, for: .writing).row("PRAGMA journal_mode = DELETE")?.text(0)) == "delete"
+        // No service may open the database before its log is removed: it would not give it a new number.
+        guard let lock = try? SQLiteOpeningLock(database: resolved(path)) else { return false }
+        defer { withExtendedLifetime(lock) {} }
+        return (try? SQLiteConnection(path: path, for: .writing).row("PRAGMA journal_mode = DELETE")?.text(0))
+            == "delete"
     }
 
     /// The size of the file; 0 if it doesn't exist.

@@ -37,11 +37,12 @@ package struct SQLiteVacuum: Sendable {
     }
 
     private func vacuum(_ file: String) throws(StoreError) {
-        let connection = try SQLiteConnection(path: file, for: .writing)
-        // After the first access in this mode, no other process can open the database.
-        _ = try connection.row("PRAGMA locking_mode = EXCLUSIVE")
         let requirements = DatabaseOpening.existing(of: bundleID).requirements(for: path)
-        try requirements.check(connection, for: .maintaining)
+        let connection = try SQLiteCopyNumber.opened(file) { connection throws(StoreError) in
+            // After the first access in this mode, no other process can open the database.
+            _ = try connection.row("PRAGMA locking_mode = EXCLUSIVE")
+            try requirements.check(connection, for: .maintaining)
+        }
         try connection.execute("VACUUM")
         guard connection.emptyLog() else { throw .busy }
     }

@@ -37,6 +37,28 @@ struct CompressedTests {
         #expect(outcome.counts.lines > 100 && outcome.counts.lines < 1100)
     }
 
+    /// `gzip` reads 256 KB at once, which may be thousands of lines.
+    @Test func `the progress of a small compressed evidence file has no share, because gzip reads ahead`() throws {
+        let folder = try ScratchFolder()
+        let file = try compress(Array(repeating: 0x0A, count: 500_000), in: folder)
+        let small = try EvidenceSource(path: file)
+        #expect(try !small.read(upTo: 100, isStopped: { false }).isEmpty)
+        #expect(small.size != nil && small.position == nil)
+        _ = small.close()
+        let plain = folder.path + "/plain.ndjson"
+        try Data(repeating: 0x0A, count: 1000).write(to: URL(fileURLWithPath: plain))
+        let whole = try EvidenceSource(path: plain)
+        #expect(try whole.read(upTo: 100, isStopped: { false }).count == 100)
+        #expect(whole.position == 100)
+        // In a large file, what gzip is ahead is less than a percent.
+        let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: file))
+        try handle.truncate(atOffset: UInt64(EvidenceSource.smallestMeasured))
+        try handle.close()
+        let large = try EvidenceSource(path: file)
+        #expect(large.position != nil)
+        _ = large.close()
+    }
+
     @Test func `a missing evidence file, or a folder in its place, is an error with the path`() throws {
         let folder = NSTemporaryDirectory()
         #expect(throws: RehearsalError.folder(folder)) { _ = try EvidenceSource(path: folder) }

@@ -108,6 +108,45 @@ import Testing
         #expect(input.errors.contains("no service responds"), "\(input.errors)")
     }
 
+    /// Runs a command that would wait forever if it opened a pipe without a writer.
+    private func run(_ arguments: [String]) async throws -> (status: Int32, errors: String)? {
+        let command = try RunningCommand(arguments)
+        for _ in 0..<300 where command.isRunning { try await Task.sleep(for: .milliseconds(100)) }
+        return command.isRunning ? nil : (await command.ended(), command.errors)
+    }
+
+    @Test func `a pipe without a writer in place of a file that the service reads is refused immediately`()
+        async throws
+    {
+        let folder = try Folder()
+        let pipe = folder.url("secret").path
+        let policy = try folder.write(
+            """
+            app: { bundleID: com.example.calculator, appleID: 828838134 }
+            eras: [{ name: free, model: free }]
+            entitlements: { everything: { products: [com.example.calculator.everything] } }
+            """, to: "policy.yaml")
+        let key = try folder.writeSecret(Calculator.authority.jws.leaf.key.pem, to: "key.pem")
+        let database = folder.url("tenure.sqlite").path
+        let serve = ["serve", "--check", "--database", database, "--policy"]
+        let commands: [(name: String, arguments: [String])] = [
+            ("policy", serve + [pipe]), ("trust", serve + [policy, "--trust", pipe]),
+            ("TLS certificate", serve + [policy, "--tls-certificate", pipe, "--tls-key", key]),
+            ("clock", serve + [policy, "--clock", pipe]),
+            ("--key-file", ["persona", "list", "--service", "http://127.0.0.1:9", "--key-file", pipe]),
+            ("policy signing key", ["policy", "sign", policy, "--key", pipe, "--out", folder.url("signed").path]),
+            ("configuration of a command", ["database", "check", "--config", pipe]),
+        ]
+        try #require(mkfifo(pipe, 0o600) == 0)
+        let secrets = try cases(folder).map { (name: $0.file, arguments: serve + [policy] + $0.arguments) }
+        for (name, arguments) in secrets + commands {
+            let result = try await run(arguments)
+            #expect(result?.status == 1, "\(name): \(result as Any)")
+            let names = name == "clock" ? "has no instant" : "is a pipe or a device"
+            #expect(result?.errors.contains(names) == true, "\(name): \(result as Any)")
+        }
+    }
+
     @Test func `a configuration without a password may be readable by other users`() async throws {
         let folder = try Folder()
         let file = try folder.write("database: postgres://ada@host/name\nkeys: .\n", to: "secret")

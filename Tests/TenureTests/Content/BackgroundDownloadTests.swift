@@ -361,4 +361,31 @@ import Testing
         #expect(try await ContentTestBed.contents(of: tenure) == ["large.wav": large])
         #expect(app.testBed.server.sent < 40_000_000 + 3_000_000)
     }
+
+    @Test func `a range that has arrived isn't requested again when the ranges before it are handed over again`()
+        async throws
+    {
+        let app = try App()
+        // 40 MB in one file: two ranges, the first of which fails.
+        let block = ContentTestBed.bytes(4_000_000)
+        let large = (0..<10).reduce(into: Data()) { data, _ in data += block }
+        try app.testBed.publish(["large.wav": large])
+        app.system.hold { $0.headers["Range"]?.hasSuffix("-40000511") == true ? nil : 0 }
+        let (tenure, piano, download) = try await app.downloadAndLeave(orders: 2)
+        try await wait { app.system.unfinished == 1 }
+        _ = await piano.reaches(bytes: 6_400_000)
+        let library = piano.library
+        let background = try #require(await library.background)
+        app.system.change { BackgroundResult(label: $0.label, status: 403, file: $0.file) }
+        app.system.hold { _ in nil }
+        try await wait { background.count == 0 }
+        app.system.change { $0 }
+        await tenure.content.finishBackgroundDownloads()
+        #expect(app.system.orders.count == 3)
+        #expect(app.system.orders.last?.headers["Range"] == app.system.orders.first?.headers["Range"])
+        try await wait { background.count == 0 }
+        await tenure.content.finishBackgroundDownloads()
+        try await download.value
+        #expect(try await ContentTestBed.contents(of: tenure) == ["large.wav": large])
+    }
 }

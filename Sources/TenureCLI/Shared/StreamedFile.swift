@@ -1,0 +1,109 @@
+import Foundation
+import TenureFileAttributes
+
+/// A file that a command writes in pieces. It has a temporary name beside the final one until it is complete, so a killed
+/// command leaves no incomplete file under the final name.
+///
+/// The temporary file is locked while it is written. So the next command with the same output can remove those of killed
+/// commands, and keeps those of running ones.
+final class StreamedFile {
+    private let path: String
+    private let replaces: Bool
+    /// The final path without links: the target of a link is replaced, not the link.
+    private let target: String
+    /// The temporary path; nil for a device or a pipe, which is written directly.
+    private var aside: String?
+    private var descriptor: CInt = -1
+
+    private static let suffix = ".partial"
+
+    init(path: String, replacing: Bool, permissions: mode_t = 0o666) throws {
+        self.path = path
+        replaces = replacing
+        target = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+        if FileIdentity(path: path)?.kind == .other {
+            descriptor = open(path, O_WRONLY | O_CLOEXEC)
+        } else {
+            guard replacing || !FileIdentity.exists(target) else { throw Self.exists(path) }
+            Self.removeLeftovers(of: target)
+            descriptor = create(permissions)
+        }
+        guard descriptor >= 0 else { throw Self.unwritable(path) }
+    }
+
+    deinit {
+        if let aside { unlink(aside) }
+        if descriptor >= 0 { _ = Foundation.close(descriptor) }
+    }
+
+    /// Writes the next piece.
+    ///
+    /// - Parameter advice: what helps if the disk is full.
+    func write(_ bytes: [UInt8], or advice: String = "free some space") throws {
+        let isWritten = bytes.withUnsafeBytes { buffer in
+            var rest = buffer[...]
+            while !rest.isEmpty {
+                let piece = UnsafeRawBufferPointer(rebasing: rest)
+                let count = Foundation.write(descriptor, piece.baseAddress, piece.count)
+                guard count >= 0 || errno == EINTR else { return false }
+                rest = rest.dropFirst(max(0, count))
+            }
+            return true
+        }
+        guard isWritten else { throw CommandError("`\(path)` can't be written; \(advice)") }
+    }
+
+    /// Gives the complete file its name.
+    func close() throws {
+        guard let aside else { return }
+        guard fsync(descriptor) == 0 else { throw CommandError("`\(path)` can't be written; free some space") }
+        if replaces {
+            guard rename(aside, target) == 0 else { throw Self.unwritable(path) }
+        } else if link(aside, target) != 0 {
+            guard errno != EEXIST else { throw Self.exists(path) }
+            // Some file systems have no hard links.
+            guard !FileIdentity.exists(target) else { throw Self.exists(path) }
+            guard rename(aside, target) == 0 else { throw Self.unwritable(path) }
+        }
+        unlink(aside)
+        self.aside = nil
+    }
+
+    /// Creates and locks the temporary file. Returns a negative number if that isn't possible.
+    private func create(_ permissions: mode_t) -> CInt {
+        while true {
+            let name = "\(target).\(UInt64.random(in: .min ... .max))\(Self.suffix)"
+            let descriptor = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, permissions)
+            guard descriptor >= 0 else { return -1 }
+            aside = name
+            // Some file systems have no locks.
+            guard flock(descriptor, LOCK_EX) == 0 else { return descriptor }
+            // Another command may have removed the file before it was locked.
+            if FileIdentity(descriptor: descriptor) == FileIdentity(path: name) { return descriptor }
+            _ = Foundation.close(descriptor)
+        }
+    }
+
+    /// Removes the temporary files of killed commands.
+    private static func removeLeftovers(of target: String) {
+        let folder = (target as NSString).deletingLastPathComponent
+        let start = (target as NSString).lastPathComponent + "."
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
+            guard name.hasPrefix(start), name.hasSuffix(suffix),
+                UInt64(name.dropFirst(start.count).dropLast(suffix.count)) != nil
+            else { continue }
+            let descriptor = open("\(folder)/\(name)", O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+            guard descriptor >= 0 else { continue }
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { unlink("\(folder)/\(name)") }
+            _ = Foundation.close(descriptor)
+        }
+    }
+
+    private static func exists(_ path: String) -> CommandError {
+        CommandError("`\(path)` already exists; choose another name, or replace it with --force")
+    }
+
+    private static func unwritable(_ path: String) -> CommandError {
+        CommandError("`\(path)` can't be written; check that its folder exists and that you have permission to write")
+    }
+}
