@@ -137,4 +137,15 @@ import Testing
         let damage = try await Command.run("policy", "check", damaged)
         #expect(damage.output.contains(" | app: ]"), "\(damage.output)")
     }
+
+    @Test(arguments: ["http://ada:canary@127.0.0.1:9", "https://canary@tenure.example.com/apps/one"])
+    func `a password in the service's URL is refused, and isn't printed`(url: String) async throws {
+        let folder = try Folder()
+        let key = try folder.writeSecret("tenure_key_unused", to: "key")
+        for command in [["persona", "list"], ["policy", "versions"], ["policy", "rollback", "--rehearse"]] {
+            let result = try await Command.run(command + ["--service", url, "--key-file", key])
+            #expect(result.status == 1 && result.errors.contains("contains a user or a password"), "\(result)")
+            #expect(!(result.output + result.errors).contains("canary"), "\(result)")
+        }
+    }
 }

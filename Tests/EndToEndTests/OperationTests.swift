@@ -110,6 +110,15 @@ import Testing
         #expect(lines.count == 13, "\(result.errors)")
     }
 
+    // With only one of them, the service would serve plain HTTP.
+    @Test(arguments: [("certificate", "key"), ("key", "certificate")])
+    func `serve --check reports a TLS setting without its other half`(given: String, missing: String) async throws {
+        let file = try folder.write("policy: policy.yaml\ntls: { \(given): x.pem }\n", to: "tls-\(given).yaml")
+        let result = try await check(["--config", file, "--database", folder.url("x.sqlite").path])
+        #expect(result.status == 1)
+        #expect(result.errors.contains("`tls.\(given)` needs its \(missing)"), "\(result.errors)")
+    }
+
     @Test func `serve --check reports that an App Store host has no effect without a key`() async throws {
         let file = try folder.write(
             "policy: policy.yaml\nappStore: { hosts: { sandbox: 'http://127.0.0.1:9' } }\n", to: "tenure.yaml")

@@ -75,6 +75,16 @@ import Testing
         #expect(entries.last?.hasPrefix("{\"omitted\":\(file.omitted),") == true)
     }
 
+    // The lines contain customers' artifacts.
+    @Test func `rejected lines of a rehearsal are readable by their owner only`() throws {
+        let folder = try Folder()
+        let file = BadLineFile(path: folder.url("rejected.ndjson").path)
+        try file.add(BadLine(line: 1, fault: LineFault(.nothingSigned, "x"), isWholeLine: true))
+        try file.close()
+        let attributes = try FileManager.default.attributesOfItem(atPath: folder.url("rejected.ndjson").path)
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+    }
+
     @Test func `a rehearsal with ten thousand rejected lines writes all of them`() async throws {
         let (report, file, entries) = try await rehearse(String(repeating: "x\n", count: 10_000))
         #expect(entries == 10_000 && !file.contains("omitted"))

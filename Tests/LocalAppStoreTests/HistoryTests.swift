@@ -87,6 +87,9 @@ extension StoreClient {
         #expect(try await count("inAppOwnershipType=FAMILY_SHARED") == 0)
         #expect(try await count("startDate=1768500000000") == 1)
         #expect(try await count("endDate=1768500000000") == 46)
+        // A purchase at the beginning is in the history, and one at the end isn't.
+        #expect(try await count("startDate=1768046400000") == 47)
+        #expect(try await count("endDate=1768046400000") == 0)
     }
 }
 
@@ -191,5 +194,26 @@ extension StoreClient {
         let payload = try Shop.verifier.verifyAppTransaction(jws, from: .appStoreServer, now: nil).payload
         #expect(payload.originalApplicationVersion == "120")
         #expect(throws: Rejection.self) { try Shop.verifier.verifyAppTransaction(jws, now: nil) }
+    }
+}
+
+@Test func `the local App Store's histories and statuses list an account's purchases of one app only`() async throws {
+    var state = try busy()
+    state.add(
+        AppStoreApp(
+            bundleID: "com.example.other", appAppleID: 1,
+            releases: [
+                AppStoreRelease(platform: .iOS, build: "1", version: "1.0", releasedAt: Shop.date("2014-01-10"))
+            ]))
+    try state.acquire("Ada", app: "com.example.other")
+    let other = state.id(of: try #require(state.acquisitions.last))
+    try await withCounter(state) { [state] counter async throws in
+        let own = try await counter.get("/inApps/v1/subscriptions/\(state.id(of: state.transactions[0]))")
+        #expect(own.status == 200 && !own.body.list("data").isEmpty)
+        for path in ["v1/subscriptions", "v2/history", "v1/history", "v2/refund/lookup"] {
+            let answer = try await counter.get("/inApps/\(path)/\(other)", bundleID: "com.example.other")
+            #expect(answer.status == 200, "\(path)")
+            #expect(answer.body.list("data").isEmpty && answer.body.list("signedTransactions").isEmpty, "\(path)")
+        }
     }
 }

@@ -147,3 +147,42 @@ import Testing
     clock.advance(to: Date(timeIntervalSince1970: 100.0004))
     #expect(clock.now.timeIntervalSince1970 == 100)
 }
+
+@Test func `who leaves a family loses its shared purchases, and the purchaser keeps them`() throws {
+    for leaving in ["Byron", "Ada"] {
+        var state = Shop.state()
+        for name in ["Ada", "Byron", "Gwen"] {
+            try state.addCustomer(name, family: "Lovelace")
+            try state.acquire(name)
+        }
+        try state.buy(Shop.everything, "Ada")
+        try state.share("Ada", Shop.everything)
+        try state.leaveFamily(leaving)
+        for name in ["Ada", "Byron", "Gwen"] {
+            let isKept = name == "Ada" || name == "Gwen" && leaving == "Byron"
+            #expect(try state.entitledProducts(of: name).isEmpty != isKept, "\(leaving) left, \(name)")
+        }
+    }
+}
+
+@Test func `a subscription that the family shares follows each step of its purchaser's failed renewal`() throws {
+    var state = Shop.state(at: "2026-01-10T12:00:00Z", gracePeriodDays: 16)
+    for name in ["Ada", "Byron"] {
+        try state.addCustomer(name, family: "Lovelace")
+        try state.acquire(name)
+    }
+    try state.buy(Shop.monthly, "Ada")
+    try state.share("Ada", Shop.monthly)
+    try state.setBillingWorks(false, of: "Ada")
+    func shared() throws -> Set<String> { try state.entitledProducts(of: "Byron") }
+    state.advance(to: Shop.date("2026-01-18"))
+    #expect(try shared() == [Shop.monthly])
+    state.advance(to: Shop.date("2026-02-10"))
+    #expect(try shared().isEmpty)
+    state.advance(to: Shop.date("2026-06-01"))
+    #expect(
+        state.notificationNames(since: 2) == [
+            "DID_FAIL_TO_RENEW/GRACE_PERIOD", "DID_FAIL_TO_RENEW/GRACE_PERIOD", "GRACE_PERIOD_EXPIRED",
+            "GRACE_PERIOD_EXPIRED", "EXPIRED/BILLING_RETRY", "EXPIRED/BILLING_RETRY",
+        ])
+}

@@ -21,6 +21,13 @@ extension StoreClause {
             try expect(
                 try await store.change(.unlink(user: "u"), on: two).refusal == .notLinked, "it isn't linked anymore")
         },
+        StoreClause("unlinking a user who is linked to another customer is refused, and the link stays") { store in
+            let (one, two) = (try await store.bring("1"), try await store.bring("2"))
+            _ = try await store.change(.link(user: "u", .never), on: one)
+            try expect(try await store.change(.unlink(user: "u"), on: two).refusal == .notLinked, "refused")
+            let found = try await store.read { try $0.customers(withAnyID: "u", in: [Sample.production]) }
+            try expect(found.map(\.id) == [one.id], "still linked")
+        },
         StoreClause("with transfer never, an acquisition stays with its first user") { store in
             let one = try await store.bring("1")
             _ = try await store.change(.link(user: "u", .never), on: one)

@@ -102,6 +102,19 @@ extension StoreClause {
                     at: later, locking: [.endpoints], { try $0.sendHeartbeats(of: [Endpoint(name: "gone")]) }),
                 "the removed endpoint must be added again")
         },
+        StoreClause("removing one endpoint doesn't end the comparison of all customers for the others") { store in
+            let customer = try await store.update { $0.completePurchases() }
+            try await store.listen(Endpoint(name: "gone"), Endpoint(name: "stays"))
+            let before = try await store.read { try $0.endpoints() }
+            let later = Sample.now.addingTimeInterval(600)
+            _ = try await store.write(at: later, locking: [.endpoints]) {
+                try $0.sendHeartbeats(of: [Endpoint(name: "stays")])
+            }
+            try expect(try await store.removeEndpoints(before, at: later).map(\.name) == ["gone"], "one is removed")
+            let seen = Seen()
+            while try await store.compareAllCustomers(at: later, limit: 100, { seen.compare($0) }) {}
+            try expect(seen.customers.map(\.id) == [customer.id], "all customers are compared")
+        },
         StoreClause(
             "after the last endpoint is removed no changes are stored, and a new endpoint compares all customers"
         ) { store in
@@ -130,6 +143,15 @@ extension StoreClause {
             _ = try await store.record(grant, for: customer.id)
             try expect(
                 try await store.due(at: Sample.now).map(\.id) == [customer.id], "a grant by support makes them due")
+        },
+        StoreClause("both customers are compared after a merge is undone") { store in
+            let (one, two) = (try await store.bring("1"), try await store.bring("2"))
+            try await store.listen(Endpoint(name: "all"))
+            while try await store.compareAllCustomers(at: Sample.now, limit: 100, { Seen().compare($0) }) {}
+            _ = try await store.change(.merge(other: two.publicID), on: one)
+            _ = try await store.due(at: Sample.now)
+            _ = try await store.change(.unmerge(other: two.publicID), on: one)
+            try expect(Set(try await store.due(at: Sample.now).map(\.id)) == [one.id, two.id], "both")
         },
         StoreClause("a customer with an end date is compared at that date") { store in
             try await store.listen(Endpoint(name: "all"))
@@ -256,6 +278,28 @@ extension StoreClause {
                 try await store.write(at: Sample.now, { try $0.replay(.since(Sample.now.addingTimeInterval(1))) }) == 0,
                 "no messages since then")
             try expect(try await store.write(at: Sample.now, { try $0.replay(.since(Sample.now)) }) == 2, "since then")
+        },
+        StoreClause("the backlog of an endpoint is the number of its waiting messages, and the time of the oldest") {
+            store in
+            try await store.listen(Endpoint(name: "a"), Endpoint(name: "m", kinds: [.customerMerged]))
+            for (id, seconds) in [("1", 60.0), ("2", 0), ("3", 30)] {
+                _ = try await store.update(
+                    [Identity(.appTransactionID, id)], in: Sample.production, at: Sample.now.addingTimeInterval(seconds)
+                ) { known in
+                    var update = CustomerUpdate(of: known)
+                    update.entitlementChange = .reported([Sample.granted], SentEntitlements(), nextComparison: nil)
+                    return (update, ())
+                }
+            }
+            func expectBacklog(_ count: Int, _ seconds: Double) async throws {
+                let backlog = try await store.read { try $0.webhookBacklog() }
+                try expect(backlog["a"]?.count == count && backlog["m"] == nil, "\(count) messages")
+                try expect(backlog["a"]?.oldest == Sample.now.addingTimeInterval(seconds), "since \(seconds) s")
+            }
+            try await expectBacklog(3, 0)
+            let oldest = try unwrap(try await store.claim("a").first, "a delivery")
+            try await store.write(at: Sample.now) { try $0.settle(oldest, as: .delivered(status: 200)) }
+            try await expectBacklog(2, 30)
         },
         StoreClause("messages without waiting deliveries are removed after a time") { store in
             try await store.listen(Endpoint(name: "a"))

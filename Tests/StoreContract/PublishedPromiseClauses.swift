@@ -33,6 +33,24 @@ extension StoreClause {
             try expect(Set(try await store.promises(of: customer.id)) == Set(promises), "also in the promises table")
             try expect(try await store.read { try $0.restorablePromises(after: start.id) }.isEmpty, "nothing is left")
         },
+        StoreClause("the evaluation of a rollback counts no promise that its target ended") { store in
+            let start = try await store.write(at: Sample.now, locking: [.policies]) {
+                try $0.start(with: [1], sha256: [1])
+            }
+            let customer = try await store.update { $0.promise(Sample.promise(policy: 1)) }
+            var evaluation = PublicationEvaluation(at: try await store.write { try $0.position() })
+            evaluation.set(PublicationImpact(loses: true, ending: ["everything"]), of: customer.id)
+            let outcome = try await store.attempt(
+                [2], after: start, evaluation: evaluation, allowance: 1, endsPromises: true)
+            guard case .published(let taken) = outcome else { throw BrokenClause(description: "\(outcome)") }
+            _ = try await store.publish([3], after: taken)
+            for (target, count) in [(start, 1), (taken, 0)] {
+                let subject = try await store.read {
+                    try $0.customerToEvaluate(customer.id, restoringAfter: target.id)
+                }
+                try expect(subject?.restored.count == count, "\(count) after publication \(target.id)")
+            }
+        },
         StoreClause("a promise that is made again after it ended applies") { store in
             let start = try await store.write(at: Sample.now, locking: [.policies]) {
                 try $0.start(with: [1], sha256: [1])

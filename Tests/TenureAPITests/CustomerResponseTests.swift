@@ -93,4 +93,13 @@ import Testing
         #expect(read["entitlement"] as? String == "cloud")
         #expect(read["outcome"] as? String == "granted")
     }
+
+    // A later service may have further outcomes.
+    @Test(arguments: ["lent", "Granted", ""])
+    func `an unknown outcome in a customer's JSON response doesn't count as granted`(outcome: String) throws {
+        let json = #"{"outcome":"\#(outcome)","reasons":[],"sentence":"x","nextSteps":["new step"]}"#
+        let read = try JSONDecoder().decode(EntitlementResponse.self, from: Data(json.utf8))
+        #expect(read.outcome == .undetermined)
+        #expect(read.nextSteps.isEmpty)
+    }
 }

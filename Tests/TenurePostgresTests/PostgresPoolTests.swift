@@ -34,6 +34,24 @@ import Testing
         await pool.close()
     }
 
+    @Test func `a PostgreSQL connection pool refuses a job at once if ten thousand others wait`() async throws {
+        let pool = try pool()
+        let (end, isRefused) = (Signal(), Signal())
+        await occupy(pool, until: end)
+        for _ in 0..<PostgresWorkersState.maximumQueueLength {
+            pool.submit(run: { _ throws(PostgresFailure) in }, fail: { _ in Issue.record("refused too early") })
+        }
+        pool.submit(
+            run: { _ throws(PostgresFailure) in Issue.record("waited with all the others") },
+            fail: { error in
+                #expect(error == .busy)
+                isRefused.fire()
+            })
+        #expect(isRefused.hasHappened)
+        end.fire()
+        await pool.close()
+    }
+
     @Test func `a PostgreSQL connection pool runs jobs in the order in which they were submitted`() async throws {
         let pool = try pool()
         let (end, log) = (Signal(), Log<Int>())

@@ -71,4 +71,27 @@ import Testing
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["tenure.sqlite"])
         }
     }
+
+    @Test(.enabled(if: geteuid() == 0))
+    func `a database that root restores belongs to the owner of the replaced one, otherwise of the folder`()
+        async throws
+    {
+        try await withFolder { folder in
+            let (path, copy) = (folder + "/tenure.sqlite", folder + "/copy")
+            let store = try Store(SQLiteDatabase(path: path))
+            try await fill(store, 0..<3)
+            _ = try SQLiteBackup(of: path, to: copy).run(replacing: false)
+            try await store.close()
+            func owner() throws -> Int? {
+                (try FileManager.default.attributesOfItem(atPath: path)[.ownerAccountID] as? NSNumber)?.intValue
+            }
+            #expect(chown(path, 65_534, 65_534) == 0)
+            #expect(try SQLiteRestore(of: copy, to: path).run().contents.customers == 3)
+            #expect(try owner() == 65_534)
+            try FileManager.default.removeItem(atPath: path)
+            #expect(chown(folder, 65_533, 65_533) == 0)
+            _ = try SQLiteRestore(of: copy, to: path).run()
+            #expect(try owner() == 65_533)
+        }
+    }
 }

@@ -88,6 +88,29 @@ import Testing
         }
     }
 
+    // Apple's clock may differ from the service's, and a notification may have been on its way.
+    @Test func `App Store jobs fetch notifications again from the five minutes before the last fetch`() async throws {
+        try await LocalStoreTestBed.run { local in
+            try await withFolder { folder in
+                try await local.refundWhileStopped(in: folder)
+                let refundedAt = local.clock.now.addingTimeInterval(-3600)
+                try await local.service(in: folder, key: local.key) { client, jobs in
+                    let token = try #require(try await client.sync(local.sync).accessToken?.value)
+                    let notifications = try #require(jobs).notifications
+                    for (overlap, isKnown) in [(301.0, false), (299, true)] {
+                        let reached = refundedAt.addingTimeInterval(overlap).timeIntervalSince1970
+                        try await notifications.store.write(locking: [.progress("notifications Production")]) {
+                            try $0.setProgress("notifications Production", to: String(reached))
+                        }
+                        await notifications.fetch(in: .production)
+                        let outcome = try await client.customer(token).entitlements["everything"]?.outcome
+                        #expect((outcome != .granted) == isKnown, "\(overlap) s")
+                    }
+                }
+            }
+        }
+    }
+
     @Test func `App Store jobs fetch a notification again that was refused because of a wrong setting`() async throws {
         try await LocalStoreTestBed.run { local in
             try await withFolder { folder in
@@ -233,6 +256,32 @@ import Testing
             #expect(asked.texts.isEmpty)
             #expect(await !jobs.histories.step())
             try await service.store.close()
+        }
+    }
+
+    @Test func `App Store jobs store no history that another authority than the customer's signed`() async throws {
+        try await LocalStoreTestBed.run { local in
+            try await local.operation(.buy)
+            try await withFolder { folder in
+                try await local.service(in: folder, key: local.key) { _, jobs in
+                    let jobs = try #require(jobs)
+                    let store = jobs.notifications.store
+                    let state = await local.appStore.state
+                    let id = state.id(of: try #require(state.acquisitions.first))
+                    for (realm, isStored) in [(Realm(.production), false), (Realm(.production, isTest: true), true)] {
+                        let (customer, _) = try await store.update(
+                            [Identity(.appTransactionID, id)], in: realm, at: local.clock.now
+                        ) { known in
+                            var update = CustomerUpdate(of: known)
+                            update.jobs = [.history]
+                            return (update, ())
+                        }
+                        #expect(await jobs.histories.step())
+                        let after = try #require(try await store.lookUp(customer.id))
+                        #expect(after.facts.purchases.isEmpty != isStored)
+                    }
+                }
+            }
         }
     }
 

@@ -63,6 +63,15 @@ import Testing
         }
     }
 
+    @Test func `metrics count a notification once, however often the App Store repeats it`() async throws {
+        try await withService({ $0.metrics = .open }) { client in
+            let jws = try Calculator.minter().text(.notification)
+            for _ in 0..<3 { #expect(try await client.notify(jws).status == .ok) }
+            let counts = try await reported(client).filter { $0.key.hasPrefix("tenure_notifications_total") }
+            #expect(counts.values.reduce(0, +) == 1, "\(counts)")
+        }
+    }
+
     @Test func `unknown paths and methods add only a few series to the metrics`() async throws {
         try await withService({ $0.metrics = .open }) { client in
             let before = try await self.reported(client)

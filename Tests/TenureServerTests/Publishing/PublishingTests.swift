@@ -40,6 +40,7 @@ import Testing
             #expect(line["action"] as? String == "publish" && line["actor"] as? String == "policy")
             let detail = line["detail"] as? [String: String]
             #expect(detail?["author"] == "ada" && detail?["reason"] == "because" && detail?["version"] == "2")
+            #expect(detail?["customers"] == "1" && detail?["gaining"] == "1" && detail?["losing"] == "0")
             let again = try await admin.publish(try .generous())
             #expect(again.reason == "alreadyCurrent")
         }

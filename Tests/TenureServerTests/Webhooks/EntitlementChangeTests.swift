@@ -126,6 +126,41 @@ import Testing
         }
     }
 
+    @Test func `webhooks send the ends of two rights, each at its time`() async throws {
+        let policy = try Policy(
+            app: Policy.App(bundleID: "com.example.calculator", appleID: 828_838_134),
+            eras: [Era(name: "free", model: .free)],
+            entitlements: [
+                Entitlement(name: "cloud", products: [.init(id: Calculator.yearly)]),
+                Entitlement(name: "sync", products: [.init(id: "com.example.calculator.sync")]),
+            ])
+        try await withHooks([Self.closedPort], policy: policy) { client, hooks in
+            let minter = Calculator.minter()
+            func subscription(_ number: String, to product: String, days: Double) throws -> String {
+                try minter.transaction(
+                    number, of: Self.id,
+                    [
+                        "productId": .string(product), "type": .string("Auto-Renewable Subscription"),
+                        "purchaseDate": .instant(Calculator.now.addingTimeInterval(-3600)),
+                        "expiresDate": .instant(Calculator.now.addingTimeInterval(days * 86_400)),
+                    ])
+            }
+            _ = try await client.sync(
+                SyncRequest(
+                    appTransaction: try minter.newcomer(Self.id),
+                    transactions: [
+                        try subscription("1", to: Calculator.yearly, days: 60),
+                        try subscription("2", to: "com.example.calculator.sync", days: 20),
+                    ]))
+            for (days, count) in [(12.0, 2), (2, 3), (7, 4), (33, 5), (7, 6)] {
+                hooks.clock.advance(by: days * 86_400)
+                while try await hooks.entitlementChanges.pass() {}
+                let types = try await hooks.types().filter { $0.hasPrefix("entitlement.") }
+                #expect(types.count == count, "\(hooks.clock.now): \(types)")
+            }
+        }
+    }
+
     @Test func `webhooks send the new end of an extended right, and send a message a week before the new end`()
         async throws
     {
