@@ -171,6 +171,10 @@ import Testing
         #expect(keys[0].words.contains("revoked"))
         #expect(try await publishes([keys[1].id], at: port))
         #expect(try await sync(testBed, at: port).keyID == keys[1].id)
+        // Without a warning, an operator wouldn't notice that the root has to sign the key that replaces this one.
+        let replaced = try await run("revoke", keys[1].id, in: testBed.folder)
+        #expect(replaced.status == 0 && replaced.errors.contains("issues no entitlement tokens"), "\(replaced.errors)")
+        #expect(replaced.output.contains(#""kty":"EC""#), "\(replaced.output)")
         #expect(await service.end(by: SIGTERM) == 0)
 
         #expect(try await root("sign", file, "--key", next, "--days", "0").status == 64)

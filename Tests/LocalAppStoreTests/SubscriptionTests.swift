@@ -327,3 +327,12 @@ private func subscribed(gracePeriodDays: Int? = nil) throws -> AppStoreState {
     state.advance(to: start.addingTimeInterval(300 + 600))
     #expect(state.notificationNames().last == "EXPIRED/BILLING_RETRY")
 }
+
+@Test func `a refund that is reversed after the subscription's end gives no access`() throws {
+    var state = try subscribed()
+    try state.refund("Ada", Shop.monthly)
+    state.advance(to: Shop.date("2026-06-01"))
+    try state.reverseRefund("Ada", Shop.monthly)
+    #expect(state.notificationNames().last == "REFUND_REVERSED")
+    #expect(try state.entitledProducts(of: "Ada").isEmpty)
+}

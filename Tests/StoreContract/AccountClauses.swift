@@ -72,6 +72,28 @@ extension StoreClause {
             try expect(both.id == account.id && both.facts.purchases == early.facts.purchases, "one")
             try expect(both.facts.purchasesAreComplete, "and its purchases are complete")
         },
+        StoreClause("customers that signed data names together are complete only if one of them is") { store in
+            let early = try await store.bring(by: [Identity(.originalTransactionID, "x")], purchase: "x")
+            let account = try await store.bring("1")
+            let named = [Identity(.appTransactionID, "1"), Identity(.originalTransactionID, "x")]
+            let both = try await store.update(named, in: Sample.production, at: Sample.now) {
+                (CustomerUpdate(of: $0), ())
+            }
+            .0
+            try expect(both.id == account.id && both.facts.purchases == early.facts.purchases, "one customer")
+            try expect(!both.facts.purchasesAreComplete, "some purchases may be missing")
+            try expect(try await store.complete("1").facts.purchasesAreComplete, "until they are known")
+        },
+        StoreClause("two accounts stay two if signed data names both, even without an app transaction") { store in
+            let one = try await store.bring(by: [Identity(.appTransactionID, "1")], purchase: "a")
+            let other = try await store.bring(
+                by: [Identity(.appTransactionID, "2"), Identity(.originalTransactionID, "x")], purchase: "x")
+            let named = [Identity(.appTransactionID, "1"), Identity(.originalTransactionID, "x")]
+            _ = try await store.update(named, in: Sample.production, at: Sample.now) { (CustomerUpdate(of: $0), ()) }
+            for customer in [one, other] {
+                try expect(try await store.present(customer).facts == customer.facts, "each has its own purchase")
+            }
+        },
         StoreClause("signed data merges at most a hundred customers") { store in
             let first = try await store.bring(by: [Identity(.downloadID, "0")], purchase: "0")
             for number in 1..<100 {

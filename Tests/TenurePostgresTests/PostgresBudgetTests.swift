@@ -58,6 +58,15 @@ import Testing
         }
     }
 
+    @Test func `the connections that a PostgreSQL server must allow include those for look-ups`() async throws {
+        let (one, other) = (try freshAddress("connections=5"), try freshAddress("connections=7"))
+        let reports = await PostgresBudget.reports(for: [one, other, one])
+        // Seven for operations, and three for look-ups in two databases.
+        #expect(reports.map(\.needed) == [10])
+        let report = try #require(reports.first)
+        #expect(try report.allowed.get() > 10)
+    }
+
     @Test func `apps with schemas in one PostgreSQL database share a limited number of connections`() async throws {
         let server = try PostgresServer(settings: ["max_connections": "100"])
         let observer = try PostgresConnection(to: try PostgresAddress(server.url()), for: .transactions)

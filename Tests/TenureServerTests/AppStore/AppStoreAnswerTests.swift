@@ -93,6 +93,32 @@ import Testing
         }
     }
 
+    @Test func `refunds, statuses and app transactions of another environment don't count`() async throws {
+        let refund = try Answered.transaction("1001", .sandbox)
+        let status = Answered.statuses(try Answered.period(.sandbox), try Answered.renewal())
+        let appTransaction = try Answered.appTransaction(.sandbox)
+        try await withAppStore { asking in
+            await asking.appStore.put(.production) {
+                $0.refunds["1001"] = [refund]
+                $0.statuses = ["1": status]
+                $0.appTransactions = [Answered.customer: appTransaction]
+            }
+            let connection = try asking.connection
+            let refunds = try await connection.refundHistory(of: id, in: .production)
+            #expect(refunds.transactions.isEmpty && refunds.rejected.map(\.code) == ["wrongEnvironment"])
+            let statuses = try await connection.subscriptionStatuses(of: .transaction("1"), in: .production)
+            #expect(statuses.rejected.first?.code == "wrongEnvironment")
+            let failure = await #expect(throws: AppStoreFailure.self) {
+                try await connection.appTransaction(of: .appTransaction(Answered.customer), in: .production)
+            }
+            guard case .untrusted(let rejection)? = failure else {
+                Issue.record("\(String(describing: failure))")
+                return
+            }
+            #expect(rejection.code == .wrongEnvironment)
+        }
+    }
+
     @Test func `a refund history of the App Store Server API is read page by page`() async throws {
         let all = try Answered.transactions(21)
         try await withAppStore { asking in
