@@ -207,11 +207,11 @@ extension StoreClient {
             ]))
     try state.acquire("Ada", app: "com.example.other")
     let other = state.id(of: try #require(state.acquisitions.last))
-    try await withCounter(state) { [state] counter async throws in
-        let own = try await counter.get("/inApps/v1/subscriptions/\(state.id(of: state.transactions[0]))")
+    try await withStoreClient(state) { [state] client async throws in
+        let own = try await client.get("/inApps/v1/subscriptions/\(state.id(of: state.transactions[0]))")
         #expect(own.status == 200 && !own.body.list("data").isEmpty)
         for path in ["v1/subscriptions", "v2/history", "v1/history", "v2/refund/lookup"] {
-            let answer = try await counter.get("/inApps/\(path)/\(other)", bundleID: "com.example.other")
+            let answer = try await client.get("/inApps/\(path)/\(other)", bundleID: "com.example.other")
             #expect(answer.status == 200, "\(path)")
             #expect(answer.body.list("data").isEmpty && answer.body.list("signedTransactions").isEmpty, "\(path)")
         }
