@@ -82,14 +82,14 @@ extension DatabaseTransaction {
             """
             SELECT customer FROM (
                 SELECT customer FROM identities
-                WHERE realm = $1 AND kind = $2 AND value >= $\(2 * index + 4) AND value < $\(2 * index + 5)
-                ORDER BY value DESC LIMIT $3
+                WHERE realm = $1 AND kind = $2 AND value >= $\(2 * index + 3) AND value < $\(2 * index + 4)
+                ORDER BY value DESC LIMIT \(limit)
             ) AS part\(index)
             """
         }
         return try session.integers(
             parts.joined(separator: " UNION ALL "),
-            [SQLValue(realm.code), SQLValue(kind.rawValue), .integer(Int64(limit))]
+            [SQLValue(realm.code), SQLValue(kind.rawValue)]
                 + Array(ids).padded(to: size).flatMap { [SQLValue.text($0 + " "), .text($0 + "!")] })
     }
 
