@@ -97,28 +97,6 @@ import Testing
         }
     }
 
-    @Test func `a backup and a vacuum wait while another process opens the SQLite database`() async throws {
-        try await forEachCommand { path, run in
-            let isDone = Locked(false)
-            let before = try number(path)
-            let task: Task<Void, any Error>
-            do {
-                let lock = try SQLiteOpeningLock(database: path)
-                defer { withExtendedLifetime(lock) {} }
-                task = Task.detached {
-                    try run()
-                    isDone.withLock { $0 = true }
-                }
-                try await Task.sleep(for: .milliseconds(500))
-                #expect(!isDone.withLock { $0 })
-                // The other process reads the number of a closed file, so nothing may have opened it yet.
-                #expect(SQLiteCopyNumber.ofClosedFile(at: path) == before)
-            }
-            try await task.value
-            #expect(isDone.withLock { $0 })
-        }
-    }
-
     @Test func `an open SQLite database reports that its file was truncated after the header`() async throws {
         try await withFolder { folder in
             let path = folder + "/tenure.sqlite"

@@ -55,6 +55,7 @@ struct CompressedTests {
         try handle.truncate(atOffset: UInt64(EvidenceSource.smallestMeasured))
         try handle.close()
         let large = try EvidenceSource(path: file)
+        #expect(try !large.read(upTo: 100, isStopped: { false }).isEmpty)
         #expect(large.position != nil)
         _ = large.close()
     }
