@@ -38,6 +38,6 @@ public final class RehearsalClock: Sendable {
     private static func read(_ path: String) -> Date? {
         guard let contents = try? WholeFile(path: path).read(most: 64) else { return nil }
         return Date(
-            written: String(decoding: contents.bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
+            written: String(decoding: contents, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
     }
 }

@@ -70,7 +70,7 @@ public struct CertificateFiles: Sendable, Hashable {
 
     /// Reads the file with the certificates, which other users may read too.
     private static func bytes(of path: String) throws(ServiceError) -> [UInt8] {
-        let contents: WholeFile.Contents?
+        let contents: [UInt8]?
         do {
             contents = try WholeFile(path: path).read(most: largest)
         } catch {
@@ -79,11 +79,11 @@ public struct CertificateFiles: Sendable, Hashable {
         guard let contents else {
             throw .certificateFile(path: path, detail: "there is no such file; check the path")
         }
-        guard contents.bytes.count <= largest else {
+        guard contents.count <= largest else {
             throw .certificateFile(
                 path: path, detail: "it has more than \(largest) bytes, so it is another kind of file; check the path")
         }
-        return contents.bytes
+        return contents
     }
 }
 
