@@ -298,7 +298,7 @@ extension StoreClause {
             }
             try await expectBacklog(3, 0)
             let oldest = try unwrap(try await store.claim("a").first, "a delivery")
-            try await store.write(at: Sample.now) { try $0.settle(oldest, as: .delivered(status: 200)) }
+            try await store.write(at: Sample.now) { try $0.recordAttempt(of: oldest, .delivered(status: 200)) }
             try await expectBacklog(2, 30)
         },
         StoreClause("messages without waiting deliveries are removed after a time") { store in
