@@ -1,0 +1,69 @@
+import Foundation
+import Testing
+
+@testable import TenureCore
+
+/// Which of several artifacts about the same thing counts.
+@Suite struct LatestEvidenceTests {
+    @Test func `support's later action counts, and of two at one instant the revocation, in any order`() {
+        let day = date("2015-07-01")
+        func kinds(_ actions: [SupportGrant]) -> [SupportGrant.Kind] {
+            [actions, actions.reversed()].map {
+                Calculator.evidence([], support: $0).support.first?.kind ?? .grant
+            }
+        }
+        let grant = SupportGrant(.grant, of: "everything", date: day)
+        #expect(kinds([grant, SupportGrant(.revocation, of: "everything", date: day)]) == [.revocation, .revocation])
+        let earlier = SupportGrant(.revocation, of: "everything", date: day.addingTimeInterval(-1))
+        #expect(kinds([grant, earlier]) == [.grant, .grant])
+        // Of two grants at one instant, the longer one counts.
+        let limited = SupportGrant(.grant, of: "everything", date: day, until: date("2016-01-01"))
+        for actions in [[grant, limited], [limited, grant]] {
+            #expect(Calculator.evidence([], support: actions).support.map(\.until) == [nil])
+        }
+    }
+
+    private func purchase(
+        _ id: String, bought: String, revoked: String? = nil, isUpgraded: Bool = false, signed: String,
+        type: Purchase.ProductType = .nonConsumable, expires: String? = nil
+    ) -> Purchase {
+        Purchase(
+            transactionID: id, originalTransactionID: "1", productID: Calculator.all, type: type,
+            purchaseDate: date(bought), expiresDate: expires.map(date), revocationDate: revoked.map(date),
+            isUpgraded: isUpgraded, signedDate: date(signed))
+    }
+
+    @Test func `a refund ends the copies of a purchase that were made before it, and none made after it`() {
+        let refunded = purchase("1", bought: "2015-06-01", revoked: "2015-06-20", signed: "2015-06-30")
+        for (bought, isRefunded) in [("2015-06-10", true), ("2015-06-20", true), ("2015-06-25", false)] {
+            let copy = purchase("2", bought: bought, signed: "2015-06-26")
+            let evidence = Calculator.evidence([], transactions: [refunded, copy])
+            let found = evidence.purchases.first { $0.transactionID == "2" }?.revocationDate
+            #expect((found != nil) == isRefunded, "bought on \(bought)")
+        }
+    }
+
+    @Test func `a transaction that was once upgraded stays so, also in a later copy that doesn't say it`() {
+        let upgraded = purchase(
+            "1", bought: "2015-06-01", isUpgraded: true, signed: "2015-06-10", type: .autoRenewable,
+            expires: "2016-06-01")
+        let later = purchase(
+            "1", bought: "2015-06-01", signed: "2015-06-20", type: .autoRenewable, expires: "2016-06-01")
+        for transactions in [[upgraded, later], [later, upgraded]] {
+            let found = Calculator.evidence([], transactions: transactions).purchases
+            #expect(found.map(\.isUpgraded) == [true])
+            #expect(found.map(\.signedDate) == [date("2015-06-20")])
+        }
+    }
+
+    @Test func `condensed receipts keep the first and the last of each month`() {
+        let days = ["2015-01-01", "2015-01-10", "2015-01-31", "2015-02-05", "2015-02-06", "2015-02-07", "2015-03-01"]
+        let proofs = days.map { day in
+            Calculator.app("37", "2014-05-01", platform: nil, signed: day, id: .download("5"), kind: .receipt)
+        }
+        let kept = condensed(proofs.reversed()).compactMap(\.signedDate)
+        #expect(
+            kept
+                == ["2015-01-01", "2015-01-31", "2015-02-05", "2015-02-07", "2015-03-01"].map { date($0) })
+    }
+}

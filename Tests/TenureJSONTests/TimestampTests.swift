@@ -1,0 +1,25 @@
+import Foundation
+import TenureJSON
+import Testing
+
+@Suite struct TimestampTests {
+    @Test(arguments: [
+        ("2015-06-10T18:00:00-03:30", "2015-06-10T21:30:00Z"), ("2015-06-10T18:00:00+05:45", "2015-06-10T12:15:00Z"),
+        ("2015-06-10T18:00:00-0930", "2015-06-11T03:30:00Z"), ("2015-06-10T00:15:00+00:30", "2015-06-09T23:45:00Z"),
+        ("2015-06-10T23:45:00-00:30", "2015-06-11T00:15:00Z"), ("2015-06-10T18:00+02:00", "2015-06-10T16:00:00Z"),
+        ("2015-06-30T23:59:60Z", "2015-07-01T00:00:00Z"),
+    ])
+    func `a timestamp's offset from UTC counts with its hours and minutes`(text: String, inUTC: String) throws {
+        #expect(try #require(Date(rfc3339: text)).rfc3339 == inUTC)
+    }
+
+    @Test(arguments: [
+        "2015-02-29T00:00:00Z", "2015-06-31T00:00:00Z", "2015-13-01T00:00:00Z", "2015-00-10T00:00:00Z",
+        "2015-06-00T00:00:00Z", "2015-06-10T24:00:00Z", "2015-06-10T18:60:00Z", "2015-06-10T18:00:61Z",
+        "2015-06-10T18:00:00", "2015-06-10T18:00:00+24:00", "2015-06-10T18:00:00+02:60", "2015-06-10T18:00:00ZZ",
+        "2015-06-10T18:00:00.Z", "0000-01-01T00:00:00+00:01", "9999-12-31T23:59:59-00:01",
+    ])
+    func `a timestamp that no calendar or clock has is refused`(text: String) {
+        #expect(Date(rfc3339: text) == nil)
+    }
+}

@@ -1,0 +1,62 @@
+import Foundation
+import TenureCore
+import TenureJSON
+import Testing
+
+@testable import TenureRehearsal
+
+struct ReportDetailTests {
+    private func report(
+        identifying: Bool = false, rejecting rejected: Int = 0, of lines: Int = 400
+    ) throws -> RehearsalReport {
+        let comparison = Comparison(
+            of: try Population.policy(freeFrom: "100"), against: try Population.policy(freeFrom: "120"),
+            at: Population.now)
+        var tally = Tally(for: comparison)
+        for customer in Population.customers(400, seed: 4) {
+            comparison.count(customer.evidence, id: customer.id, in: &tally)
+        }
+        var counts = InputCounts()
+        for line in 0..<lines {
+            let faults = line < rejected ? [LineFault(.invalidJSON, "it ends early")] : []
+            counts.add(line: faults, isUsable: faults.isEmpty)
+        }
+        return RehearsalReport(
+            policyName: "new.yaml", oldPolicyName: "old.yaml", comparison: comparison,
+            input: .evidence(name: "lines", counts: counts, badLines: nil, anonymousIDs: []), tally: tally,
+            identifies: identifying)
+    }
+
+    @Test func `a rehearsal's JSON has the exact purchase date of an example customer only with --identify`() throws {
+        func lengths(identifying: Bool) throws -> Set<Int> {
+            let json = String(decoding: try report(identifying: identifying).json(.compact), as: UTF8.self)
+            let dates = json.components(separatedBy: "\"originalPurchaseDate\":\"").dropFirst()
+            return Set(dates.map { $0.prefix { $0 != "\"" }.count })
+        }
+        #expect(try lengths(identifying: false) == ["2014-05-01".count])
+        #expect(try lengths(identifying: true) == ["2014-05-01T00:00:00Z".count])
+    }
+
+    @Test(arguments: [(0, 400, true), (20, 400, true), (21, 400, false), (1, 20, true), (1, 19, false)])
+    func `a rehearsal passes with exactly 5% of rejected lines, and fails with more`(
+        rejected: Int, lines: Int, passes: Bool
+    ) throws {
+        #expect(try report(rejecting: rejected, of: lines).failures.isEmpty == passes)
+    }
+
+    @Test func `the versions of a rehearsal's losses are joined to a range in any order`() throws {
+        for texts in [["9", "10", "1.0", "1", "120"], ["120", "1", "1.0", "10", "9"]] {
+            var range: VersionRange?
+            for text in texts { range = VersionRange(try #require(AppVersion(text))).joined(with: range) }
+            #expect(range?.lowest.description == "1")
+            #expect(range?.highest.description == "120")
+        }
+    }
+
+    @Test func `every character that is markup is escaped on a rehearsal page`() {
+        #expect("<a title=\"y\">".htmlEscaped == "&lt;a title=&quot;y&quot;&gt;")
+        #expect("<a href='x'>&amp;".htmlEscaped == "&lt;a href=&#39;x&#39;&gt;&amp;amp;")
+        #expect("Ada's \u{202E}keys".htmlEscaped.hasPrefix("Ada&#39;s "))
+        #expect(!"\u{202E}".htmlEscaped.unicodeScalars.contains("\u{202E}"))
+    }
+}

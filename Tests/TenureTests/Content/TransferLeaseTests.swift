@@ -1,0 +1,35 @@
+import CommandRunner
+import Foundation
+import Testing
+
+@testable import Tenure
+
+@Suite(.timeLimit(.minutes(2))) struct TransferLeaseTests {
+    @Test func `a lease that its holder doesn't renew is taken over, and the former holder can't write anymore`()
+        async throws
+    {
+        let folder = try Folder()
+        let store = PackStore(location: ContentLocation(in: folder.url("device")))
+        let (first, second) = (TransferLease(store: store), TransferLease(store: store))
+        #expect(try first.take(for: "piano"))
+        #expect(try !second.take(for: "piano"))
+        for beat in 1...3 {
+            try await Task.sleep(nanoseconds: 1_000_000_000)
+            try first.renew { $0.bytes += 1 }
+            #expect(second.other?.bytes == Int64(beat))
+            #expect(first.other == nil)
+        }
+        let renewed = SuspendingClock.now
+        for _ in 0..<300 where second.other != nil { try await Task.sleep(nanoseconds: 100_000_000) }
+        #expect(SuspendingClock.now - renewed > .seconds(5), "a short pause doesn't lose it")
+        #expect(try second.take(for: "piano"))
+        #expect(first.other?.pack == "piano")
+        #expect(throws: TransferLease.Lost.self) { try first.confirm() }
+        #expect(throws: TransferLease.Lost.self) { try first.renew() }
+        // Nor can it give up what the other has.
+        first.release()
+        #expect(try !TransferLease(store: store).take(for: "drums"))
+        second.release()
+        #expect(try first.take(for: "drums"))
+    }
+}
