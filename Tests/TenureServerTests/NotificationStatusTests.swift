@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import HummingbirdTesting
 import NIOCore
+import StoreContract
 import TenureAPI
 import TenureAppStore
 import TenureCore

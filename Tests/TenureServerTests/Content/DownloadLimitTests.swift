@@ -9,6 +9,7 @@ import TenureAppStore
 import TenureContent
 import TenureContentPublishing
 import TenureCore
+import TenureJSON
 import TenureMint
 import TenureStore
 import Testing
