@@ -232,7 +232,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
 
     @Test func `a service keeps its signing keys while their file can't be read`() async throws {
         try await withKeys { testBed in
-            let id = try testBed.inUse()
+            let id = try testBed.keyIDInUse()
             func keyOfToken() async throws -> String? {
                 try opened(try #require(try await testBed.sync().entitlementToken)).keyID
             }
