@@ -4,6 +4,7 @@ import TenureCore
 import TenureHTTP
 import TenureJSON
 import TenureServer
+import Testing
 
 @testable import Tenure
 
