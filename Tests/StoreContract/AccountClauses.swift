@@ -172,45 +172,6 @@ extension StoreClause {
             }
             try expect(row == nil, "no identity of it is left")
         },
-        StoreClause("of many accounts with a purchase, an unbound one names a few, and those with a refund") { store in
-            let purchase = Identity(.originalTransactionID, "x")
-            func account(_ id: Int, signed: Double = 1, revoked: Bool = false) async throws -> Customer {
-                let named = [Identity(.appTransactionID, String(id)), purchase]
-                return try await store.update(named, in: Sample.production, at: Sample.now) { known in
-                    var update = CustomerUpdate(of: known)
-                    update.add([], purchases: [Sample.purchase("x", signed: signed, revoked: revoked)])
-                    return (update, ())
-                }.0
-            }
-            func named() async throws -> [Customer] {
-                let unbound = try await store.recordUnbound(
-                    Identity(unboundLedBy: .transactions, naming: purchase, showing: "list"), naming: [purchase],
-                    in: Sample.production, at: Sample.now, Sample.shown("x"))
-                let shown = try unwrap(unbound, "an unbound customer")
-                return shown.customers
-            }
-            for id in 101...160 { _ = try await account(id) }
-            let before = try await named()
-            try expect(before.count == 1 + DatabaseTransaction.maximumSharing, "\(before.count) without a refund")
-            // The first and the last ones in every order of accounts know of no refund.
-            let refunded = try await account(130, signed: 2, revoked: true)
-            for id in 161...180 { _ = try await account(id) }
-            let after = try await named()
-            try expect(after.contains { $0.id == refunded.id }, "the refunded one: \(after.map(\.id))")
-            try expect(after.count <= 2 + DatabaseTransaction.maximumSharing, "\(after.count) with a refund")
-            // Any number of accounts may have a refund, too. The latest-signed form is found.
-            for id in 181...200 { _ = try await account(id, signed: 2, revoked: true) }
-            let latest = try await account(140, signed: 3, revoked: true)
-            for id in 201...220 { _ = try await account(id, signed: 2, revoked: true) }
-            let all = try await named()
-            try expect(all.contains { $0.id == latest.id }, "the latest one: \(all.map(\.id))")
-            let most = 1 + DatabaseTransaction.maximumSharing + DatabaseTransaction.maximumEnded
-            try expect(all.count <= most, "\(all.count) with many refunds")
-            let row = try await store.read {
-                try $0.session.row("SELECT count(*) FROM identities WHERE kind = 13", [])
-            }
-            try expect(try row?.integer(0) == 42, "one for each account with a refund")
-        },
         StoreClause("an unbound customer belongs to every customer who has the purchase, even to different users") {
             store in
             let named = [Identity(.appTransactionID, "1"), Identity(.originalTransactionID, "x")]

@@ -95,7 +95,7 @@ extension JSONWriter {
         object { json in
             json.field("mergedCustomers", details.members) { $0.value($1) }
             // The identity of a shared purchase only serves to find the customer. Its transaction is among the artifacts.
-            json.field("identities", details.identities.filter { !$0.kind.isOfSharedPurchases }) { $0.value($1) }
+            json.field("identities", details.identities.filter { $0.kind != .sharedPurchase }) { $0.value($1) }
             json.field("artifacts", details.artifacts) { $0.value($1) }
             json.field("notifications", details.notifications) { $0.value($1) }
             json.field("promises", details.promises) { $0.value($1) }

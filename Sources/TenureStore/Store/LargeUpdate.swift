@@ -265,10 +265,10 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         // The artifacts of an unbound customer name the customers that it's linked to.
         if !plan.identities.contains(where: { $0.kind == .unbound }) {
             others += prepared.update.facts.renewals(beyond: prepared.former.facts)
-            let shared = try await read { [plan] transaction in
+            others += try await read { [plan] transaction in
                 try transaction.resolve(plan.identities, in: realm).purchases(ofOthersThan: [prepared.former.id])
+                    .map { Identity(sharedPurchase: $0, of: prepared.former.member) }
             }
-            others += prepared.update.facts.identities(sharing: shared, of: prepared.former.member)
         }
         guard !others.isEmpty else { return true }
         let new = try await read { [others] transaction in

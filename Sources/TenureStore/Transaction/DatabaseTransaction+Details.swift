@@ -111,7 +111,7 @@ extension DatabaseTransaction {
     }
 
     /// The maximum number of members that a search returns for a purchase that several accounts share.
-    private static let maximumSearched = 100
+    private static let maximumSharing = 100
 
     /// Returns the customers whom a text names: as a public ID, or as an identity of any kind except `unbound`.
     package func customers(withAnyID id: String, in realms: [Realm]) throws(StoreError) -> [Customer] {
@@ -124,11 +124,10 @@ extension DatabaseTransaction {
         }
         add(try customer(named: id))
         for realm in realms {
-            for kind in Identity.Kind.allCases
-            where kind != .unbound && kind != .appAccountToken && !kind.isOfSharedPurchases {
+            for kind in Identity.Kind.allCases where ![.unbound, .appAccountToken, .sharedPurchase].contains(kind) {
                 add(try customer(by: Identity(kind, id), in: realm))
             }
-            for member in try members(sharingAnyOf: [id], in: realm, limit: Self.maximumSearched).sorted() {
+            for member in try members(sharingAnyOf: [id], in: realm).sorted().prefix(Self.maximumSharing) {
                 add(try customer(member))
             }
             // A UUID may be written in uppercase or lowercase.

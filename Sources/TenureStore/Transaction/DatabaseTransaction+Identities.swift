@@ -39,58 +39,25 @@ extension DatabaseTransaction {
         return members
     }
 
-    /// The maximum number of members that are read because they share purchases with an unbound customer. A client can
-    /// share one purchase with any number of accounts. Those with a refund are found in addition.
-    package static let maximumSharing = 20
-    /// The maximum number of members that are read because they know that one transaction was refunded or upgraded. The
-    /// latest-signed form counts; the others are for members that are being erased.
-    package static let maximumEnded = 4
-
-    /// The numbers of at most `limit` members with these purchases. A member that a sync finds by the purchase isn't
-    /// included.
-    func members(
-        sharingAnyOf purchases: some Collection<String>, in realm: Realm, limit: Int
-    ) throws(StoreError) -> Set<Int64> {
+    /// The numbers of the members with these purchases. A member that a sync finds by the purchase isn't included.
+    func members(sharingAnyOf purchases: [String], in realm: Realm) throws(StoreError) -> Set<Int64> {
         var members: Set<Int64> = []
-        for chunk in Array(purchases).chunks(of: Self.identitiesPerStatement) where members.count < limit {
-            members.formUnion(try self.members(.sharedPurchase, of: chunk, in: realm, limitOfEach: limit))
-        }
-        return Set(members.sorted().prefix(limit))
-    }
-
-    /// The numbers of the members who know that one of these transactions was refunded or upgraded, by the latest-signed
-    /// forms of each.
-    func members(
-        knowingEndOfAnyOf transactions: some Collection<String>, in realm: Realm
-    ) throws(StoreError) -> Set<Int64> {
-        var members: Set<Int64> = []
-        for chunk in Array(transactions).chunks(of: Self.identitiesPerStatement) {
-            members.formUnion(
-                try self.members(.endedTransaction, of: chunk, in: realm, limitOfEach: Self.maximumEnded))
-        }
-        return members
-    }
-
-    /// The members with identities that begin with one of these IDs and a space: of each ID at most `limitOfEach`, the
-    /// last ones in the order of their values.
-    private func members(
-        _ kind: Identity.Kind, of ids: ArraySlice<String>, in realm: Realm, limitOfEach limit: Int
-    ) throws(StoreError) -> [Int64] {
-        let size = ids.count <= Self.fewIdentities ? Self.fewIdentities : Self.identitiesPerStatement
-        // Each part selects a range of the index: values with this ID and a space, which `!` follows in ASCII.
-        let parts = (0..<size).map { index in
-            """
-            SELECT customer FROM (
+        for chunk in purchases.chunks(of: Self.identitiesPerStatement) {
+            let size = chunk.count <= Self.fewIdentities ? Self.fewIdentities : Self.identitiesPerStatement
+            // Each part selects a range of the index: values with this purchase and a space, which `!` follows in ASCII.
+            let parts = (0..<size).map { index in
+                """
                 SELECT customer FROM identities
                 WHERE realm = $1 AND kind = $2 AND value >= $\(2 * index + 3) AND value < $\(2 * index + 4)
-                ORDER BY value DESC LIMIT \(limit)
-            ) AS part\(index)
-            """
+                """
+            }
+            let ids = try session.integers(
+                parts.joined(separator: " UNION ALL "),
+                [SQLValue(realm.code), SQLValue(Identity.Kind.sharedPurchase.rawValue)]
+                    + Array(chunk).padded(to: size).flatMap { [SQLValue.text($0 + " "), .text($0 + "!")] })
+            members.formUnion(ids)
         }
-        return try session.integers(
-            parts.joined(separator: " UNION ALL "),
-            [SQLValue(realm.code), SQLValue(kind.rawValue)]
-                + Array(ids).padded(to: size).flatMap { [SQLValue.text($0 + " "), .text($0 + "!")] })
+        return members
     }
 
     /// Stores the identities that don't name a customer yet. Returns how many were stored.

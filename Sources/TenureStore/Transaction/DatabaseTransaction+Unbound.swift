@@ -73,18 +73,15 @@ extension DatabaseTransaction {
     /// A purchase in these artifacts may also belong to customers of other accounts, to whom the unbound customer isn't
     /// linked. They are returned with purchases and renewals only: nothing else about their accounts concerns these
     /// artifacts.
-    /// All who know of a refund or an upgrade count, by its latest-signed form, and of the others some.
     package func customers(namedBy unbound: Customer) throws(StoreError) -> [Customer] {
         let links = try links(of: unbound.id)
         guard !links.isEmpty else { return [] }
-        let purchases = unbound.facts.purchases
-        let holders = try members(
-            sharingAnyOf: Set(purchases.map(\.originalTransactionID)), in: unbound.realm, limit: Self.maximumSharing
-        ).union(try members(knowingEndOfAnyOf: Set(purchases.map(\.transactionID)), in: unbound.realm))
+        let purchases = Set(unbound.facts.purchases.map(\.originalTransactionID))
+        let holders = try members(sharingAnyOf: Array(purchases), in: unbound.realm)
         // Several members may be one customer, which is read once.
         let linked = Set(try survivors(of: Set(links)).values)
         var customers: [Customer] = []
-        for id in linked.union(try survivors(of: holders).values).sorted() {
+        for id in linked.union(try survivors(of: Set(holders)).values).sorted() {
             guard let customer = try customer(id) else { continue }
             var facts = customer.facts
             if !linked.contains(id) {

@@ -46,7 +46,7 @@ extension DatabaseTransaction {
         if !identities.contains(where: { $0.kind == .unbound }) {
             try insert(
                 update.facts.renewals(beyond: former?.facts)
-                    + update.facts.identities(sharing: found.purchasesOfOthers, of: customer.member),
+                    + found.purchasesOfOthers.map { Identity(sharedPurchase: $0, of: customer.member) },
                 ofMember: customer.member, in: customer.realm)
         }
         try record(update, of: customer, former: former)
@@ -147,15 +147,6 @@ extension DatabaseTransaction {
 }
 
 extension CustomerFacts {
-    /// The identities of a member with purchases by which other customers are found.
-    func identities(sharing purchases: [String], of member: Int64) -> [Identity] {
-        guard !purchases.isEmpty else { return [] }
-        let shared = Set(purchases)
-        return purchases.map { Identity(sharedPurchase: $0, of: member) }
-            + self.purchases.filter { shared.contains($0.originalTransactionID) }
-            .compactMap { Identity(endOf: $0, of: member) }
-    }
-
     /// The identities of renewals that `known` doesn't have. No other identity names a renewal.
     func renewals(beyond known: CustomerFacts?) -> [Identity] {
         let renewals = purchases.filter { $0.transactionID != $0.originalTransactionID }

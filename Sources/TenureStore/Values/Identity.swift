@@ -41,15 +41,6 @@ package struct Identity: Sendable, Hashable {
         ///
         /// The value is the purchase's original transaction ID, a space, and the member's number.
         case sharedPurchase = 12
-        /// A transaction of a shared purchase that this member knows as refunded or upgraded. With it, the database finds
-        /// these members among any number that have the purchase.
-        ///
-        /// The value is the transaction ID, a space, the signing date in milliseconds with 16 digits, a space, and the
-        /// member's number. So the latest-signed one is last.
-        case endedTransaction = 13
-
-        /// Whether the kind only finds members who share a purchase. It names no customer.
-        package var isOfSharedPurchases: Bool { self == .sharedPurchase || self == .endedTransaction }
 
         /// Whether Apple's App Store Server API accepts this kind as the ID of a customer.
         var isAcceptedByAppStore: Bool { self == .appTransactionID || self == .originalTransactionID }
@@ -68,14 +59,6 @@ package struct Identity: Sendable, Hashable {
     /// Creates the identity of a member with a purchase by which another customer is found.
     init(sharedPurchase originalTransactionID: String, of member: Int64) {
         self.init(.sharedPurchase, "\(originalTransactionID) \(member)")
-    }
-
-    /// Creates the identity of a member who knows that a transaction was refunded or upgraded; nil if it wasn't.
-    init?(endOf purchase: Purchase, of member: Int64) {
-        guard purchase.revocationDate != nil || purchase.isUpgraded else { return nil }
-        let signed = String(max(0, (purchase.signedDate ?? .distantPast).millisecondsSince1970))
-        let zeros = String(repeating: "0", count: max(0, 16 - signed.count))
-        self.init(.endedTransaction, "\(purchase.transactionID) \(zeros)\(signed) \(member)")
     }
 
     /// Returns nil if the token is missing or isn't a UUID.
