@@ -117,7 +117,10 @@ struct LintPlatform: Sendable {
         let proven = release.originalAppVersion.flatMap { eras(provenBy: $0) }
         let provenEra = proven?.count == 1 ? proven?.first : nil
         guard let era = release.releasedAt == .undated ? provenEra : era(of: release) else { return nil }
-        let from = begin ?? ordered[..<place].lazy.reversed().compactMap { self.begin(of: $0.release) }.first
+        // Called only for a release with a known end: in a long list without dates, few have one.
+        func from() -> Date {
+            begin ?? ordered[..<place].lazy.reversed().compactMap { self.begin(of: $0.release) }.first ?? .distantPast
+        }
         for next in ordered[(place + 1)...] {
             guard let end = self.begin(of: next.release) else {
                 // It replaced this release, at an unknown date.
@@ -125,9 +128,9 @@ struct LintPlatform: Sendable {
                 if number != release.originalAppVersion, number.flatMap({ eras(provenBy: $0) }) != nil { return nil }
                 continue
             }
-            if begin.map({ end > $0 }) ?? true { return (era, from ?? .distantPast, end) }
+            if begin.map({ end > $0 }) ?? true { return (era, from(), end) }
         }
-        return (era, from ?? .distantPast, .distantFuture)
+        return (era, from(), .distantFuture)
     }
 
     /// Returns the period of an era, including changeover windows.

@@ -82,7 +82,7 @@ package struct EvidenceRehearsal: Sendable {
                     isAtEnd = true
                     // If the rehearsal was stopped, the last line may be incomplete.
                     if !isStopped(), let last = splitter.end() { waiting.append(last) }
-                    problem = source.close()
+                    problem = source.close(isStopped: isStopped())
                 } else {
                     waiting = splitter.batches(adding: chunk)
                 }

@@ -75,6 +75,32 @@ import Testing
         #expect(entries.last?.hasPrefix("{\"omitted\":\(file.omitted),") == true)
     }
 
+    @Test func `two rehearsals at the same time write their rejected lines to two files`() throws {
+        let folder = try Folder()
+        let (name, otherName) = (folder.url("rejected.ndjson").path, folder.url("rejected-2.ndjson").path)
+        let files = [BadLineFile(path: name), BadLineFile(path: name)]
+        for (number, file) in files.enumerated() {
+            try file.add(BadLine(line: number + 1, fault: LineFault(.nothingSigned, "x"), isWholeLine: true))
+        }
+        for file in files { try file.close(orAs: { otherName }) }
+        #expect(files.map(\.path) == [name, otherName])
+        #expect(try folder.text("rejected.ndjson").hasPrefix("{\"line\":1,"))
+        #expect(try folder.text("rejected-2.ndjson").hasPrefix("{\"line\":2,"))
+    }
+
+    @Test func `an output through a symbolic link is written to the link's target, even if the target is missing`()
+        throws
+    {
+        let folder = try Folder()
+        let (link, target) = (folder.url("link").path, folder.url("target").path)
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: target)
+        let file = try StreamedFile(path: link, replacing: true)
+        try file.write(Array("x".utf8))
+        try file.close()
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == target)
+        #expect(try folder.text("target") == "x")
+    }
+
     // The lines contain customers' artifacts.
     @Test func `rejected lines of a rehearsal are readable by their owner only`() throws {
         let folder = try Folder()

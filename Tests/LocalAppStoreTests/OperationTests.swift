@@ -98,6 +98,7 @@ import Testing
     #expect(shared.appTransactionID == state.id(of: state.acquisitions[1]))
     #expect(shared.inAppOwnershipType?.known == .familyShared)
     #expect(shared.revocationDate == nil)
+    #expect(state.transactions.allSatisfy { !$0.isUpgraded })
 }
 
 @Test func `the family gets a shared non-consumable, and loses it when sharing ends`() throws {

@@ -140,8 +140,9 @@ extension AppStoreState {
         let shared = subscriptions[purchaser]
         let origin = transactions[shared.current]
         if transactions[subscriptions[member].current].sharedFrom != origin.index {
+            let former = transactions[subscriptions[member].current]
             let isUpgrade =
-                origin.reason == .purchase && transactions[subscriptions[member].current].expiresDate ?? now > now
+                origin.reason == .purchase && former.revocation == nil && former.expiresDate ?? now > now
             if isUpgrade { change(subscriptions[member].current) { $0.isUpgraded = true } }
             let transaction = addTransaction(
                 shared.product, account: subscriptions[member].account, original: subscriptions[member].original,

@@ -10,7 +10,7 @@ import TenureRehearsal
 /// A small compressed file can have millions of bad lines. So only the first bad lines are listed. The report counts
 /// all of them.
 final class BadLineFile {
-    let path: String
+    private(set) var path: String
     private var file: StreamedFile?
     private var buffer: [UInt8] = []
     private var written = (lines: 0, bytes: 0)
@@ -48,7 +48,10 @@ final class BadLineFile {
         if buffer.count >= 1 << 16 { try flush() }
     }
 
-    func close() throws {
+    /// Writes the rest, and gives the file its name.
+    ///
+    /// - Parameter freeName: returns another name if another rehearsal has created a file with the name meanwhile.
+    func close(orAs freeName: (() -> String)? = nil) throws {
         guard let file else { return }
         if omitted > 0 {
             let fields = JSONWriter.object {
@@ -58,7 +61,8 @@ final class BadLineFile {
             append(Self.line(fields))
         }
         try flush()
-        try file.close()
+        try file.close(orAs: freeName)
+        path = file.path
     }
 
     private func append(_ line: [UInt8]) {

@@ -28,12 +28,13 @@ struct RehearsalSource {
             comparison, app: AppIdentity(bundleID: app.bundleID, appAppleID: app.appleID),
             trust: try trust.configuration(), now: max(comparison.instant, Date()),
             purchasesAreComplete: !command.incomplete)
+        let freeName = { files.freeName((name == "-" ? "rehearsal" : name) + ".rejected", "ndjson") }
         let badLines = BadLineFile(
-            path: command.rejected ?? files.freeName((name == "-" ? "rehearsal" : name) + ".rejected", "ndjson"),
+            path: command.rejected ?? freeName(),
             replaces: command.replacing.force && command.rejected != nil)
         let outcome = try await rehearsal.run(
             over: source, isStopped: { interruption.isRequested }, progress: progress.show, report: badLines.add)
-        try badLines.close()
+        try badLines.close(orAs: command.rejected == nil ? freeName : nil)
         if let rejected = command.rejected, !badLines.isUsed {
             // Removes the bad lines of an earlier rehearsal.
             try OutputFile(path: rejected, replaces: command.replacing.force).write([])

@@ -75,21 +75,10 @@ struct FilePlan {
             if let identity {
                 self = .file(identity)
             } else {
-                let url = Self.target(of: URL(fileURLWithPath: path))
+                let url = URL(fileURLWithPath: path).targetOfLinks
                 self = .new(
                     folder: FileIdentity(path: url.deletingLastPathComponent().path), name: url.lastPathComponent)
             }
-        }
-
-        /// Returns the target of a symbolic link, even if the target doesn't exist yet. `resolvingSymlinksInPath`
-        /// requires that it exists.
-        private static func target(of url: URL) -> URL {
-            var url = url
-            for _ in 0..<32 {
-                guard let next = try? FileManager.default.destinationOfSymbolicLink(atPath: url.path) else { break }
-                url = URL(fileURLWithPath: next, relativeTo: url.deletingLastPathComponent()).absoluteURL
-            }
-            return url
         }
     }
 
@@ -104,5 +93,18 @@ struct FilePlan {
             }
             number += 1
         }
+    }
+}
+
+extension URL {
+    /// The target of the symbolic links at this URL, even if the target doesn't exist yet. `resolvingSymlinksInPath`
+    /// requires that it exists.
+    var targetOfLinks: URL {
+        var url = self
+        for _ in 0..<32 {
+            guard let next = try? FileManager.default.destinationOfSymbolicLink(atPath: url.path) else { break }
+            url = URL(fileURLWithPath: next, relativeTo: url.deletingLastPathComponent()).absoluteURL
+        }
+        return url
     }
 }

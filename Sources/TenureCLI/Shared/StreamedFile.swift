@@ -1,18 +1,18 @@
 import Foundation
 import TenureFileAttributes
 
-/// A file that a command writes in pieces. It has a temporary name beside the final one until it is complete, so a killed
-/// command leaves no incomplete file under the final name.
+/// A file that a command writes in pieces. Until the file is complete, it has a temporary name in the same folder. So a
+/// killed command leaves no incomplete file under the final name.
 ///
-/// The temporary file is locked while it is written. So the next command with the same output can remove those of killed
-/// commands, and keeps those of running ones.
+/// The temporary file is locked while it is written. So the next command with the same output removes the temporary files
+/// of killed commands, and keeps the files of running commands.
 final class StreamedFile {
-    private let path: String
+    private(set) var path: String
     private let replaces: Bool
-    /// The final path without links: the target of a link is replaced, not the link.
-    private let target: String
+    /// The final path without symbolic links: a command replaces the target of a link, not the link.
+    private var target: String
     /// The temporary path; nil for a device or a pipe, which is written directly.
-    private var aside: String?
+    private var temporaryPath: String?
     private var descriptor: CInt = -1
 
     private static let suffix = ".partial"
@@ -20,7 +20,7 @@ final class StreamedFile {
     init(path: String, replacing: Bool, permissions: mode_t = 0o666) throws {
         self.path = path
         replaces = replacing
-        target = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+        target = URL(fileURLWithPath: path).targetOfLinks.path
         if FileIdentity(path: path)?.kind == .other {
             descriptor = open(path, O_WRONLY | O_CLOEXEC)
         } else {
@@ -32,7 +32,7 @@ final class StreamedFile {
     }
 
     deinit {
-        if let aside { unlink(aside) }
+        if let temporaryPath { unlink(temporaryPath) }
         if descriptor >= 0 { _ = Foundation.close(descriptor) }
     }
 
@@ -54,19 +54,27 @@ final class StreamedFile {
     }
 
     /// Gives the complete file its name.
-    func close() throws {
-        guard let aside else { return }
+    ///
+    /// - Parameter freeName: returns another name if another command has created a file with the name meanwhile. Without
+    ///   `freeName`, that is an error.
+    func close(orAs freeName: (() -> String)? = nil) throws {
+        guard let temporaryPath else { return }
         guard fsync(descriptor) == 0 else { throw CommandError("`\(path)` can't be written; free some space") }
         if replaces {
-            guard rename(aside, target) == 0 else { throw Self.unwritable(path) }
-        } else if link(aside, target) != 0 {
-            guard errno != EEXIST else { throw Self.exists(path) }
+            guard rename(temporaryPath, target) == 0 else { throw Self.unwritable(path) }
+        } else if link(temporaryPath, target) != 0 {
+            if errno == EEXIST {
+                guard let freeName else { throw Self.exists(path) }
+                path = freeName()
+                target = path
+                return try close(orAs: freeName)
+            }
             // Some file systems have no hard links.
             guard !FileIdentity.exists(target) else { throw Self.exists(path) }
-            guard rename(aside, target) == 0 else { throw Self.unwritable(path) }
+            guard rename(temporaryPath, target) == 0 else { throw Self.unwritable(path) }
         }
-        unlink(aside)
-        self.aside = nil
+        unlink(temporaryPath)
+        self.temporaryPath = nil
     }
 
     /// Creates and locks the temporary file. Returns a negative number if that isn't possible.
@@ -75,7 +83,7 @@ final class StreamedFile {
             let name = "\(target).\(UInt64.random(in: .min ... .max))\(Self.suffix)"
             let descriptor = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, permissions)
             guard descriptor >= 0 else { return -1 }
-            aside = name
+            temporaryPath = name
             // Some file systems have no locks.
             guard flock(descriptor, LOCK_EX) == 0 else { return descriptor }
             // Another command may have removed the file before it was locked.

@@ -92,16 +92,18 @@ package final class EvidenceSource {
         return []
     }
 
-    /// Waits for the child process to end, after stopping it if bytes are unread. Returns its error, if there was one.
-    func close() -> RehearsalError? {
+    /// Waits for the child process to end, after stopping it if the rehearsal was stopped or bytes are unread. Returns the
+    /// error of the child process, if there was one.
+    func close(isStopped: Bool = false) -> RehearsalError? {
         guard let child else { return nil }
-        let isStopped = child.isRunning && isUnread
-        if isStopped { child.terminate() }
+        let endsEarly = isStopped || isUnread
+        if child.isRunning, endsEarly { child.terminate() }
         child.waitUntilExit()
+        if endsEarly { return nil }
         let status = child.terminationStatus
         guard child.terminationReason == .exit else {
-            // A terminal sends SIGINT to `gzip` too when it stops the rehearsal.
-            return isStopped || status == SIGINT ? nil : .gzipKilled(signal: status)
+            // A terminal sends SIGINT to `gzip` too, perhaps before this process knows that it shall stop.
+            return status == SIGINT ? nil : .gzipKilled(signal: status)
         }
         switch status {
         case 127: return .noGzip("the evidence")
