@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func `a streamed body above the limit ends with an error`() async throws {
+    @Test func `a streamed body above the maximum body size ends with an error`() async throws {
         try await serving(.status("200 OK", body: Self.text), limit: 10_000) { _, request in
             await #expect(throws: TransportFailure.bodyTooLarge(limit: 10_000)) {
                 try await transport.receive(request, accept: { _ in true }, body: { _ in })

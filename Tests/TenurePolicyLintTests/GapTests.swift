@@ -190,7 +190,7 @@ import Testing
         let found = try findings(sale: "\(iOS), tvOS: \(own)")
         #expect(found.map(\.place) == ["eras/sale/begins/tvOS"])
         #expect(found.first?.severity == .error && found.first?.isMistake == false)
-        #expect(found.first?.fix == "remove it, or write where `freemium` begins on tvOS")
+        #expect(found.first?.fix == "remove the beginning, or write where `freemium` begins on tvOS")
         // Without a beginning, `sale` wouldn't be an era.
         #expect(try findings(sale: "tvOS: \(own)").map(\.fix) == ["write where `freemium` begins on tvOS"])
         let tvOS = "tvOS: { build: \"20\", at: 2017-01-01T00:00:00Z }\n      "

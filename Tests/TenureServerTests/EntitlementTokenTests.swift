@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `a support grant in an entitlement token has its end, and a date for the next refresh`() async throws {
+    @Test func `an entitlement token says when a support grant ends, and when to refresh`() async throws {
         try await withFolder { folder in
             let service = try await TenureService(try Calculator.configuration(folder))
             let application = try service.application(logger: Calculator.logger) { _ in }

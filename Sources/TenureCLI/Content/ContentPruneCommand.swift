@@ -4,7 +4,7 @@ import TenureContentPublishing
 struct ContentPruneCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "prune",
-        abstract: "Remove the manifests and archives that no catalog of the last 30 days names.",
+        abstract: "Remove the manifests and archives that were in no catalog of the last 30 days.",
         discussion: """
             Files of a replaced catalog stay for 30 days, so that apps can finish downloads of old versions. The 30 days \
             begin when the next catalog is issued. The command removes no files of the current catalog and no other files.

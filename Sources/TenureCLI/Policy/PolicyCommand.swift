@@ -29,7 +29,7 @@ struct PolicyTestCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The policy to test. Cases may change parts of it.")
+    @Argument(help: "The policy to test. A case can override parts of the policy for itself. The file isn't changed.")
     var policy: String
 
     @Argument(help: "The cases; see Docs/policy-cases.md.")

@@ -47,8 +47,8 @@ struct PolicyRollbackCommand: AsyncParsableCommand {
         commandName: "rollback",
         abstract: "Publish an older version of the policy again.",
         discussion: """
-            Works like `publish`: the version is rehearsed, and refused if a customer would lose something. Promises that \
-            later publications ended apply again. Without --to, it restores the version before the current one.
+            Works like `publish`: the version is rehearsed, and refused if a customer would lose something. Promises \
+            ended by later publications take effect again. Without --to, it restores the version before the current one.
 
             Exit codes: the same as of `publish`.
 

@@ -4,7 +4,7 @@ import TenureFileAttributes
 
 /// The result of `prune`: what was removed from a published folder, and how much was kept.
 package struct ContentPruning: Sendable {
-    /// The manifests and archives that no catalog of the last 30 days names.
+    /// The manifests and archives that were in no catalog of the last 30 days.
     package let removed: [ContentFolder.Object]
     /// The number of manifests and archives that were kept.
     package let kept: Int
@@ -17,7 +17,7 @@ package struct ContentPruning: Sendable {
 }
 
 extension ContentFolder {
-    /// Removes manifests and archives that no catalog of the last 30 days names. The catalogs of this period are the
+    /// Removes manifests and archives that were in no catalog of the last 30 days. The catalogs of this period are the
     /// current one and those that were replaced in the last 30 days.
     ///
     /// - Parameter removing: pass false to only find them.

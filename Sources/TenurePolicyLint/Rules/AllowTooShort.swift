@@ -11,7 +11,7 @@ extension LintRule {
         "allow-too-short", .warning, "`whileUndetermined` that allows for less than a day",
         rationale:
             "A flight, a night or an outage of the App Store is longer than an hour. Owners who are offline for that long are locked out.",
-        fix: "Allow it long enough for the App Store to respond: `{ allow: 72h }`."
+        fix: "Allow the entitlements long enough for the App Store to respond: `{ allow: 72h }`."
     ) { subject, report in
         guard let policy = subject.policy, case .allow(let seconds) = policy.whileUndetermined,
             seconds < minimumAllowance

@@ -7,9 +7,9 @@ extension LintRule {
     static let boundaryAtFirstBuild = LintRule(
         "boundary-at-first-build", .error, "a boundary at or below 1, where nothing can lie below it",
         rationale:
-            "Apps that leave the build at 1 in every release, and what test environments invent (1 and 1.0), have nothing below it.",
+            "Some apps leave the build at 1 in every release, and test environments invent the versions 1 and 1.0. No customer is below such a boundary.",
         fix:
-            "Write the number of the era's first release; where every release had the same, leave it out and write `at`."
+            "Write the number of the era's first release. If every release had the same number, leave the number out and write `at`."
     ) { subject, report in
         guard let one = AppVersion("1") else { return }
         for change in subject.writtenChanges {

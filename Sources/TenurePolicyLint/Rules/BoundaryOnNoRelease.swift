@@ -8,7 +8,7 @@ extension LintRule {
     static let boundaryOnNoRelease = LintRule(
         "boundary-on-no-release", .error, "a boundary with a build or version that no release has",
         rationale:
-            "The build that was meant to be the first free one is rejected in review, and the one that ships has another number.",
+            "App Review may reject the build that was meant to be the first free build. The build that ships then has another number.",
         fix: "Write the number of the era's first release, or add that release to the list.",
         needs: .releases
     ) { subject, report in

@@ -10,7 +10,7 @@ extension LintRule {
     static let boundaryOutOfOrder = LintRule(
         "boundary-out-of-order", .error, "an instant that the place of the undated release in the list excludes",
         rationale:
-            "One mistyped year, and a release that was free to get counts as sold. Only the order of the list shows it.",
+            "If one year is mistyped, a free release counts as sold. Only the order of the list shows the mistake.",
         fix: "Correct the instant, or move the release in the list."
     ) { subject, report in
         for change in subject.writtenChanges {

@@ -9,7 +9,7 @@ extension LintRule {
     static let boundaryWithoutDate = LintRule(
         "boundary-without-date", .warning, "a boundary without an instant",
         rationale:
-            "Where the version alone decides and is wrong, nothing contradicts it; receipts signed before June 20, 2013 have no version at all.",
+            "If the version alone decides, no date contradicts a wrong boundary. Receipts signed before June 20, 2013 have no version at all.",
         fix: "Write when the era began: `at: 2015-06-10T18:00:00Z`."
     ) { subject, report in
         for change in subject.writtenChanges where change.date == nil && change.matters {

@@ -7,7 +7,7 @@ extension LintRule {
     static let boundaryWithoutVersion = LintRule(
         "boundary-without-version", .note, "a boundary without a build or version",
         rationale:
-            "The purchase date of an app bundle isn't that of the app: if the number counts too, an early one proves the owner.",
+            "For buyers of an app bundle, the purchase date is that of the bundle, not of the app. If the boundary also has a number, an early build or version proves that they are owners.",
         fix: "Add the number of the era's first release, or set `buildNumbers: restarted` if numbers prove nothing."
     ) { subject, report in
         for change in subject.writtenChanges where change.version == nil && change.matters {

@@ -6,7 +6,7 @@ extension LintRule {
     static let buildNeverUsed = LintRule(
         "build-never-used", .error, "a boundary by build under `buildNumbers: restarted` without a release list",
         rationale:
-            "Builds that began again can't be compared with a boundary: the line looks like a rule but has no effect.",
+            "Builds that began again can't be compared with a boundary: its `build` looks like a rule but has no effect.",
         fix: "Add a release list, which gives each build its dates, or remove the build."
     ) { subject, report in
         guard subject.draft.buildNumbers == .restarted else { return }

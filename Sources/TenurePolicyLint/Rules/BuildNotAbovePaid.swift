@@ -7,11 +7,11 @@ import TenurePolicyFile
 /// treated as a buyer permanently, because the original build never changes.
 extension LintRule {
     static let buildNotAbovePaid = LintRule(
-        "build-not-above-paid", .error, "a release of a later era with a number below one of an earlier era",
+        "build-not-above-paid", .error, "a release of a later era with a lower number than a release of an earlier era",
         rationale:
-            "Shipping one build below the last paid one gives the app away to everyone who installs it: their original build never changes.",
+            "If a free build is below the last paid build, everyone who installs the free build gets the app for nothing. Their original build never changes.",
         fix:
-            "Ship no such build; if it was shipped, make the release list the policy's, or set `buildNumbers: restarted`.",
+            "Ship no such build. If such a build was shipped, add the release list to the policy (`releases: releases.csv`), or set `buildNumbers: restarted`.",
         needs: .releases
     ) { subject, report in
         for platform in subject.platforms {
@@ -49,7 +49,7 @@ extension LintRule {
                 report.add(
                     at: listed, on: platform, "anyone who \(when) \(inWords(given)) for nothing: \(what)",
                     fix:
-                        "ship a \(platform.key.rawValue) above \(last.numberInWords)\(platform.decidesByList ? "" : ", and make this list the policy's `releases`, so that its date counts")"
+                        "ship a \(platform.key.rawValue) above \(last.numberInWords)\(platform.decidesByList ? "" : ", and add the release list to the policy (`releases: releases.csv`), so that the release date of \(build) is used")"
                 )
             }
         }

@@ -7,8 +7,9 @@ extension LintRule {
     static let buildReused = LintRule(
         "build-reused", .error, "one build, or one version on macOS, in two eras",
         rationale:
-            "An app gave each release the build 1. The original build then belongs to releases of both eras, and proves neither.",
-        fix: "Let the date decide: a beginning with `at` and a release list, or `buildNumbers: restarted`.",
+            "One app gave each release the build 1. Such an original build belongs to releases of both eras, and proves neither era.",
+        fix:
+            "Let the date decide: write `at` in the era's beginning and add a release list, or set `buildNumbers: restarted`.",
         needs: .releases
     ) { subject, report in
         for platform in subject.platforms {
@@ -38,8 +39,8 @@ extension LintRule {
                         at: listed, on: platform,
                         "\(eras), and the policy takes the second release for the first: anyone who first got the app with that release in \(subject.name(era)) gets \(inWords(given)) for nothing",
                         fix: platform.key == .bundleVersion
-                            ? "let the date decide: make this list the policy's `releases`, or set `buildNumbers: restarted`"
-                            : "make this list the policy's `releases`, so that the date decides")
+                            ? "let the date decide: add the release list to the policy (`releases: releases.csv`), or set `buildNumbers: restarted`"
+                            : "add the release list to the policy (`releases: releases.csv`), so that the date decides")
                 }
             }
         }

@@ -13,7 +13,8 @@ extension LintRule {
         "changeover-wide", .warning, "a changeover window of more than two weeks",
         rationale:
             "Within the window everyone may be an owner. Two days cover storefronts and caches; a month covers an advertising campaign.",
-        fix: "Make it as long as price and binary can have disagreed: a day before, two after."
+        fix:
+            "Make the window as long as price and binary can have disagreed: from a day before the change until two days after it."
     ) { subject, report in
         for (index, era) in subject.eras.enumerated() {
             guard let changeover = era.changeover?.window, changeover.until - changeover.from > widestWindow else {

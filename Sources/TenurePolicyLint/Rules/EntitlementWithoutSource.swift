@@ -6,8 +6,8 @@ extension LintRule {
     static let entitlementWithoutSource = LintRule(
         "entitlement-without-source", .error, "an entitlement that nothing can grant",
         rationale:
-            "A library silently ignored the second registration of an entitlement, and its buyers got nothing.",
-        fix: "Add `products`, `honors`, or both; or remove it."
+            "In one app, a library silently ignored the second registration of an entitlement. Buyers of that entitlement got nothing.",
+        fix: "Add `products`, `honors`, or both, or remove the entitlement."
     ) { subject, report in
         for entitlement in subject.entitlements where entitlement.products.isEmpty {
             let path: [PolicyMistake.Step] = ["entitlements", .key(entitlement.name)]

@@ -10,9 +10,9 @@ import TenurePolicyFile
 /// For example, the middle of three eras has the same beginning as the last era.
 extension LintRule {
     static let eraNeverApplies = LintRule(
-        "era-never-applies", .warning, "an era that can have no customers, or can't be separated from the next one",
+        "era-never-applies", .warning, "an era that can have no customers, or can't be separated from the next era",
         rationale: "An era that begins and ends with one number and one instant has no customers, whatever it honors.",
-        fix: "Correct its beginning or that of the next one, or remove it."
+        fix: "Correct the beginning of the era or of the next era, or remove the era."
     ) { subject, report in
         for platform in subject.platforms {
             let beginnings = platform.timeline.beginnings
@@ -34,7 +34,7 @@ extension LintRule {
                     report.add(
                         at: change.path,
                         "\(era) and \(next) begin on \(place) with one \(platform.key.rawValue) (\(version)), and no instant separates them: customers who came then may belong to either",
-                        fix: "add `at` to both, or correct one of the numbers")
+                        fix: "add `at` to both eras, or correct one of the numbers")
                 }
             }
         }
@@ -46,7 +46,7 @@ extension LintRule {
                 at: ["eras", .index(index)],
                 "\(subject.name(index)) never applies: every platform is `new` in a later era",
                 fix:
-                    "remove it, or write the build or instant with which the later era begins where the app existed before"
+                    "remove the era, or write the build or instant with which the later era begins where the app existed before"
             )
         }
     }

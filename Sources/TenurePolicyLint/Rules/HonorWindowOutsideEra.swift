@@ -8,8 +8,8 @@ extension LintRule {
     static let honorWindowOutsideEra = LintRule(
         "honor-window-outside-era", .error,
         "an honor with dates that no customer of its era can meet, or that ends before its era does",
-        rationale: "A window for recent buyers had the wrong year, so no customer got what was announced.",
-        fix: "Correct `boughtSince`, `boughtBefore` or `until`, or name the era in which they lie."
+        rationale: "In one app, a window for recent buyers had the wrong year, so no customer got what was announced.",
+        fix: "Correct `boughtSince`, `boughtBefore` or `until`, or honor the era that contains these dates."
     ) { subject, report in
         for entitlement in subject.entitlements {
             for (number, honor) in (entitlement.honors ?? []).enumerated() where !subject.hasEnded(honor) {

@@ -7,8 +7,9 @@ extension LintRule {
     static let honoredEraFree = LintRule(
         "honored-era-free", .warning, "an honor for an era in which the app was free",
         rationale:
-            "A swapped comparison gave everything to all new customers. Customers who came while the app was free have paid for nothing yet.",
-        fix: "Name the paid eras under `honors`; keep the free one only if you promised it to everyone who came then."
+            "One developer swapped a comparison, and all new customers got everything. Customers who came while the app was free haven't paid for anything.",
+        fix:
+            "List the paid eras under `honors`. Keep a free era only if you promised the entitlement to everyone who came in that era."
     ) { subject, report in
         for entitlement in subject.entitlements {
             for (number, honor) in (entitlement.honors ?? []).enumerated() where !subject.hasEnded(honor) {
@@ -25,7 +26,7 @@ extension LintRule {
                     at: ["entitlements", .key(entitlement.name), "honors", .index(number)],
                     isLast
                         ? "anyone who installs the app today\(window) gets `\(entitlement.name.shortened)` \(end) for nothing: `\(honor.era)` is free and is the current era"
-                        : "everyone who got the app in `\(honor.era)`\(window) has `\(entitlement.name.shortened)` \(end), and it was free then",
+                        : "everyone who got the app in `\(honor.era)`\(window) has `\(entitlement.name.shortened)` \(end), but the app was free then",
                     fix: .suggestion(
                         "remove `\(honor.era)` from `honors`, or correct its `model` if the app was sold then",
                         .remove(["entitlements", .key(entitlement.name), "honors", .index(number)])),

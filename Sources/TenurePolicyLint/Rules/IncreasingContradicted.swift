@@ -7,7 +7,8 @@ extension LintRule {
     static let increasingContradicted = LintRule(
         "increasing-contradicted", .error,
         "`buildNumbers: increasing`, or a macOS app, where the list has a number that fell",
-        rationale: "Developers don't remember after five years whether build numbers restarted. The list shows it.",
+        rationale:
+            "After five years, a developer may not remember whether build numbers restarted. The release list shows whether they did.",
         fix: "Write `buildNumbers: restarted`, and keep the release list in the policy.",
         needs: .releases
     ) { subject, report in
@@ -28,7 +29,7 @@ extension LintRule {
                         at: listed, severity: platform.decidesByList ? .warning : .error, on: platform,
                         "\(claim): on \(platform.platform.rawValue) \(key) \(number) (\(listed.release.releasedAt.text)) came after \(key) \(before) (\(last.releasedAt.text))"
                             + (platform.decidesByList
-                                ? "; the policy's list tells them apart, but where a date contradicts, the \(key) is believed"
+                                ? "; the policy's list tells the releases apart, but if a date contradicts the \(key), the \(key) is used"
                                 : "; \(key)s between them prove the wrong era"),
                         fix: platform.key == .bundleVersion
                             ? .suggestion(

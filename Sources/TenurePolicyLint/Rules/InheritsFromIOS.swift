@@ -6,8 +6,8 @@ extension LintRule {
     static let inheritsFromIOS = LintRule(
         "inherits-from-ios", .note, "a tvOS, watchOS or visionOS app that uses the boundaries of iOS",
         rationale:
-            "Builds of the Apple TV app were near two thousand, those of the phone near one thousand, and one boundary applied to both.",
-        fix: "Write the platform's own beginnings, or `new` where it began in that era."
+            "In one app, builds for Apple TV were near two thousand and builds for the phone near one thousand. One boundary applied to both platforms.",
+        fix: "Write the platform's own beginnings, or `new` if the app came to the platform in that era."
     ) { subject, report in
         for (index, era) in subject.eras.enumerated().dropFirst() {
             guard case .at(let version?, _)? = era.begins[.iOS],

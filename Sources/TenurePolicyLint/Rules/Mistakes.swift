@@ -14,22 +14,22 @@ extension LintRule {
         "acknowledgment-without-finding", .error, "an acknowledgment of a finding that doesn't exist",
         rationale:
             "A list of exceptions that is never cleaned up grows until it hides the finding that matters.",
-        fix: "Remove it, or correct its `at`; mistakes can't be acknowledged.")
+        fix: "Remove the acknowledgment, or correct its `at`. Mistakes can't be acknowledged.")
 
     /// Finds a version that isn't made of numbers. Versions are compared as numbers. A well-known tutorial compared
     /// `"2"` with `"13"` as texts, and locked out early buyers.
     static let malformedVersion = LintRule(
         "malformed-version", .error, "a build or version that only a comparison of texts could order, such as `2.0b`",
         rationale:
-            "Versions compared as texts put 13 before 2: an app that did so locked its owners out on the day of the change.",
+            "Compared as texts, version 13 comes before version 2. One app compared its versions as texts, and locked its owners out on the day of the change.",
         fix: "Write numbers separated by periods, as the App Store reports them.")
 
     /// The reader of the file reports eras that aren't listed oldest first. This check finds a beginning of an era that
     /// comes before the first era on the platform (rule A8). Such a policy is valid, but the beginning has no effect.
     static let erasBackwards = LintRule(
-        "eras-backwards", .error, "an era that begins before the one that it follows",
+        "eras-backwards", .error, "an era that begins before the era that it follows",
         rationale:
-            "An app that was free, then sold, then free again has three eras; one date, or a wrong order, misjudges one.",
+            "An app that was free, then sold, then free again has three eras. If the order is wrong, customers of one era are treated as customers of another era.",
         fix: "Write the eras oldest first, and check instants and builds."
     ) { subject, report in
         for platform in subject.platforms {
@@ -44,7 +44,8 @@ extension LintRule {
                 report.add(
                     at: path,
                     "this beginning has no effect: \(subject.name(first)) began on iOS before \(place)'s App Store opened, so no customer on \(place) counts as one of \(subject.name(index))",
-                    fix: .suggestion("remove it, or \(missing)", .remove(path)), .init(stringLiteral: missing))
+                    fix: .suggestion("remove the beginning, or \(missing)", .remove(path)),
+                    .init(stringLiteral: missing))
             }
         }
     }

@@ -5,7 +5,8 @@ import TenurePolicyFile
 extension LintRule {
     static let modelContradicted = LintRule(
         "model-contradicted", .error, "a release with another price model than its era",
-        rationale: "Free, then paid, then free again: one date isn't enough, because it leaves out the middle.",
+        rationale:
+            "One app was free, then paid, then free again. For such an app, one date isn't enough, because it leaves out the middle era.",
         fix: "Correct the era's beginning or model, or the release's model in the list.",
         needs: .releases
     ) { subject, report in

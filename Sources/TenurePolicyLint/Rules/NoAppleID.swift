@@ -6,7 +6,7 @@ extension LintRule {
     static let noAppleID = LintRule(
         "no-apple-id", .note, "an app without its Apple ID",
         rationale:
-            "Production artifacts name the app by its Apple ID; without the Apple ID, they are matched by bundle ID alone, and the service doesn't start for production.",
+            "Production artifacts identify the app by its Apple ID. Without the Apple ID, artifacts are matched by bundle ID alone, and the service doesn't start for production.",
         fix: "Add `appleID`; App Store Connect shows it under App Information."
     ) { subject, report in
         guard let app = subject.draft.app, app.appleID == nil, !subject.draft.isBroken(["app"]) else { return }

@@ -5,9 +5,9 @@ import TenurePolicyFile
 /// with which development of the free version began, and a paid update came out after that build.
 extension LintRule {
     static let paidBuildBeyondBoundary = LintRule(
-        "paid-build-beyond-boundary", .warning, "a release of an earlier era at or above the boundary of the next",
+        "paid-build-beyond-boundary", .warning, "a release of an earlier era at or above the boundary of the next era",
         rationale:
-            "Owners of the last paid update were locked out at the switch, because the boundary was set below it.",
+            "In one app, the boundary was set below the last paid update. Owners of that update were locked out on the day of the change.",
         fix: "Begin the era with its own first release.",
         needs: .releases
     ) { subject, report in

@@ -10,8 +10,8 @@ extension LintRule {
         "paid-build-unhonored", .error,
         "paid releases with buyers who count as customers of an era that gives them nothing",
         rationale:
-            "A boundary was set below the last paid builds, and everyone who had bought them was locked out on the day of the change.",
-        fix: "Begin the next era with its own first release, or honor the era in which these were sold.",
+            "One developer set a boundary below the last paid builds. Everyone who had bought these builds was locked out on the day of the change.",
+        fix: "Begin the next era with its own first release, or honor the era in which the paid releases were sold.",
         needs: .releases
     ) { subject, report in
         for platform in subject.platforms {

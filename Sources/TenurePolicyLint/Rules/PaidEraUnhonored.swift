@@ -6,8 +6,9 @@ import TenurePolicyFile
 extension LintRule {
     static let paidEraUnhonored = LintRule(
         "paid-era-unhonored", .error, "a paid era with buyers who must buy again what they paid for",
-        rationale: "Owners were locked out on the day of the change.",
-        fix: "Add the era to the `honors` of what its buyers paid for."
+        rationale:
+            "Owners of one app were locked out on the day of the change, because no entitlement honored their era.",
+        fix: "Add the era to the `honors` of each entitlement that its buyers paid for."
     ) { subject, report in
         // Skip the last era: while the app is still sold, no customer loses anything.
         for (index, era) in subject.eras.enumerated().dropLast() where era.model == .paid {

@@ -6,7 +6,7 @@ extension LintRule {
     static let platformForgotten = LintRule(
         "platform-forgotten", .error, "a platform that an era doesn't mention",
         rationale:
-            "A universal app went free on the phone and was forgotten on the Mac: there everyone continued to count as an owner.",
+            "The developer of one universal app made it free on the phone, but forgot the Mac. On the Mac, everyone continued to count as an owner.",
         fix: "Give the era a beginning on that platform, or `new` if the platform began with it."
     ) { subject, report in
         for platform in subject.platforms {

@@ -6,7 +6,7 @@ extension LintRule {
     static let productGivesNothing = LintRule(
         "product-gives-nothing", .warning, "a product with only entitlements that all customers have anyway",
         rationale:
-            "A customer who was charged for something that they had always owned asked for a refund in public.",
+            "A customer of one app was charged for something that they had always owned, and asked for a refund in public.",
         fix: "Remove the last era from the `honors`, or stop selling the product."
     ) { subject, report in
         let owned = Set(subject.entitlements.filter(subject.isPermanentForAll).map(\.name))
@@ -19,7 +19,9 @@ extension LintRule {
                 report.add(
                     at: ["entitlements", .key(entitlement.name), "products", .index(number)],
                     "customers who buy `\(product.id.shortened)` get nothing new: \(inWords(giving)) is honored for every era",
-                    fix: "remove the eras in which it isn't included from `honors`, or stop selling the product")
+                    fix:
+                        "remove the eras in which the entitlement isn't included from `honors`, or stop selling the product"
+                )
             }
         }
     }

@@ -10,8 +10,9 @@ extension LintRule {
     static let rightLost = LintRule(
         "right-lost", .error, "compared with the previous policy: a right that existing customers would lose",
         rationale:
-            "Owners were locked out by the next version of the rules: a renamed entitlement, a boundary moved by one build.",
-        fix: "Restore what gives it: the era under `honors`, the boundary, the product or the entitlement's name.",
+            "Owners of one app were locked out by the next version of its rules: an entitlement was renamed, and a boundary was moved by one build.",
+        fix:
+            "Restore what grants the right: the era under `honors`, the boundary, the product, or the entitlement's name.",
         needs: .oldPolicy
     ) { subject, report in
         subject.report(into: &report) { if case .denied = $0 { "would lose \($1)" } else { nil } }
@@ -20,7 +21,7 @@ extension LintRule {
     static let rightShortened = LintRule(
         "right-shortened", .error, "compared with the previous policy: a right that would end earlier",
         rationale:
-            "A year was announced and became half a year, and no reviewer noticed it.",
+            "One developer announced a year, but a later policy granted half a year, and no reviewer noticed the difference.",
         fix: "Keep the end that was announced, or a later one.",
         needs: .oldPolicy
     ) { subject, report in
@@ -34,8 +35,8 @@ extension LintRule {
     static let rightUncertain = LintRule(
         "right-uncertain", .warning, "compared with the previous policy: a right that would become undetermined",
         rationale:
-            "A boundary lost its instant. No right was lost on paper, but half of the owners had to write to support.",
-        fix: "Give the boundary back what separated these customers, or write `inDoubt: favorCustomer`.",
+            "In one app, a boundary lost its instant. No right was lost on paper, but half of the owners had to write to support.",
+        fix: "Restore the part of the boundary that the policy lost, or write `inDoubt: favorCustomer`.",
         needs: .oldPolicy
     ) { subject, report in
         subject.report(into: &report) {
@@ -48,7 +49,7 @@ extension LintRule {
         "settings-edited", .note,
         "compared with the previous policy: another `inDoubt`, `whileUndetermined` or `testEnvironments`",
         rationale: "One word at the end of the file changes the answer for every customer in doubt.",
-        fix: "Make sure that you intend it.",
+        fix: "Make sure that you intend the change.",
         needs: .oldPolicy
     ) { subject, report in
         guard let old = subject.old, let new = subject.policy else { return }
@@ -83,7 +84,7 @@ extension LintRule {
     static let appChanged = LintRule(
         "app-changed", .error, "compared with the previous policy: another app",
         rationale:
-            "A new app record in App Store Connect charged its customers twice, because their purchases belonged to the old one.",
+            "One developer made a new app record in App Store Connect. Customers were charged twice, because their purchases belonged to the old record.",
         fix: "Compare with the policy of the same app. To move customers to a new record, grant them what they owned.",
         needs: .oldPolicy
     ) { subject, report in

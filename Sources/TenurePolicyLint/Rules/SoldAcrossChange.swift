@@ -11,7 +11,8 @@ extension LintRule {
         "sold-across-change", .error, "a release that stayed on sale beyond the beginning of the next era",
         rationale:
             "Price and binary never change together: someone who downloads yesterday's paid build for free looks like an owner.",
-        fix: "Make the release list the policy's, or let the changeover window reach to the next release.",
+        fix:
+            "Add the release list to the policy (`releases: releases.csv`), or let the changeover window reach to the next release.",
         needs: .releases
     ) { subject, report in
         for platform in subject.platforms {

@@ -6,7 +6,7 @@ extension LintRule {
     static let testersAreOwners = LintRule(
         "testers-are-owners", .note, "`testEnvironments: owner`",
         rationale:
-            "Every test in TestFlight passed, because every tester had the rights of an owner. Neither testers nor App Review had seen what a new customer sees.",
+            "In one app, every test in TestFlight passed, because every tester had the rights of an owner. Neither testers nor App Review had seen what a new customer sees.",
         fix: "Write `newCustomer`, and test owners with cases or personas."
     ) { subject, report in
         guard subject.policy?.testEnvironments == .owner else { return }

@@ -6,8 +6,8 @@ extension LintRule {
     static let trialForEverybody = LintRule(
         "trial-for-everybody", .warning, "a trial of an entitlement that everyone has",
         rationale:
-            "An owner was shown the rest of a trial, and asked what they had bought.",
-        fix: "Remove the `trial`, or the era in which it isn't included from `honors`."
+            "One app showed an owner the rest of a trial, and the owner asked what they had bought.",
+        fix: "Remove the `trial`, or remove the last era from `honors`."
     ) { subject, report in
         for entitlement in subject.entitlements where subject.isPermanentForAll(entitlement) {
             guard let trial = entitlement.trial else { continue }

@@ -6,7 +6,8 @@ extension LintRule {
     static let trialShortened = LintRule(
         "trial-shortened", .warning,
         "compared with the previous policy: a trial that is shorter, counted differently or removed",
-        rationale: "Customers who were promised ten sessions found the app locked after the fifth, and wrote about it.",
+        rationale:
+            "Customers of one app were promised ten sessions. They found the app locked after the fifth session, and complained about it.",
         fix: "Keep the trial as it was, or lengthen it.",
         needs: .oldPolicy
     ) { subject, report in

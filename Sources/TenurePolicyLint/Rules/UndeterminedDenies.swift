@@ -6,8 +6,8 @@ extension LintRule {
     static let undeterminedDenies = LintRule(
         "undetermined-denies", .note, "`whileUndetermined: deny`",
         rationale:
-            "At the first launch after the update, offline or before the App Store answers, nothing is known; an owner who is locked out then complains at once.",
-        fix: "Allow it long enough for the App Store to respond: `{ allow: 72h }`."
+            "At the first launch after the update, nothing is known if the device is offline, or until the App Store responds. An owner who is locked out at that time complains at once.",
+        fix: "Allow the entitlements long enough for the App Store to respond: `{ allow: 72h }`."
     ) { subject, report in
         guard let policy = subject.policy, policy.whileUndetermined == .deny else { return }
         let honored = subject.entitlements.filter { !($0.honors ?? []).isEmpty }.map(\.name)
@@ -18,6 +18,6 @@ extension LintRule {
             fix: .suggestion(
                 "write `whileUndetermined: { allow: 72h }`",
                 .write(.mapping([.init("allow", .plain("72h"))]), at: ["whileUndetermined"])),
-            "allow it long enough for the App Store to respond")
+            "allow the entitlements long enough for the App Store to respond")
     }
 }

@@ -81,7 +81,10 @@ struct ReceiptVerificationTests {
         }
     }
 
-    @Test func `a receipt isn't rejected as untrusted if the limit kept an intermediate from being checked`() throws {
+    @Test
+    func `a receipt is rejected as tooManyUnknownSigners, not as untrusted, if the limit of chain checks is used up`()
+        throws
+    {
         let minter = try ReceiptTestBed.minter()
         var assembly = try minter.assembly(minter.draft)
         var invented = assembly.certificates[1]

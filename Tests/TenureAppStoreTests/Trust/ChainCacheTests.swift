@@ -38,7 +38,9 @@ import X509
                 == .untrustedChain)
     }
 
-    @Test func `a known certificate chain is accepted even after invalid chains have reached the limit`() throws {
+    @Test func `a known certificate chain is accepted even after invalid chains used up the limit of chain checks`()
+        throws
+    {
         let cache = try cache(.init(burst: 1, perSecond: 0))
         let chain = Minted.authority.jws
         _ = try cache.chain(leaf: chain.leaf.der, intermediate: chain.intermediate.der, purpose: .jws)
@@ -53,7 +55,9 @@ import X509
         }
     }
 
-    @Test func `a chain that is refused before its signatures are checked doesn't use up the limit`() throws {
+    @Test func `a chain that is refused before its signatures are checked doesn't use up the limit of chain checks`()
+        throws
+    {
         let cache = try cache(.init(burst: 1, perSecond: 0))
         // The leaf is in the place of the intermediate. No root has the name of its issuer.
         let nameless = Minted.authority.jws.leaf.der
@@ -91,7 +95,8 @@ import X509
         }
     }
 
-    @Test func `a certificate chain that was refused without a check is checked once the limit allows it`() async throws
+    @Test func `a chain that was refused without a check is verified once the limit of chain checks allows a check`()
+        async throws
     {
         let cache = try cache(.init(burst: 1, perSecond: 5))
         let bad = badPair(0)

@@ -77,7 +77,7 @@ import Testing
         #expect(bought.outcome == .granted && bought.until == refund)
     }
 
-    @Test func `an app transaction signed before a known refund restores no right after it`() throws {
+    @Test func `an app transaction signed before a refund doesn't restore the right that the refund ended`() throws {
         let refunded = Calculator.app("37", "2014-05-01", signed: "2014-05-15", revoked: "2014-06-01")
         let between = Calculator.app("37", "2014-05-01", signed: "2014-05-20")
         let decision = try Calculator.decide(

@@ -85,7 +85,9 @@ import Testing
         }
     }
 
-    @Test func `webhooks get a message about a bought entitlement that another process's policy removed`() async throws
+    @Test
+    func `webhooks report a lost purchase after another process publishes a policy without the bought entitlement`()
+        async throws
     {
         try await withFolder { folder in
             let usual = try Calculator.policy()

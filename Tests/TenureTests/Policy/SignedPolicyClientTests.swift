@@ -133,7 +133,9 @@ private final class FakeWeb: PolicyFetcher {
         }
     }
 
-    @Test func `a policy web server that didn't respond is asked again at the client's next search`() async throws {
+    @Test func `after the policy's web server didn't respond, the client requests the policy again and uses it`()
+        async throws
+    {
         defer { try? FileManager.default.removeItem(at: folder) }
         let web = FakeWeb(.failure(.unreachable("no network")))
         let tenure = try device(web).start()

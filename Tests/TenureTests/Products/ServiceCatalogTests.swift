@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func `the catalog of a service is requested again by refresh, over HTTP, and not by other searches`()
+    @Test func `refresh() fetches the service's catalog again, but a later allows() doesn't`()
         async throws
     {
         try await ServedApp.run(policy: nil) { app in

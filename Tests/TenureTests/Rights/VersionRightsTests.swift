@@ -91,7 +91,9 @@ import Testing
         #expect(rights.isEmpty && rights == Tenure.VersionRights())
     }
 
-    @Test func `a version list is refused if it has an invalid version, or neither versions nor a date`() throws {
+    @Test func `registering version rights throws for a malformed version, and if there are no versions and no date`()
+        throws
+    {
         var rights = Tenure.VersionRights()
         let malformed = #expect(throws: Tenure.InvalidVersionList.self) {
             try rights.register(entitlement: "everything", versions: ["1.0", "v2", "", "2.0b3"])

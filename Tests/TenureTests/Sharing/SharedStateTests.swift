@@ -48,7 +48,9 @@ import Testing
         #expect(try await appExtension.trial("everything").begin().ends == begun.ends)
     }
 
-    @Test func `an extension sees what the app wrote to the shared state at the extension's next search`() async {
+    @Test func `an extension grants a purchase that the app wrote to the shared state, once it asks StoreKit again`()
+        async
+    {
         let (first, second) = pair()
         silence(second)
         let appExtension = second.start { $0.options.whileUndetermined = .deny }
@@ -56,7 +58,7 @@ import Testing
         first.store.change { $0.transactions = [InventedApp.purchase()] }
         let app = first.start()
         #expect(await app.allows("everything"))
-        // It writes at the end of its search.
+        // The app writes its state after it has asked StoreKit.
         await app.engine.searchAgain()
         await appExtension.engine.searchAgain()
         #expect(await appExtension.allows("everything"))
@@ -98,7 +100,9 @@ import Testing
         #expect(await first.start().settled().has("everything"))
     }
 
-    @Test func `an idle extension drops the owner's right at its next search after another account signed in`() async {
+    @Test func `after another account signs in, an idle extension drops the owner's right once it asks StoreKit again`()
+        async
+    {
         let (first, second) = pair(InventedApp.owner())
         let appExtension = second.start()
         #expect(await appExtension.allows("everything"))
