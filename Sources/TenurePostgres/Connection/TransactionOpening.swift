@@ -6,7 +6,7 @@ extension PostgresConnection {
     enum Transaction {
         /// All statements read the same state of the database.
         case reading
-        /// One statement that looks up customers by number.
+        /// One statement that looks up customers by row ID.
         case lookingUp
         /// Transactions with a key in common run one after the other.
         case writing(AdvisoryKeys)

@@ -11,7 +11,7 @@ package final class SQLiteConnection: @unchecked Sendable {
     let handle: OpaquePointer
     let path: String
     private var prepared: [SQLText: OpaquePointer] = [:]
-    /// The cached numbers of headers, if this is the only connection that writes.
+    /// The cached row IDs of headers, if this is the only connection that writes.
     package var headers: HeaderNumbers?
 
     /// What the connection may do.

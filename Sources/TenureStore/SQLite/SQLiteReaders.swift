@@ -77,7 +77,7 @@ final class SQLiteReaders: Sendable {
 /// Look-ups that read columns through SQLite's pointers: creating an `SQLRow` would cost several times as much. They run
 /// on the caller's thread without a transaction, because a single statement reads one snapshot.
 extension SQLiteReaders {
-    /// What was found under a customer's number.
+    /// What was found under a customer's row ID.
     private enum Found {
         case notFound
         case customer(Customer)

@@ -67,7 +67,7 @@ extension DatabaseTransaction {
         return true
     }
 
-    /// Returns the number of the customer with whom this one was merged, if their facts are large.
+    /// Returns the row ID of the customer with whom this one was merged, if their facts are large.
     private func largeCustomer(_ name: CustomerName) throws(StoreError) -> Int64? {
         guard let member = try member(name, forUpdate: false) else { return nil }
         let sizes = try survivors(of: [member.id], largerThan: Self.maximumFactsInOnePiece)

@@ -16,7 +16,7 @@ extension DatabaseTransaction {
     /// Most updates name a few identities. A shorter statement for them has fewer unused parameters.
     private static let fewIdentities = 4
 
-    /// The numbers of the members that the identities name.
+    /// The row IDs of the members that the identities name.
     func members(by identities: [Identity], in realm: Realm) throws(StoreError) -> [Identity: Int64] {
         guard identities.count > 1 else {
             guard let only = identities.first, let member = try member(by: only, in: realm) else { return [:] }
@@ -46,7 +46,7 @@ extension DatabaseTransaction {
     /// latest-signed form counts; the others are for members that are being erased.
     package static let maximumEnded = 4
 
-    /// The numbers of at most `limit` members with these purchases. A member that a sync finds by the purchase isn't
+    /// The row IDs of at most `limit` members with these purchases. A member that a sync finds by the purchase isn't
     /// included.
     func members(
         sharingAnyOf purchases: some Collection<String>, in realm: Realm, limit: Int
@@ -58,7 +58,7 @@ extension DatabaseTransaction {
         return Set(members.sorted().prefix(limit))
     }
 
-    /// The numbers of the members who know that one of these transactions was refunded or upgraded, by the latest-signed
+    /// The row IDs of the members who know that one of these transactions was refunded or upgraded, by the latest-signed
     /// forms of each.
     func members(
         knowingEndOfAnyOf transactions: some Collection<String>, in realm: Realm

@@ -39,13 +39,13 @@ package struct Identity: Sendable, Hashable {
         /// purchase. With this identity, a refund to any of these accounts applies to unbound artifacts that list the
         /// purchase.
         ///
-        /// The value is the purchase's original transaction ID, a space, and the member's number.
+        /// The value is the purchase's original transaction ID, a space, and the member's row ID.
         case sharedPurchase = 12
         /// A transaction of a shared purchase that this member knows as refunded or upgraded. With it, the database finds
         /// these members among any number that have the purchase.
         ///
         /// The value is the transaction ID, a space, the signing date in milliseconds with 16 digits, a space, and the
-        /// member's number. So the latest-signed one is last.
+        /// member's row ID. So the latest-signed one is last.
         case endedTransaction = 13
 
         /// Whether the kind only finds members who share a purchase. It names no customer.
