@@ -200,7 +200,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
             let identities = Array(Set(lead + chunk)).sorted { ($0.kind, $0.value) < ($1.kind, $1.value) }
             var attempt = try await write(locking: identities) { transaction -> Attempt<Customer?> in
                 let named = try transaction.resolve(identities, in: plan.realm)
-                guard named.factsSize <= DatabaseTransaction.maximumFactsInOnePiece else { return .unfinished }
+                guard named.factsSize <= DatabaseTransaction.maximumFactsBytesPerTransaction else { return .unfinished }
                 return .done(
                     try transaction.joined(try transaction.find(named, proving: plan.acquisition).known).customer)
             }

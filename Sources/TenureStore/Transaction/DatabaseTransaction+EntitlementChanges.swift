@@ -134,7 +134,7 @@ extension [SizedCustomer] {
         var size = 0
         for customer in self {
             if let last = pieces.indices.last, pieces[last].count < Self.maximumInOnePiece,
-                size + customer.size <= DatabaseTransaction.maximumFactsInOnePiece
+                size + customer.size <= DatabaseTransaction.maximumFactsBytesPerTransaction
             {
                 pieces[last].append(customer)
                 size += customer.size

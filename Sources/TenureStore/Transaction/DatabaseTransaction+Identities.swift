@@ -5,12 +5,12 @@ import TenureJSON
 extension DatabaseTransaction {
     /// How many identities one statement reads or writes.
     static let identitiesPerStatement = 64
-    /// The maximum number of keys that one transaction locks. With more, PostgreSQL would need a lock that blocks all
-    /// others.
+    /// The maximum number of keys that one transaction locks. With more keys, PostgreSQL would need a lock that
+    /// blocks all other transactions.
     static let maximumKeys = 64
-    /// The largest size of facts, in bytes, for which one transaction is enough. Larger facts are computed before the
-    /// transaction, so that others don't wait.
-    static let maximumFactsInOnePiece = 32_768
+    /// The largest size of facts, in bytes, that one transaction computes. Larger facts are computed before the
+    /// transaction, so that other transactions don't wait.
+    static let maximumFactsBytesPerTransaction = 32_768
     /// The maximum number of artifacts, purchases and renewals that one transaction adds.
     static let maximumEntriesInOnePiece = 128
     /// Most updates name a few identities. A shorter statement for them has fewer unused parameters.
