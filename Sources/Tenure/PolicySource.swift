@@ -49,7 +49,7 @@ extension Tenure.PolicySource {
         throw .policy(.missing(name: name))
     }
 
-    /// Returns the contents of a file that isn't empty.
+    /// Returns the contents of a file. Throws if the file is missing, unreadable or empty.
     static func read(_ file: URL) throws(Tenure.Error) -> Data {
         let name = file.lastPathComponent
         guard FileManager.default.fileExists(atPath: file.path) else { throw .policy(.missing(name: name)) }

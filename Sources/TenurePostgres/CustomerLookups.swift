@@ -2,7 +2,7 @@ import Foundation
 import TenureCore
 import TenureStore
 
-/// Looks up customers by number, which every request needs.
+/// Looks up customers by row ID, which every request needs.
 ///
 /// It uses separate connections, so that it doesn't wait for writers. Look-ups that arrive while a transaction is
 /// running share the next transaction, which has one statement.
@@ -26,7 +26,7 @@ final class CustomerLookups: Sendable {
         let deadline: ContinuousClock.Instant
     }
 
-    /// What was found under a customer's number.
+    /// What was found under a customer's row ID.
     private enum Found: Sendable {
         case notFound
         case customer(Customer)
@@ -52,7 +52,7 @@ final class CustomerLookups: Sendable {
         self.waitTimeout = waitTimeout
     }
 
-    /// Returns the customer with this number, or the one into which it was merged.
+    /// Returns the customer with this row ID, or the one into which it was merged.
     ///
     /// - Parameter readInTransaction: reads the customer in a separate transaction. Used while a publication is
     ///   unfinished.

@@ -29,7 +29,9 @@ import Testing
         let refused = try testBed.launch()
         #expect(try await refused.port() == nil)
         #expect(await refused.ended() == 1)
-        #expect(refused.errors.contains("has timeline 1, and 2 was promoted since"), "\(refused.errors)")
+        #expect(
+            refused.errors.contains("has timeline 1, but a server with timeline 2 was promoted since"),
+            "\(refused.errors)")
         #expect(refused.errors.contains("remove `\(file.path)`"), "\(refused.errors)")
         // A command that knows the service's folder of keys doesn't write there either.
         let key = ["admin-key", "create", "--scope", "read", "--name", "ada", "--database", testBed.database]

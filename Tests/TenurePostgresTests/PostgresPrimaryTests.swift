@@ -54,7 +54,9 @@ import Testing
                 try await PostgresDatabase(url, storage: note.storage)
             }
             let text = "\(String(describing: error))"
-            #expect(text.contains("has timeline 1, and 2 was promoted since; stop the old primary"), "\(text)")
+            #expect(
+                text.contains("has timeline 1, but a server with timeline 2 was promoted since; stop the old primary"),
+                "\(text)")
             #expect(text.contains("remove `primary.json`"), "\(text)")
             #expect(error?.isRetryable == true)
         }

@@ -44,7 +44,7 @@ extension ServerAPI {
 
     private func consume(_ request: ServerAPIRequest) async throws -> Response {
         let transaction = try request.transaction(request.id)
-        let body = try request.object()
+        let body = try request.bodyObject()
         guard body["customerConsented"] == .boolean(true) else { throw ServerAPIError.invalidCustomerConsented }
         guard case .boolean? = body["sampleContentProvided"] else {
             throw ServerAPIError.invalidSampleContentProvided
@@ -85,7 +85,7 @@ extension ServerAPI {
         guard request.state.products[transaction.product].type == .consumable else {
             throw ServerAPIError.transactionIsNotConsumable
         }
-        let body = try request.object()
+        let body = try request.bodyObject()
         guard body["customerConsented"] == .boolean(true) else { throw ServerAPIError.invalidCustomerConsented }
         guard case .boolean? = body["sampleContentProvided"] else {
             throw ServerAPIError.invalidSampleContentProvided
@@ -112,7 +112,8 @@ extension ServerAPI {
         let transaction = try request.transaction(request.id)
         guard transaction.original == transaction.index else { throw ServerAPIError.notAnOriginalTransactionID }
         guard !transaction.isFamilyShared else { throw ServerAPIError.familyTransactionNotSupported }
-        guard case .string(let text)? = try request.object()["appAccountToken"], UUID(uuidString: text) != nil else {
+        guard case .string(let text)? = try request.bodyObject()["appAccountToken"], UUID(uuidString: text) != nil
+        else {
             throw ServerAPIError.appAccountTokenIsNoUUID
         }
         try await perform(
@@ -134,7 +135,7 @@ extension ServerAPI {
 
     private func extend(_ request: ServerAPIRequest) async throws -> Response {
         let transaction = try request.original(request.id)
-        let body = try request.object()
+        let body = try request.bodyObject()
         let days = try Self.days(in: body)
         let identifier = try Self.requestIdentifier(in: body)
         guard let subscription = request.state.subscription(of: transaction) else {
@@ -161,7 +162,7 @@ extension ServerAPI {
     }
 
     private func extendAll(_ request: ServerAPIRequest) async throws -> Response {
-        let body = try request.object()
+        let body = try request.bodyObject()
         let days = try Self.days(in: body)
         let identifier = try Self.requestIdentifier(in: body)
         guard case .string(let id)? = body["productId"], let product = try? request.state.productIndex(id),

@@ -48,7 +48,7 @@ extension ServerAPIRequest {
 
     /// Returns a page of twenty notifications with their delivery attempts, the oldest first.
     func notificationHistory() throws -> JSONObject {
-        let body = try object()
+        let body = try bodyObject()
         let oldest = state.now.addingTimeInterval(-keptFor)
         let filter = try NotificationFilter(body, of: self, oldest: oldest)
         // Notifications are ordered by date.

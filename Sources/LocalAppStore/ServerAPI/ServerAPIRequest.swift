@@ -64,7 +64,8 @@ struct ServerAPIRequest: Sendable {
         return members
     }
 
-    func object() throws(ServerAPIError) -> JSONObject {
+    /// Returns the body of the request, which must be a JSON object.
+    func bodyObject() throws(ServerAPIError) -> JSONObject {
         guard case .object(let object)? = try? JSONValue(parsing: body) else { throw .generalBadRequest }
         return object
     }

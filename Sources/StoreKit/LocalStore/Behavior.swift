@@ -1,5 +1,5 @@
 extension LocalStore {
-    /// How the device and the App Store behave. By default, everything works.
+    /// How the device and the App Store behave, as a test sets it. By default, everything works.
     public struct Behavior: Sendable {
         /// How `AppTransaction.shared` and `refresh()` answer.
         public var appTransaction = Answer.genuine
@@ -28,8 +28,8 @@ extension LocalStore {
         case genuine
         /// The call throws this error. A sequence can't throw: it is empty, and `updates` waits.
         case fails(StoreKitError)
-        /// The call gets no answer until another behavior is set. As on devices, canceling the task doesn't end the
-        /// call.
+        /// The call gets no answer until the test sets another behavior. As on devices, canceling the task doesn't end
+        /// the call.
         case hangs
         /// The answer has a flaw, so StoreKit returns it as `.unverified`.
         case unverified(Flaw)
@@ -57,7 +57,7 @@ extension LocalStore {
         case waitsForApproval
         /// The call throws a `StoreKitError` or a `Product.PurchaseError`.
         case fails(any Error)
-        /// The sheet stays open until another behavior is set.
+        /// The sheet stays open until the test sets another behavior.
         case hangs
         /// The product is sold, and its transaction comes as `.unverified`.
         case unverified(Flaw)
@@ -69,7 +69,7 @@ extension LocalStore {
         case succeeds
         /// The customer closes the prompt, so the call throws `StoreKitError.userCancelled`.
         case isCancelled
-        /// The prompt stays open until another behavior is set.
+        /// The prompt stays open until the test sets another behavior.
         case hangs
     }
 }

@@ -31,7 +31,7 @@ extension LocalStore.State {
 extension LocalStore {
     /// Waits for the next change and returns it. Returns nil only if the task is canceled.
     func next<Element>(
-        of column: any KeyPath<News, News.Column<Element>> & Sendable, _ cursor: inout NewsCursor<Element>
+        of column: any KeyPath<News, News.Changes<Element>> & Sendable, _ cursor: inout NewsCursor<Element>
     ) async -> Element? {
         while !Task.isCancelled {
             if let first = cursor.backlog.popFirst() { return first }

@@ -3,7 +3,7 @@ import Synchronization
 import TenureAppStore
 import TenureJSON
 
-/// Sells products, as `behavior.purchases` says.
+/// Sells products. A test sets `LocalStore.Behavior.purchases` to choose how purchases end.
 extension LocalStore {
     /// Returns the products on sale. Throws a `StoreKitError`.
     func products(_ ids: [String]) async throws(StoreKitError) -> [Product] {
@@ -12,7 +12,8 @@ extension LocalStore {
         return answer.objects("products").compactMap(Product.init)
     }
 
-    /// Buys a product as the behavior says. Throws a `StoreKitError` or a `Product.PurchaseError`.
+    /// Buys a product. The purchase ends as the test has set it in `LocalStore.Behavior.purchases`. Throws a
+    /// `StoreKitError` or a `Product.PurchaseError`.
     func purchase(_ product: Product, _ options: Set<Product.PurchaseOption>) async throws -> Product.PurchaseResult {
         guard behavior.canMakePayments else { throw Product.PurchaseError.purchaseNotAllowed }
         let order = try order(of: product, options)

@@ -6,7 +6,12 @@ import TenureJSON
 
 /// Requests to the App Store, and what the device does with the answers.
 extension LocalStore {
-    /// Waits or throws if `behavior` requires that. Returns the flaw that the answer must have.
+    /// Does what the test has set in `LocalStore.Behavior` for this kind of call:
+    ///
+    /// - `genuine`: returns nil.
+    /// - `unverified`: returns the flaw that the answer must have.
+    /// - `fails`: throws the error.
+    /// - `hangs`: waits until the test sets another behavior.
     func applyBehavior(_ behavior: any KeyPath<Behavior, Answer> & Sendable) async throws(StoreKitError) -> Flaw? {
         while true {
             switch self.behavior[keyPath: behavior] {
@@ -19,7 +24,7 @@ extension LocalStore {
         }
     }
 
-    /// Waits until another behavior is set, even in a canceled task.
+    /// Waits until the test sets another `LocalStore.Behavior`, even in a canceled task.
     func hang(while isHanging: @Sendable (Behavior) -> Bool) async {
         await withCheckedContinuation { continuation in
             let isOver = state.withLock { state in
@@ -31,7 +36,7 @@ extension LocalStore {
         }
     }
 
-    /// Sends a request. Throws while `behavior.isOffline` is set.
+    /// Sends a request. Throws while `LocalStore.Behavior.isOffline` is true.
     func send(_ kind: RequestKind, _ parameters: JSONObject = JSONObject()) async throws(StoreKitError) -> JSONObject {
         do throws(ConnectionFailure) {
             return try await sendKeepingFailure(kind, parameters)

@@ -4,8 +4,8 @@ import TenureAppStore
 
 /// Returns transactions and the statuses of subscriptions, and finishes transactions.
 extension LocalStore {
-    /// Returns the requested transactions with the results of their verification. Returns no transactions if the
-    /// behavior says so, or if the App Store was never reached.
+    /// Returns the requested transactions with the results of their verification. Returns no transactions if the test
+    /// has set `LocalStore.Behavior.transactions` to `fails`, or if the App Store was never reached.
     func transactions(_ selection: TransactionSelection) async -> [VerificationResult<Transaction>] {
         guard let (contents, flaw) = await contentsAndFlaw() else { return [] }
         let withAllConsumables =
@@ -17,7 +17,8 @@ extension LocalStore {
 
     func statuses() async -> [Product.SubscriptionInfo.Status] { (try? await statusesOrError()) ?? [] }
 
-    /// Returns the statuses of all subscriptions. Throws if the behavior says so, or if the App Store was never reached.
+    /// Returns the statuses of all subscriptions. Throws if the test has set `LocalStore.Behavior.transactions` to
+    /// `fails`, or if the App Store was never reached.
     func statusesOrError() async throws(StoreKitError) -> [Product.SubscriptionInfo.Status] {
         let flaw = try await applyBehavior(\.transactions)
         let contents: DeviceContents
@@ -49,8 +50,8 @@ extension LocalStore {
         return !contents.subscriptions.contains { $0.group == group && !$0.isFamilyShared }
     }
 
-    /// Returns what the App Store reports, and the flaw that the answer must have. Nil if the behavior is to fail, or
-    /// if the App Store was never reached.
+    /// Returns what the App Store reports, and the flaw that the answer must have. Returns nil if the test has set
+    /// `LocalStore.Behavior.transactions` to `fails`, or if the App Store was never reached.
     private func contentsAndFlaw() async -> (DeviceContents, Flaw?)? {
         do throws(StoreKitError) {
             let flaw = try await applyBehavior(\.transactions)
@@ -78,7 +79,8 @@ extension LocalStore {
         return nil
     }
 
-    /// Waits as long as the behavior fails or hangs, because a sequence of updates can't fail.
+    /// Returns the flaw that the next update must have. Waits while `LocalStore.Behavior.transactions` is `fails` or
+    /// `hangs`, because a sequence of updates can't throw.
     private func applyBehaviorToUpdates() async -> Flaw? {
         while true {
             do throws(StoreKitError) {

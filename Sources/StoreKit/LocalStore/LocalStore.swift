@@ -69,7 +69,7 @@ public final class LocalStore: Sendable {
         var finishedHere: Set<UInt64> = []
         /// Purchases that wait for a parent.
         var waitingPurchases: [JSONObject] = []
-        /// Callers that hang until another behavior is set.
+        /// Callers that hang until the test sets another `LocalStore.Behavior`.
         var hanging: [CheckedContinuation<Void, Never>] = []
         /// Listeners that wait for a change.
         var watchers: [AsyncStream<Void>.Continuation] = []
@@ -118,8 +118,8 @@ public final class LocalStore: Sendable {
 
     // MARK: Behavior
 
-    /// How the device and the store behave. A caller that waits for a hanging answer gets the answer once another
-    /// behavior is set.
+    /// How the device and the store behave. A call that hangs continues once the test sets another
+    /// behavior.
     public var behavior: Behavior {
         get { state.withLock { $0.behavior } }
         set {

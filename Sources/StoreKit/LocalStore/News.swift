@@ -2,17 +2,20 @@ import Foundation
 import TenureAppStore
 import TenureJSON
 
-/// The changes that the device knows, in order. Each listener reads them at its own position.
+/// The change log of the device: the changes that the App Store has reported, in order. Each listener of `updates`
+/// reads the log at a separate position.
 struct News: Sendable {
-    struct Column<Element: Sendable>: Sendable {
+    /// The changes of one kind of element.
+    struct Changes<Element: Sendable>: Sendable {
+        /// The changed elements since the process started.
         var changes: [Element] = []
         /// The elements that a new listener gets first.
         var backlog: [Element] = []
     }
 
-    var transactions = Column<Transaction>()
-    var statuses = Column<HeldSubscription>()
-    var storefronts = Column<Storefront>()
+    var transactions = Changes<Transaction>()
+    var statuses = Changes<HeldSubscription>()
+    var storefronts = Changes<Storefront>()
 
     /// The last known state of each transaction, by ID. A different state is a change. Nil before the first report about a
     /// customer.

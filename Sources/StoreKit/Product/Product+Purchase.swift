@@ -27,11 +27,11 @@ extension Product {
         case ineligibleForOffer
         /// The product has no offer with this ID.
         case invalidOfferIdentifier
-        /// The price of the offer is invalid. A purchase throws this error only if a behavior says so: a local App
-        /// Store takes the price from the offer.
+        /// The price of the offer is invalid. A purchase throws this error only if a test sets
+        /// `LocalStore.Behavior.purchases` to it: a local App Store takes the price from the offer.
         case invalidOfferPrice
-        /// The signature of the offer is invalid. A purchase throws this error only if a behavior says so: a local App
-        /// Store doesn't check signatures of offers.
+        /// The signature of the offer is invalid. A purchase throws this error only if a test sets
+        /// `LocalStore.Behavior.purchases` to it: a local App Store doesn't check signatures of offers.
         case invalidOfferSignature
         /// The win-back offer has no ID.
         case missingOfferParameters

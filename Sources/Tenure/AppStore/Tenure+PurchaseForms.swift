@@ -7,8 +7,9 @@
     #endif
 
     extension Tenure {
-        /// Purchases a product with SwiftUI's purchase action, which confirms in the right window:
-        /// `@Environment(\.purchase) private var purchase`. In all other ways it works like `purchase(_:options:)`.
+        /// Purchases a product with SwiftUI's purchase action: `@Environment(\.purchase) private var purchase`. The
+        /// action shows the confirmation in the window of the view that declares the action. In all other ways, this
+        /// function works like `purchase(_:options:)`.
         @available(iOS 17, macOS 14, tvOS 17, watchOS 10, visionOS 1, *)
         @MainActor
         public func purchase(

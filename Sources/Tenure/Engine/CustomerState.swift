@@ -1,10 +1,10 @@
 import Foundation
 import TenureCore
 
-/// A snapshot of the answers. Callers read it, and only the engine writes it.
+/// The current answers to the app's questions. Callers read the answers, and only the engine writes them.
 ///
-/// One lock guards a few values. So `allows(_:)` with a known answer costs one dictionary lookup, and allocates
-/// nothing.
+/// One lock guards the answers and the values that are derived from them. So `allows(_:)` with a known answer costs one
+/// dictionary lookup, and allocates nothing.
 final class CustomerState: Sendable {
     /// The engine's results. In a *search*, the engine asks the App Store, and the service if there is one.
     struct Snapshot: Sendable {
@@ -16,8 +16,8 @@ final class CustomerState: Sendable {
         var floor: Date
         /// How often a newly signed artifact has shown that the clock had been wrong.
         var clockCorrections = 0
-        /// Whether a search has ended since the app started.
-        var isSearched = false
+        /// Whether a search has finished since the app started.
+        var hasFinishedSearch = false
         /// When the last search ended, by the device's clock. Nil until the first search has ended.
         var checkedAt: Date?
         /// How often another account was signed in.
@@ -28,8 +28,8 @@ final class CustomerState: Sendable {
         var graceEnds: Date?
         /// Entitlements that were denied when all sources were last read completely.
         var denials: Set<String> = []
-        /// Whether every entitlement is allowed: in a client that only listens, or in a copy from outside the App
-        /// Store.
+        /// Whether every entitlement is allowed: in a copy from outside the App Store, or in a release that only
+        /// collects evidence for a rehearsal and locks nothing (`Tenure.listening`).
         var allowsEverything = false
         /// Whether undetermined decisions get no grace period.
         var hasNoGrace = false
@@ -61,8 +61,8 @@ final class CustomerState: Sendable {
         var ended: Set<String> = []
         /// The end of each running trial session.
         var sessions: [String: [UUID: Double]] = [:]
-        /// Whether the first search takes so long that callers don't wait for it anymore.
-        var isResolvingOver = false
+        /// Whether callers have stopped waiting for the first search, because it takes longer than a timeout.
+        var hasStoppedWaiting = false
         /// The customer that watchers received last.
         var published: Tenure.Customer?
         /// The time when an answer changes next, with the task that waits until then.
@@ -113,7 +113,7 @@ final class CustomerState: Sendable {
             if let end = state.ends[entitlement] {
                 if now < end { return .yes }
                 state.ended.insert(entitlement)
-                return state.snapshot.isSearched ? .ended : .resolving
+                return state.snapshot.hasFinishedSearch ? .ended : .resolving
             }
             if state.snapshot.allowsEverything || state.hasSession(of: entitlement) { return .yes }
             guard !state.isResolving else { return .resolving }
@@ -171,7 +171,7 @@ final class CustomerState: Sendable {
 
     /// Lets callers stop waiting for the first search, which continues.
     func endResolving() {
-        state.withLock { $0.isResolvingOver = true }
+        state.withLock { $0.hasStoppedWaiting = true }
         publish()
     }
 
@@ -262,7 +262,7 @@ extension CustomerState.State {
         if clock > floor { floor = clock }
     }
 
-    var isResolving: Bool { !isResolvingOver && !snapshot.isSearched }
+    var isResolving: Bool { !hasStoppedWaiting && !snapshot.hasFinishedSearch }
 
     /// Whether the names of all entitlements are known, so that a name without an answer is misspelled.
     var knowsAllNames: Bool { snapshot.knowsAllNames && !snapshot.customer.answers.isEmpty }

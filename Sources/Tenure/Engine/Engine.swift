@@ -97,7 +97,7 @@ actor Engine {
         device.observeClock()
         device.searchFloor = device.stored.time.floor
         // The stored policy may be newer than the bundled policy.
-        if let feed, !device.facts.isSearched { device.facts.policy = await feed.restore() }
+        if let feed, !device.facts.hasFinishedSearch { device.facts.policy = await feed.restore() }
         // If the app has no policy, get the product IDs from the service. Only with product IDs does an empty list of
         // purchases differ from an App Store that doesn't respond.
         let asksForProductsFirst = device.productIDs.isEmpty
@@ -123,7 +123,7 @@ actor Engine {
         if setup.service != nil { await service.askService() }
         await policyNews
         await productNews
-        device.facts.isSearched = true
+        device.facts.hasFinishedSearch = true
         device.facts.checkedAt = setup.clock()
         device.noteOutcomes()
         device.stored.copyTrialsToBestName()

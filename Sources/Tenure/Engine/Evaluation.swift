@@ -35,7 +35,7 @@ struct Evaluation {
                 distribution: facts.distribution, steps: snapshot.steps, policyError: facts.policyError,
                 optionsError: setup.optionsError),
             productAnswers: productAnswers, floor: stored.time.now(clock), clockCorrections: facts.clockCorrections,
-            isSearched: facts.isSearched,
+            hasFinishedSearch: facts.hasFinishedSearch,
             checkedAt: facts.checkedAt,
             accountChanges: facts.accountChanges, knowsAllNames: knowsAllNames, graceEnds: graceEnds,
             denials: account.denials,
@@ -45,7 +45,7 @@ struct Evaluation {
 
     /// Whether the names of all entitlements are known, so that a name without an answer is misspelled.
     private var knowsAllNames: Bool {
-        facts.isSearched && facts.policyError == nil && (setup.service == nil || !account.serviceAnswers.isEmpty)
+        facts.hasFinishedSearch && facts.policyError == nil && (setup.service == nil || !account.serviceAnswers.isEmpty)
     }
 
     /// The App Store environment of this copy of the app. Nil until it is known.

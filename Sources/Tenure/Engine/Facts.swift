@@ -16,8 +16,9 @@ struct Facts {
     var claims: EntitlementTokenClaims?
     /// The service's answers about the current evidence. Nil if the service wasn't asked, or didn't respond.
     var fresh: [String: Tenure.Answer]?
-    /// Whether a search has ended since the app started.
-    var isSearched = false
+    /// Whether a search has finished since the app started. In a search, the engine asks the App Store, and the service
+    /// if there is one.
+    var hasFinishedSearch = false
     /// The time when the last search ended, by the device's clock.
     var checkedAt: Date?
     /// How often the clock was found to have been wrong.

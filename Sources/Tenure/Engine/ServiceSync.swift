@@ -31,7 +31,8 @@ final class ServiceSync {
     }
 
     /// Whether to ask the service: if there is new evidence or a right has ended, after an hour if something isn't
-    /// granted, otherwise after a day. A client that only listens asks only for new evidence or after a day.
+    /// granted, otherwise after a day. A release that only collects evidence for a rehearsal and locks nothing
+    /// (`Tenure.listening`) asks only if there is new evidence, or after a day.
     private var isServiceDue: Bool {
         guard let asked = device.stored.account.answeredAt else { return true }
         let clock = setup.clock()

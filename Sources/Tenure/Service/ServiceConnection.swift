@@ -150,7 +150,7 @@ enum ServiceFailure: Error, CustomStringConvertible {
     /// The service rejected the request, and may have asked the client to wait some seconds.
     case refused(Problem, retryAfter: Double?)
 
-    /// The service has answered, but without the access token that further requests need.
+    /// The device has no valid access token, although it asked the service for a new token.
     static var noAccessToken: ServiceFailure { .noAnswer("the service returned no access token") }
 
     var description: String {

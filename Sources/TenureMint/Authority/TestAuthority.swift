@@ -85,6 +85,7 @@ extension TestAuthority {
         case .criticalMarker: leafRecipe.markersAreCritical = true
         case .unknownCriticalExtension: leafRecipe.hasUnknownCriticalExtension = true
         case .namesakeRoot:
+            // Generating an RSA key takes long, so use the existing RSA key of Xcode's certificate.
             rootKey = purpose == .jws ? .p384(P384.Signing.PrivateKey()) : xcodeReceipts.key
         case .leafExpiredAtSigning: leafRecipe.notAfter = instant.addingTimeInterval(-86400)
         case .intermediateExpiredAtSigning: intermediateRecipe.notAfter = instant.addingTimeInterval(-86400)
@@ -123,7 +124,8 @@ package enum AuthorityRole: UInt8, Sendable {
     /// Returns the contents of a valid certificate for this position.
     package func recipe(for purpose: ChainPurpose) -> CertificateRecipe {
         let serial: [UInt8] = [0x54, purpose == .jws ? 0x01 : 0x02, rawValue]
-        // Valid since the App Store opened, and within the range of UTCTime.
+        // The certificate is valid from the year in which the App Store opened. UTCTime can express both dates: its
+        // range ends with the year 2049.
         let opening = Date(timeIntervalSince1970: 1_199_145_600)  // 2008-01-01
         let closing = Date(timeIntervalSince1970: 2_493_072_000)  // 2049-01-01
         var recipe = CertificateRecipe(

@@ -6,6 +6,7 @@ import TenureJSON
 /// Writes the lines of a corpus: the lines of customers, and invalid lines.
 struct CorpusLines: Sendable {
     private let signers: CorpusSigners
+    /// Signs the receipts of customers. The signers sign only JWS.
     private let authority: TestAuthority
     /// The signing date of most artifacts.
     private let instant: Date
@@ -115,7 +116,7 @@ struct CorpusLines: Sendable {
         case .foreignRoot: return try signers.foreign.sign(app.json)
         case .badSignature: return Self.flipped(try signers.valid.sign(app.json))
         case .tampered: return try tampered(app)
-        case .unsigned: return try signers.unsigned.sign(app.json)
+        case .unsigned: return try signers.claimsNoAlgorithm.sign(app.json)
         case .tamperedReceipt: return Base64.standard.encode(tamperedReceipt)
         case .futureSigning:
             return try signers.valid.sign(

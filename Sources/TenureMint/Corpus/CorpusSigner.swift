@@ -33,7 +33,7 @@ struct CorpusSigner: Sendable {
     }
 }
 
-/// The signers of a corpus, valid and invalid.
+/// The signers of a corpus: one signer of valid artifacts, and signers of artifacts that verification rejects.
 struct CorpusSigners: Sendable {
     let valid: CorpusSigner
     /// A signer with an expired certificate.
@@ -42,8 +42,8 @@ struct CorpusSigners: Sendable {
     let foreign: CorpusSigner
     /// A signer like Xcode, with one certificate.
     let xcode: CorpusSigner
-    /// A signer that writes the algorithm `none` in the header.
-    let unsigned: CorpusSigner
+    /// A signer that signs, but claims `alg: none` in the header.
+    let claimsNoAlgorithm: CorpusSigner
 
     init(_ authority: TestAuthority, signedAt instant: Date) throws {
         func signer(_ chain: AuthorityChain, _ algorithm: String = "ES256") throws -> CorpusSigner {
@@ -52,7 +52,7 @@ struct CorpusSigners: Sendable {
         valid = try signer(authority.jws)
         expired = try signer(authority.chain(for: .jws, defect: .leafExpiredAtSigning, signedAt: instant))
         foreign = try signer(authority.chain(for: .jws, defect: .namesakeRoot, signedAt: instant))
-        unsigned = try signer(authority.jws, "none")
+        claimsNoAlgorithm = try signer(authority.jws, "none")
         xcode = try CorpusSigner(certificates: [authority.xcodeJWS.der], key: authority.xcodeJWS.key)
     }
 }

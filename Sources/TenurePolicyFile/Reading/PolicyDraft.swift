@@ -8,12 +8,13 @@ package struct PolicyDraft: Sendable {
     package let mistakes: [PolicyFileMistake]
 
     package let app: Policy.App?
-    /// The eras, one for each in the file, even with mistakes.
+    /// One `Era` per entry under `eras`. An entry with mistakes still has an `Era`, so the indexes match the file.
     package let eras: [Era]
     package let buildNumbers: Policy.BuildNumbers?
     package let releases: [ListedRelease]
     package let entitlements: [Entitlement]
-    /// The acknowledgments, one for each in the file, even with mistakes.
+    /// One `Acknowledgment` per entry under `acknowledge`. An entry with mistakes still has an `Acknowledgment`, so the
+    /// indexes match the file.
     package let acknowledgments: [Acknowledgment]
     private let root: Part
     private let reading: Reading

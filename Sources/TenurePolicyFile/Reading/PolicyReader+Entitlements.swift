@@ -2,7 +2,7 @@ import TenureCore
 
 /// Reads the entitlements of a policy: products, honored eras and trials.
 extension PolicyReader {
-    /// Reads all entitlements, one for each entry, even with mistakes.
+    /// Returns one `Entitlement` per entry under `entitlements`. An entry with mistakes still has an `Entitlement`.
     mutating func entitlements(_ part: Part?) -> [Entitlement] {
         guard let part else { return [] }
         guard case .mapping(let entries) = part.node.content else {

@@ -41,7 +41,8 @@ final class PostgresCluster: Sendable {
     /// Whether a connection was ever opened.
     var hasConnected: Bool { state.withLock { $0.hasConnected } }
 
-    /// Adds a storage: servers older than its primary are refused, and it gets each newer primary.
+    /// Adds the storage of an app. Servers with a lower timeline than the stored primary are refused from now on, and
+    /// each newer primary is written to the storage.
     func use(_ storage: PrimaryStorage) {
         let known = state.withLock { state in
             if !state.storages.contains(where: { $0.name == storage.name }) { state.storages.append(storage) }
@@ -112,19 +113,19 @@ final class PostgresCluster: Sendable {
             else { continue }
             throw older(
                 connection, than: known.timeline,
-                ". If it replaces all later servers, for example after a restored backup, remove `\(storage.name)`")
+                ". If you restored a backup and this server replaces all later servers, remove `\(storage.name)`")
         }
         guard connection.server.timeline >= timeline else { throw older(connection, than: timeline) }
     }
 
-    /// The error about an old primary, which has a lower timeline than `timeline`.
+    /// Returns the error about an old primary: a server with a lower timeline than `timeline`.
     private func older(
         _ connection: PostgresConnection, than timeline: UInt32, _ remedy: String = ""
     ) -> PostgresFailure {
         .lost(
             address.description,
-            "the server at \(connection.host.name) has timeline \(connection.server.timeline), and \(timeline) was "
-                + "promoted since; stop the old primary\(remedy)")
+            "the server at \(connection.host.name) has timeline \(connection.server.timeline), but a server "
+                + "with timeline \(timeline) was promoted since; stop the old primary\(remedy)")
     }
 
     /// Reads the primary from a storage. Throws a failure with a remedy if the storage can't be read.

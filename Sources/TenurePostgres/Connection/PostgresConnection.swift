@@ -13,7 +13,7 @@ final class PostgresConnection {
     enum Role {
         /// Any transaction.
         case transactions
-        /// Looking up customers by number, which writes nothing.
+        /// Looking up customers by row ID, which writes nothing.
         case lookups
     }
 

@@ -6,7 +6,7 @@ extension PostgresConnection {
     enum Transaction {
         /// All statements read the same state of the database.
         case reading
-        /// One statement that looks up customers by number.
+        /// One statement that looks up customers by row ID.
         case lookingUp
         /// Transactions with a key in common run one after the other.
         case writing(AdvisoryKeys)
@@ -40,7 +40,8 @@ extension PostgresConnection {
             try run(beginning(of: transaction))
             return
         }
-        // The header is read by the last statement, so that it includes what others committed during the wait for locks.
+        // The last statement reads the header. So the header includes what other transactions committed during the wait
+        // for locks.
         let answer = try run(beginning(of: transaction) + "; \(Self.header)")
         if let objection = requirements.objection(to: try DatabaseHeader(answer), for: transaction.use) {
             throw PostgresFailure(objection)

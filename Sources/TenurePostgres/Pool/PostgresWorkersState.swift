@@ -38,8 +38,8 @@ struct PostgresWorkersState {
     private var turns: UInt64 = 0
     /// The workers without a job, with or without a connection. The one that has been idle longest comes first.
     private var idle: [PostgresWorker] = []
-    /// The number of workers. They are at most `limit`.
-    private var workers = 0
+    /// The number of workers, at most `limit`.
+    private var workerCount = 0
     /// The number of workers that were ever created.
     private var workersCreated = 0
     /// The time of the next check of the jobs' deadlines; nil if no check is planned.
@@ -221,7 +221,7 @@ extension PostgresWorkersState {
     /// Whether the lane `other` needs this worker more than the lane `own` does, and no other worker is free for
     /// `other`.
     private func shouldLeave(_ worker: PostgresWorker, _ own: Int, for other: Int) -> Bool {
-        guard workers >= limit, idle.isEmpty, let own = lanes[own], let other = lanes[other] else { return false }
+        guard workerCount >= limit, idle.isEmpty, let own = lanes[own], let other = lanes[other] else { return false }
         if other.running < own.running { return true }
         return other.running == own.running && worker.since + Self.quantum < .now
     }
@@ -238,7 +238,7 @@ extension PostgresWorkersState {
     /// Removes a worker that no app needs anymore.
     private mutating func end(_ worker: PostgresWorker) -> Next {
         leave(worker)
-        workers -= 1
+        workerCount -= 1
         return .end
     }
 
@@ -325,8 +325,8 @@ extension PostgresWorkersState {
     /// if all workers are busy.
     private mutating func takeWorker() -> PostgresWorker? {
         if let index = idle.firstIndex(where: { $0.home == nil }) { return idle.remove(at: index) }
-        if workers < limit {
-            workers += 1
+        if workerCount < limit {
+            workerCount += 1
             workersCreated += 1
             return PostgresWorker(number: workersCreated)
         }
@@ -340,7 +340,7 @@ extension PostgresWorkersState {
         idle.removeAll { worker in over.contains { $0 === worker } }
         for worker in over {
             leave(worker)
-            workers -= 1
+            workerCount -= 1
         }
         let next = idle.filter { $0.home != nil }.map { $0.idleSince + idleTimeout }.min()
         isWatchingIdle = next != nil

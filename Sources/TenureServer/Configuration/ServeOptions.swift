@@ -26,7 +26,7 @@ package struct ServeOptions: Sendable {
     package var appStore = AppStoreSettings(issuerID: "", keyID: "", privateKeyFile: "")
     package var productionHost: String?
     package var sandboxHost: String?
-    /// The path of the file with the current instant.
+    /// The path of the file with the current instant, for tests.
     package var clock: String?
     /// The asset packs. They have no effect without a folder.
     package var content = ContentSettings(folder: "")

@@ -25,12 +25,14 @@ struct PolicyRehearser: Sendable {
 
     private static let pageSize = 500
 
-    /// Evaluates all customers.
+    /// Evaluates what the new policy changes for each customer.
     ///
     /// - Parameters:
-    ///   - restoringAfter: The publication to which a rollback returns; otherwise nil. Promises that later publications
-    ///     ended apply again.
-    ///   - keepingPromises: Whether customers keep what they were promised, although the new policy denies it.
+    ///   - evaluator: Evaluates both policies for one customer.
+    ///   - restoringAfter: The number of the publication that a rollback restores; nil if this isn't a rollback. A
+    ///     rollback also restores the promises that later publications ended.
+    ///   - keepingPromises: Whether customers keep the entitlements that they were promised, even if the new policy
+    ///     denies them.
     func rehearse(
         by evaluator: PublicationEvaluator, restoringAfter: Int64?, keepingPromises: Bool
     ) async throws -> Findings {

@@ -14,7 +14,7 @@ extension DatabaseTransaction {
         return try session.row("SELECT count(*) FROM customers")?.integer(0) ?? 0
     }
 
-    /// Reads a page of customers, in the order of their numbers. `isLiving` is whether a customer isn't merged into
+    /// Reads a page of customers, in the order of their row IDs. `isLiving` is whether a customer isn't merged into
     /// another.
     package func allCustomers(
         after number: Int64, limit: Int

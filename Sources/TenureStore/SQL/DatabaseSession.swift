@@ -11,14 +11,14 @@ package protocol DatabaseSession {
     /// Runs a statement and returns how many rows it changed.
     @discardableResult func execute(_ sql: String, _ arguments: [SQLValue]) throws(StoreError) -> Int
 
-    /// Inserts a row into a table with the key `id`. Returns the row's number, or nil if it conflicts with another row.
+    /// Inserts a row into a table with the key `id`. Returns the row's ID, or nil if it conflicts with another row.
     func insert(_ sql: String, _ arguments: [SQLValue]) throws(StoreError) -> Int64?
 
     /// Lets the statements of this transaction take as long as they need, for publications, reports and copies. In
     /// other transactions, statements fail after some seconds, so that a request gets an answer.
     func allowLongStatements() throws(StoreError)
 
-    /// The cached numbers of headers; nil if the session has no cache.
+    /// The cached row IDs of headers; nil if the session has no cache.
     var headers: HeaderNumbers? { get }
 }
 

@@ -6,13 +6,13 @@ import Foundation
 /// In SQLite, the one connection that writes keeps a cache, and clears it when it rolls back. In PostgreSQL, each list
 /// of artifacts gets a new cache. One caller at a time uses it.
 package final class HeaderNumbers {
-    /// The headers with the numbers of their rows. The last one that was used comes first.
+    /// The headers with their row IDs. The header that was used last comes first.
     private var known: [(bytes: [UInt8], number: Int64)] = []
 
     /// Enough for each signing certificate that the App Store uses, and for those of the local App Store.
     private static let maximumCount = 8
 
-    /// The number of a header's row; nil if the header isn't in the cache.
+    /// The ID of a header's row; nil if the header isn't in the cache.
     func number(of header: ArraySlice<UInt8>) -> Int64? {
         guard let index = known.firstIndex(where: { $0.bytes.hasSameBytes(as: header) }) else { return nil }
         if index > 0 { known.swapAt(0, index) }

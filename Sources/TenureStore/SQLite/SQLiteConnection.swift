@@ -11,15 +11,15 @@ package final class SQLiteConnection: @unchecked Sendable {
     let handle: OpaquePointer
     let path: String
     private var prepared: [SQLText: OpaquePointer] = [:]
-    /// The cached numbers of headers, if this is the only connection that writes.
+    /// The cached row IDs of headers, if this is the only connection that writes.
     package var headers: HeaderNumbers?
 
-    /// What the connection may do.
+    /// How the connection opens the database's file.
     package enum Access: Sendable {
         case reading
-        /// Reads a file that no process has open, and that has no log beside it. Creates no file for sharing it with
-        /// other processes.
-        case readingUnchanged
+        /// Reads a file that no process has open, and that has no log. In SQLite's `immutable` mode, the connection
+        /// creates no index file (`-shm`), which processes would share.
+        case readingImmutable
         case writing
         /// Creates a missing file.
         case creating
@@ -27,7 +27,7 @@ package final class SQLiteConnection: @unchecked Sendable {
         fileprivate var flags: Int32 {
             switch self {
             case .reading: SQLITE_OPEN_READONLY
-            case .readingUnchanged: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+            case .readingImmutable: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
             case .writing: SQLITE_OPEN_READWRITE
             case .creating: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
             }
@@ -45,7 +45,7 @@ package final class SQLiteConnection: @unchecked Sendable {
 
     package init(path: String, for access: Access) throws(StoreError) {
         var opened: OpaquePointer?
-        let name = access == .readingUnchanged ? "file:\(Self.escaped(path))?immutable=1" : path
+        let name = access == .readingImmutable ? "file:\(Self.escaped(path))?immutable=1" : path
         guard sqlite3_open_v2(name, &opened, access.flags | SQLITE_OPEN_NOMUTEX, nil) == SQLITE_OK, let opened else {
             let detail = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
             sqlite3_close_v2(opened)

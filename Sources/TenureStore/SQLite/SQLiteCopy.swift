@@ -85,7 +85,7 @@ package struct SQLiteCopy {
 
     /// Checks the copy, and counts what it contains.
     private func read(_ path: String) throws(StoreError) -> Contents {
-        let connection = try SQLiteConnection(path: path, for: .readingUnchanged)
+        let connection = try SQLiteConnection(path: path, for: .readingImmutable)
         guard try connection.row("PRAGMA integrity_check(1)")?.text(0) == "ok" else {
             throw .damaged("SQLite's integrity check fails")
         }

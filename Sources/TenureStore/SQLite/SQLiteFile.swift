@@ -34,7 +34,7 @@ enum SQLiteFile {
             throw .unusable(database: path, detail: "it isn't an SQLite database; use the path of your database")
         }
         if hasLog, leavingNoTrace, access(path + SQLiteOpenFiles.indexSuffix, F_OK) != 0 { return .unknown }
-        let connection = try SQLiteConnection(path: path, for: hasLog ? .reading : .readingUnchanged)
+        let connection = try SQLiteConnection(path: path, for: hasLog ? .reading : .readingImmutable)
         do throws(StoreError) {
             let tables = try connection.tables()
             guard !tables.isEmpty else { return .noTables }
@@ -58,7 +58,7 @@ enum SQLiteFile {
     static func header(at path: String) -> DatabaseHeader? {
         let path = resolved(path)
         let hasLog = access(path + SQLiteOpenFiles.logSuffix, F_OK) == 0
-        return try? SQLiteConnection(path: path, for: hasLog ? .reading : .readingUnchanged).headerIfAny()
+        return try? SQLiteConnection(path: path, for: hasLog ? .reading : .readingImmutable).headerIfAny()
     }
 
     /// Resolves links. A path that doesn't exist yet is returned unchanged.
@@ -76,7 +76,8 @@ enum SQLiteFile {
 
     /// Writes the log into the database and removes it. Returns false if another process has the database open.
     static func mergeLog(_ path: String) -> Bool {
-        // No service may open the database before its log is removed: it would not give it a new number.
+        // While this process holds the lock, no service opens the database. If a service opened the database before the
+        // log is removed, it would assign no new copy number.
         guard let lock = try? SQLiteOpeningLock(database: resolved(path)) else { return false }
         defer { withExtendedLifetime(lock) {} }
         return (try? SQLiteConnection(path: path, for: .writing).row("PRAGMA journal_mode = DELETE")?.text(0))

@@ -39,9 +39,9 @@ final class SQLiteOpenFiles {
     private let files: [(path: String, identity: FileIdentity)]
     /// The start of the header, which doesn't change while the database is open.
     private let start: ArraySlice<UInt8>
-    /// The accepted copy numbers (`user_version`) in the file: the current one, and the one in the file until a
-    /// checkpoint writes the log into it.
-    private var numbers: Set<UInt32>
+    /// The copy numbers (`user_version`) that the file's header may have. One is the current copy number. The other is
+    /// the copy number in the file until a checkpoint writes the log into the file.
+    private var acceptedCopyNumbers: Set<UInt32>
     /// The size of the file in bytes when its header was last found unchanged.
     private var size: sqlite3_int64 = 0
 
@@ -64,7 +64,7 @@ final class SQLiteOpenFiles {
         guard identity == nil || identity == files.first?.identity else { throw Self.changed(configured) }
         guard let header = Self.header(connection) else { throw Self.changed(path) }
         start = header[..<Self.startSize]
-        numbers = [UInt32(bitPattern: try SQLiteCopyNumber.read(connection)), Self.number(in: header)]
+        acceptedCopyNumbers = [UInt32(bitPattern: try SQLiteCopyNumber.read(connection)), Self.number(in: header)]
     }
 
     private static func changed(_ path: String) -> StoreError {
@@ -119,12 +119,12 @@ final class SQLiteOpenFiles {
     private static let numberOffset = 60
     private static let headerSize = 100
 
-    /// Whether the file's header is still that of the open database (its start, and one of the accepted numbers), and the
-    /// file wasn't truncated.
+    /// Whether the file's header is still that of the open database, and the file wasn't truncated. The start of the
+    /// header must be the same, and its copy number must be accepted.
     private func isHeaderUnchanged() -> Bool {
         guard let header = Self.header(connection) else { return false }
         let number = Self.number(in: header)
-        guard header[..<Self.startSize] == start, numbers.contains(number) else { return false }
+        guard header[..<Self.startSize] == start, acceptedCopyNumbers.contains(number) else { return false }
         let present = Self.file(SQLITE_FCNTL_FILE_POINTER, of: connection).flatMap { Self.size(of: $0) } ?? size
         // SQLite makes the file shorter after another process has run VACUUM.
         guard present >= min(size, contentSize ?? size) else { return false }

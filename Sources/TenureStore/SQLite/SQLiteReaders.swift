@@ -77,7 +77,7 @@ final class SQLiteReaders: Sendable {
 /// Look-ups that read columns through SQLite's pointers: creating an `SQLRow` would cost several times as much. They run
 /// on the caller's thread without a transaction, because a single statement reads one snapshot.
 extension SQLiteReaders {
-    /// What was found under a customer's number.
+    /// What was found under a customer's row ID.
     private enum Found {
         case notFound
         case customer(Customer)
@@ -109,15 +109,15 @@ extension SQLiteReaders {
         }
     }
 
+    private static let lookUpStatement = """
+        SELECT realm, public_id, created_at, facts, merged_into, \(DatabaseTransaction.unfinishedPublicationColumn)
+        FROM customers WHERE id = ?
+        """
+
     /// Reads one row of `customers`.
     private static func find(_ id: Int64, _ connection: SQLiteConnection) throws(StoreError) -> Found {
         var found = Found.notFound
-        try connection.run(
-            """
-            SELECT realm, public_id, created_at, facts, merged_into, \(DatabaseTransaction.unfinishedPublicationColumn)
-            FROM customers WHERE id = ?
-            """, [.integer(id)]
-        ) { row throws(StoreError) in
+        try connection.run(lookUpStatement, [.integer(id)]) { row throws(StoreError) in
             guard sqlite3_column_type(row, 5) == SQLITE_NULL else {
                 found = .awaitsPublication
                 return

@@ -80,7 +80,7 @@ package struct SQLiteRestore: Sendable {
             }
             let resolved = SQLiteFile.resolved(backup)
             let hasLog = FileIdentity.exists(resolved + SQLiteOpenFiles.logSuffix)
-            source = try SQLiteConnection(path: resolved, for: hasLog ? .reading : .readingUnchanged)
+            source = try SQLiteConnection(path: resolved, for: hasLog ? .reading : .readingImmutable)
         } catch {
             throw .unusableBackup(path: backup, error)
         }

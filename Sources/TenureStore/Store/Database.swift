@@ -23,15 +23,15 @@ package protocol Database: Sendable {
         _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value
 
-    /// Returns the customer with this number without `sentEntitlements`, or nil if it doesn't exist.
+    /// Returns the customer with this row ID, without `sentEntitlements`. Returns nil if there is no such customer.
     ///
-    /// Every request asks for it, so databases answer it on separate connections.
+    /// Every request looks up a customer, so databases run look-ups on separate connections.
     func lookUp(_ id: Int64) async throws(StoreError) -> Customer?
 
     /// The same look-up without suspension; nil if the database is a server.
     var lookUpNow: (@Sendable (Int64) throws(StoreError) -> Customer?)? { get }
 
-    /// Calls `body` for the customers in a range of numbers, which begins after `id`, in their order.
+    /// Calls `body` for the customers with row IDs above `id`, up to `last`, in the order of their row IDs.
     ///
     /// It skips customers that were merged into others, and unbound customers. `body` gets the code of the realm, the
     /// public ID, and the encoded facts. The pointers are valid until it returns.

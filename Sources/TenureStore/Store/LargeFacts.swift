@@ -96,7 +96,7 @@ final class LargeFacts: Sendable {
 
     /// Returns the decoded facts, or nil if they are small. Throws if they are large and weren't prepared.
     func decoded(_ bytes: [UInt8]) throws(StoreError) -> EncodedFacts? {
-        guard bytes.count > DatabaseTransaction.maximumFactsInOnePiece else { return nil }
+        guard bytes.count > DatabaseTransaction.maximumFactsBytesPerTransaction else { return nil }
         if let found = state.withLock({ $0.known.first { $0.hasSameBytes(as: bytes) } }) { return found }
         throw miss(.decoded(bytes))
     }
@@ -205,7 +205,8 @@ extension Store {
         }
         for number in 0..<LargeFacts.maximumAttempts {
             do {
-                // The first attempt is enough for most customers. Further ones let others write in between.
+                // The first attempt is enough for most customers. Between further attempts, other transactions can
+                // write.
                 return number == 0
                     ? try await write(at: now, locking: keys, perform)
                     : try await writePiece(at: now, locking: keys, perform)

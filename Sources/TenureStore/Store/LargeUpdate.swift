@@ -145,7 +145,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         let plan = plan
         return try await read { transaction in
             let named = try transaction.resolve(plan.identities, in: plan.realm)
-            guard !named.areSomeErased else { return .unfinished }
+            guard !named.includesErased else { return .unfinished }
             let found = try transaction.find(named, proving: plan.acquisition, forUpdate: false, limit: 1).known.first
             var customer = found
             if found == nil, let newCustomer { customer = try transaction.customer(newCustomer) }
@@ -167,7 +167,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         return try await write(locking: first, plan.otherKeys) { transaction in
             guard try transaction.stillApplies(plan) else { return .ended }
             let named = try transaction.resolve(first, in: plan.realm)
-            guard !named.areSomeErased else { return .unfinished }
+            guard !named.includesErased else { return .unfinished }
             let found = try transaction.findCustomer(named, proving: plan.acquisition)
             var update = CustomerUpdate(of: found.customer)
             if first.contains(where: { $0.kind == .unbound }) {
@@ -200,7 +200,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
             let identities = Array(Set(lead + chunk)).sorted { ($0.kind, $0.value) < ($1.kind, $1.value) }
             var attempt = try await write(locking: identities) { transaction -> Attempt<Customer?> in
                 let named = try transaction.resolve(identities, in: plan.realm)
-                guard named.factsSize <= DatabaseTransaction.maximumFactsInOnePiece else { return .unfinished }
+                guard named.factsSize <= DatabaseTransaction.maximumFactsBytesPerTransaction else { return .unfinished }
                 return .done(
                     try transaction.joined(try transaction.find(named, proving: plan.acquisition).known).customer)
             }

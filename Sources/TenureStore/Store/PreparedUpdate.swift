@@ -27,7 +27,7 @@ struct PreparedUpdate<Outcome: Sendable>: Sendable {
 
 /// Customers to be merged by `DatabaseTransaction.join`. Their facts are encoded before the transaction.
 struct PreparedJoining: Sendable {
-    /// The facts of each customer, by its number. The transaction compares their bytes with the rows.
+    /// The facts of each customer, by row ID. The transaction compares their bytes with the rows.
     let remembered: [Int64: EncodedFacts]
     /// The facts of all these customers together.
     let encoded: EncodedFacts

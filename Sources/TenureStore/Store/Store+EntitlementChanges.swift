@@ -74,10 +74,10 @@ extension Store {
         }
     }
 
-    /// Evaluates a large customer while others write.
+    /// Evaluates a large customer while other transactions write.
     private func prepare(_ piece: ComparedPiece) async throws(StoreError) -> PreparedChange? {
         guard let only = piece.customers.first, piece.customers.count == 1,
-            only.size > DatabaseTransaction.maximumFactsInOnePiece,
+            only.size > DatabaseTransaction.maximumFactsBytesPerTransaction,
             let customer = try await read(at: piece.now, { try $0.customer(only.id) }), customer.id == only.id
         else { return nil }
         return PreparedChange(

@@ -6,8 +6,8 @@ extension Store {
     /// Publishes a policy in one transaction, and evaluates the customers that changed since `evaluation`. Afterward,
     /// call `finishPublication`, which ends and restores the promises.
     ///
-    /// Impacts on large customers are computed while others write. If more than `limit` customers changed since the
-    /// evaluation or since `markPromises`, or an earlier publication isn't finished, the result is `behind`.
+    /// Impacts on large customers are computed while other transactions write. If more than `limit` customers changed
+    /// since the evaluation or since `markPromises`, or an earlier publication isn't finished, the result is `behind`.
     package func publish(
         _ request: RequestedPublication, after evaluation: PublicationEvaluation, limit: Int = .max,
         evaluating evaluate: @escaping @Sendable (CustomerToEvaluate) throws(StoreError) -> PublicationImpact
@@ -28,8 +28,8 @@ extension Store {
         }
     }
 
-    /// Marks the promises that a publication will end. Each transaction marks those of a few customers, so that others
-    /// write in between.
+    /// Marks the promises that a publication will end. Each transaction marks the promises of a few customers, so that
+    /// other transactions can write in between.
     ///
     /// Throws `busy` if another publication begins to mark promises.
     package func markPromises(
@@ -51,8 +51,8 @@ extension Store {
 
     private static let maximumMarkedTogether = 64
 
-    /// Ends and restores the promises of the publication in effect. Each transaction writes those of a few customers,
-    /// so that others write in between.
+    /// Ends and restores the promises of the publication in effect. Each transaction writes the promises of a few
+    /// customers, so that other transactions can write in between.
     ///
     /// The transaction that publishes doesn't write these rows: with hundreds of thousands of customers, other writers
     /// would wait for minutes. Throws `busy` if the task is canceled, or if customers change too often.

@@ -6,7 +6,8 @@ extension Store {
     /// Replaces the customer's facts with what `derive` returns for the stored rows, even if the current facts can't be
     /// read. Returns nil if there is no such customer.
     ///
-    /// Rows are read and verified while others write. If a row of the customer is written meanwhile, this starts again.
+    /// Rows are read and verified while other transactions write. If one of them writes a row of the customer, the
+    /// rebuild starts again.
     package func rebuild(
         _ id: Int64, by derive: @escaping @Sendable (CustomerRows) throws(StoreError) -> CustomerFacts
     ) async throws(StoreError) -> (customer: Customer, hasChanged: Bool)? {

@@ -3,8 +3,8 @@ import TenureCore
 
 /// Grants and revocations by support.
 extension Store {
-    /// Makes a change that support requested, such as a grant. A grant or revocation for a large customer computes the
-    /// facts before the transaction, so that others can write meanwhile.
+    /// Makes a change that support requested, such as a grant. For a grant or revocation of a large customer, this
+    /// function computes the facts before the transaction, so that other transactions can write meanwhile.
     func support(
         _ request: RequestedChange, on customer: CustomerName, by rederivation: Rederivation
     ) async throws(StoreError) -> ChangeOutcome {
@@ -67,10 +67,10 @@ extension DatabaseTransaction {
         return true
     }
 
-    /// Returns the number of the customer with whom this one was merged, if their facts are large.
+    /// Returns the row ID of the customer with whom this one was merged, if their facts are large.
     private func largeCustomer(_ name: CustomerName) throws(StoreError) -> Int64? {
         guard let member = try member(name, forUpdate: false) else { return nil }
-        let sizes = try survivors(of: [member.id], largerThan: Self.maximumFactsInOnePiece)
+        let sizes = try survivors(of: [member.id], largerThan: Self.maximumFactsBytesPerTransaction)
         return sizes[member.id]
     }
 }

@@ -1,6 +1,6 @@
-/// Copies the last numbers that tables gave to their rows, so that the copy gives no number again.
+/// Copies the last row ID that each table assigned, so that the copy assigns no row ID again.
 extension DatabaseCopy {
-    /// Returns the last number that each table assigned, even if the row with that number was deleted. The number of an
+    /// Returns the last row ID that each table assigned, even if the row with that row ID was deleted. The row ID of an
     /// erased customer must never identify another customer.
     func lastNumbers(in session: any DatabaseSession) throws(StoreError) -> [String: Int64] {
         var numbers: [String: Int64] = [:]
@@ -20,7 +20,7 @@ extension DatabaseCopy {
         return numbers
     }
 
-    /// Sets the last number of each table that stores one.
+    /// Sets the last row ID of each table that stores one.
     func setNumbers(_ numbers: [String: Int64], _ session: any DatabaseSession) throws(StoreError) {
         for table in tables where table.isNumbered {
             guard let last = numbers[table.name], last > 0 else { continue }
@@ -30,7 +30,7 @@ extension DatabaseCopy {
                 _ = try session.rows(
                     "SELECT setval(pg_get_serial_sequence('\(table.name)', '\(key)'), $1)", [.integer(last)])
             case .sqlite:
-                // Tables without AUTOINCREMENT store no last number. They continue after the highest number in use.
+                // Tables without AUTOINCREMENT store no last row ID. They continue after the highest row ID in use.
                 let isCounted = try session.row(
                     "SELECT 1 FROM sqlite_master WHERE name = $1 AND sql LIKE '%AUTOINCREMENT%'", [.text(table.name)])
                 guard isCounted != nil else { continue }

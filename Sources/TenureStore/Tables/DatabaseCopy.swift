@@ -2,7 +2,8 @@ import TenureCore
 
 /// Copies a whole database into an empty one of either kind, in one transaction on each side.
 ///
-/// All rows keep their numbers, and the copy gets the ID of the source. So access tokens, which contain both, stay valid.
+/// All rows keep their row IDs, and the copy gets the database ID of the source. Access tokens contain both IDs, so they
+/// stay valid.
 package struct DatabaseCopy: Sendable {
     let tables: [DatabaseTable]
 
@@ -19,7 +20,7 @@ package struct DatabaseCopy: Sendable {
         case rows(DatabaseTable, [SQLRow])
         /// Rows that were copied already, for the columns that refer to the same table.
         case links(DatabaseTable, [SQLRow])
-        /// The summary, and the last number that each table assigned.
+        /// The summary, and the last row ID that each table assigned.
         case end([String: DatabaseCopySum], [String: Int64])
     }
 

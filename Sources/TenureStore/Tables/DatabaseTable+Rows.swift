@@ -51,7 +51,7 @@ extension DatabaseTable {
                     for row in page { try body(customer, row) }
                 }
             } else {
-                // The rows of tables without numbers hold only names and numbers, so all of them fit into memory.
+                // The rows of tables without row IDs hold only names and numbers, so all of them fit into memory.
                 together.append(customer)
             }
         }
@@ -80,7 +80,7 @@ extension DatabaseTable {
     /// The placeholders of one batch: `($1, $2 …)`.
     static let batchPlaces = "(" + (1...batchSize).map { "$\($0)" }.joined(separator: ", ") + ")"
 
-    /// Pads at most `batchSize` numbers to a full batch by repeating the last.
+    /// Pads at most `batchSize` row IDs to a full batch by repeating the last.
     static func batch(_ numbers: [Int64]) -> [SQLValue] {
         guard let last = numbers.last else { return [] }
         let rest = repeatElement(last, count: max(0, batchSize - numbers.count))

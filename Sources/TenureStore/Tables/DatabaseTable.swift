@@ -16,7 +16,7 @@ package struct DatabaseTable: Sendable, Hashable {
     package let columns: [Column]
     /// The positions of the key's columns in `columns`, in the key's order. Empty for a table of one row.
     let key: [Int]
-    /// Whether the database gives each row its number.
+    /// Whether the database gives each row its ID.
     let isNumbered: Bool
 
     /// The position of the column that names the customer that the row belongs to, if the table has one.

@@ -6,7 +6,7 @@ package struct DatabaseWalk {
     private let session: any DatabaseSession
     private let tables: [DatabaseTable]
 
-    /// One row. Numbers of customers are replaced by their public IDs.
+    /// One row. Row IDs of customers are replaced by their public IDs.
     package struct Entry: Sendable, Hashable {
         package let table: DatabaseTable
         package let values: [SQLValue]
@@ -81,7 +81,7 @@ package struct DatabaseWalk {
         }
     }
 
-    /// Returns the public IDs and numbers of all customers, to be read in order.
+    /// Returns the public IDs and row IDs of all customers, to be read in order.
     private func sortedNames() throws(StoreError) -> SortedNames {
         let names = SortedNames()
         var last = Int64.min
@@ -96,7 +96,7 @@ package struct DatabaseWalk {
         }
     }
 
-    /// Replaces numbers of customers in a row with their public IDs. `known` has the public IDs of the current batch.
+    /// Replaces row IDs of customers in a row with their public IDs. `known` has the public IDs of the current batch.
     private func entry(
         _ row: SQLRow, of table: DatabaseTable, _ known: [Int64: String] = [:]
     ) throws(StoreError) -> Entry {
@@ -108,7 +108,7 @@ package struct DatabaseWalk {
                 continue
             }
             let name = try session.row("SELECT public_id FROM customers WHERE id = $1", [.integer(number)])
-            // A number without a customer stays a number; `tenure database check` reports it.
+            // A row ID without a customer stays unchanged; `tenure database check` reports it.
             if let name { values[index] = .text(try name.text(0)) }
         }
         return Entry(table: table, values: values)

@@ -5,7 +5,7 @@ import Foundation
 /// A database can't sort them, because its order of letters depends on the locale of the machine. Long lists are sorted
 /// in runs of `runLength` entries, each in a temporary file. Reading merges the runs.
 final class SortedNames {
-    /// A customer's public ID and number.
+    /// A customer's public ID and row ID.
     struct Entry: Hashable {
         let name: String
         let number: Int64
@@ -70,7 +70,7 @@ private final class SortedRun {
     private(set) var head: SortedNames.Entry?
     private let file: UnsafeMutablePointer<FILE>
 
-    /// Writes sorted entries: the number, the length of the name, and the name.
+    /// Writes sorted entries: the row ID, the length of the name, and the name.
     init(_ entries: [SortedNames.Entry]) throws(StoreError) {
         guard let file = tmpfile() else { throw Self.failure }
         self.file = file

@@ -74,7 +74,7 @@ extension DatabaseTransaction {
     }
 }
 
-/// Groups of numbers, each represented by its smallest.
+/// Groups of row IDs, each represented by its smallest.
 private struct JoinedNumbers {
     private var parents: [Int64: Int64] = [:]
 

@@ -98,7 +98,7 @@ extension DatabaseTransaction {
             ]) > 0
     }
 
-    /// Returns the number of a header; each header is stored once. PostgreSQL compares hashes, because its index
+    /// Returns the row ID of a header; each header is stored once. PostgreSQL compares hashes, because its index
     /// entries are too small for headers.
     func headerID(_ bytes: ArraySlice<UInt8>, _ headers: HeaderNumbers? = nil) throws(StoreError) -> Int64 {
         let headers = headers ?? session.headers
@@ -113,7 +113,7 @@ extension DatabaseTransaction {
             number = try session.insert(
                 "INSERT INTO headers (bytes) VALUES ($1) ON CONFLICT DO NOTHING", [SQLValue(bytes)])
         }
-        // If another transaction inserted the header first, read its number.
+        // If another transaction inserted the header first, read its row ID.
         if number == nil { number = try session.row(find, [SQLValue(bytes)])?.integer(0) }
         guard let number else { throw .defect("a header wasn't stored") }
         headers?.remember(bytes, as: number)
@@ -125,11 +125,11 @@ extension DatabaseTransaction {
         try numberedArtifacts(of: customer).map { ($0.artifact, $0.receivedAt) }
     }
 
-    /// Returns a page of a member's artifacts that count, with their numbers.
+    /// Returns a page of a member's artifacts that count, with their row IDs.
     func numberedArtifacts(
         of customer: Int64, after number: Int64 = 0, limit: Int = .max
     ) throws(StoreError) -> [(number: Int64, artifact: Artifact, receivedAt: Date)] {
-        // The plus keeps the database from using the index of numbers, which has the artifacts of all customers.
+        // The plus keeps the database from using the index of row IDs, which has the artifacts of all customers.
         try session.rows(
             """
             SELECT kind, sha256, headers.bytes, artifacts.bytes, signed_at, received_at, artifacts.id

@@ -20,7 +20,7 @@ extension DatabaseTransaction {
     /// Returns entries of the audit trail, the latest first.
     ///
     /// - Parameters:
-    ///   - entry: the number of an entry, to return only earlier entries; nil for all.
+    ///   - entry: the row ID of an entry, to return only earlier entries; nil for all.
     ///   - publicID: the customer whom the entries must be about; nil for all customers.
     package func audit(before entry: Int64?, of publicID: String?, limit: Int) throws(StoreError) -> [AuditEntry] {
         var conditions: [String] = []

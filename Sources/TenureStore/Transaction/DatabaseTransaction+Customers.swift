@@ -3,7 +3,7 @@ import TenureCore
 
 /// Reads and writes the rows of `customers`.
 extension DatabaseTransaction {
-    /// Returns the customer with this number, or the one into which it was merged; nil if the customer doesn't exist.
+    /// Returns the customer with this row ID, or the one into which it was merged; nil if the customer doesn't exist.
     ///
     /// - Parameter asStored: whether to return the stored facts, which agree with the stored rows, even if a publication
     ///   still has to change both.
@@ -36,7 +36,7 @@ extension DatabaseTransaction {
     package static let unfinishedPublicationColumn =
         "(SELECT value FROM progress WHERE name = '\(UnfinishedPublication.name)')"
 
-    /// The highest number of any customer; 0 without customers.
+    /// The highest row ID of any customer; 0 without customers.
     package func newestCustomer() throws(StoreError) -> Int64 {
         try session.row("SELECT coalesce(max(id), 0) FROM customers")?.integer(0) ?? 0
     }
@@ -53,7 +53,7 @@ extension DatabaseTransaction {
         return try customer(member, forUpdate: forUpdate)?.named(as: member)
     }
 
-    /// The number of the member that the identity names; nil if it names no member.
+    /// The row ID of the member that the identity names; nil if it names no member.
     func member(by identity: Identity, in realm: Realm) throws(StoreError) -> Int64? {
         try session.integers(
             "SELECT customer FROM identities WHERE realm = $1 AND kind = $2 AND value = $3",
@@ -61,7 +61,7 @@ extension DatabaseTransaction {
         ).first
     }
 
-    /// The members of a customer, by number: the customer itself and all customers that were merged into it.
+    /// The members of a customer, by row ID: the customer itself and all customers that were merged into it.
     func group(of id: Int64) throws(StoreError) -> [Int64] {
         try session.integers(
             """

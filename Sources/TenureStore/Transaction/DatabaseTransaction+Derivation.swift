@@ -29,7 +29,7 @@ extension DatabaseTransaction {
             isUnbound: try isUnbound(customer.id))
     }
 
-    /// Returns the customers in a range of numbers, for `Database.forEachCustomer`.
+    /// Returns the customers in a range of row IDs, for `Database.forEachCustomer`.
     func customerPage(after id: Int64, through last: Int64) throws(StoreError) -> CustomerPage {
         var page = CustomerPage()
         let rows = try session.rows(

@@ -7,7 +7,7 @@ extension DatabaseTransaction {
     ///
     /// - Parameters:
     ///   - parts: what to read besides the summary.
-    ///   - last: the number of the last unbound customer on the previous page; 0 for the first page.
+    ///   - last: the row ID of the last unbound customer on the previous page; 0 for the first page.
     package func details(
         of name: CustomerName, with parts: CustomerDetails.Parts, unboundAfter last: Int64 = 0
     ) throws(StoreError) -> CustomerDetails? {

@@ -50,7 +50,7 @@ extension DatabaseTransaction {
         return try self.publication()?.id == publication
     }
 
-    /// The number of the last compared customer; nil if all customers were compared.
+    /// The row ID of the last compared customer; nil if all customers were compared.
     func comparisonPosition() throws(StoreError) -> Int64? {
         try progress(Progress.position).map { Int64($0) ?? 0 }
     }
@@ -72,7 +72,7 @@ extension DatabaseTransaction {
         ).map { row throws(StoreError) in try SizedCustomer(row) }
     }
 
-    /// Returns the customers with these numbers that exist, with the sizes of their facts.
+    /// Returns the customers with these row IDs that exist, with the sizes of their facts.
     func sizes(of ids: [Int64]) throws(StoreError) -> [SizedCustomer] {
         try rows("SELECT id, length(facts) FROM customers WHERE id IN \(DatabaseTable.batchPlaces)", about: ids)
             .map { row throws(StoreError) in try SizedCustomer(row) }
@@ -115,7 +115,7 @@ extension DatabaseTransaction {
     }
 }
 
-/// A customer's number, and the size of their facts.
+/// A customer's row ID, and the size of their facts.
 struct SizedCustomer: Sendable {
     let id: Int64
     /// The size of the facts in bytes.
@@ -134,7 +134,7 @@ extension [SizedCustomer] {
         var size = 0
         for customer in self {
             if let last = pieces.indices.last, pieces[last].count < Self.maximumInOnePiece,
-                size + customer.size <= DatabaseTransaction.maximumFactsInOnePiece
+                size + customer.size <= DatabaseTransaction.maximumFactsBytesPerTransaction
             {
                 pieces[last].append(customer)
                 size += customer.size

@@ -24,7 +24,7 @@ extension DatabaseTransaction {
         return try hide(members + unboundCustomers)
     }
 
-    /// Hides the customers with these numbers. Returns how many entries of each kind there are.
+    /// Hides the customers with these row IDs. Returns how many entries of each kind there are.
     func hide(_ ids: [Int64]) throws(StoreError) -> [String: Int] {
         var counts = ["customers": ids.count]
         for (name, table) in Self.counted {

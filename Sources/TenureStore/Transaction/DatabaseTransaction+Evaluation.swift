@@ -3,7 +3,7 @@ import TenureCore
 
 /// Reads all customers for a publication, and finds those that changed since they were read.
 extension DatabaseTransaction {
-    /// Returns the next production customers, in the order of their numbers. Leaves out customers that were merged into
+    /// Returns the next production customers, in the order of their row IDs. Leaves out customers that were merged into
     /// others.
     package func customersToEvaluate(after id: Int64, limit: Int) throws(StoreError) -> [CustomerToEvaluate] {
         try session.allowLongStatements()
@@ -62,7 +62,7 @@ extension DatabaseTransaction {
         try session.execute("LOCK TABLE customers IN EXCLUSIVE MODE")
     }
 
-    /// Returns the numbers of the last rows of all tables that affect customers. Until the transaction ends, no other
+    /// Returns the IDs of the last rows of all tables that affect customers. Until the transaction ends, no other
     /// one writes.
     package func position() throws(StoreError) -> DatabasePosition {
         try session.allowLongStatements()

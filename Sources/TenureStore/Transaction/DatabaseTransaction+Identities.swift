@@ -5,18 +5,18 @@ import TenureJSON
 extension DatabaseTransaction {
     /// How many identities one statement reads or writes.
     static let identitiesPerStatement = 64
-    /// The maximum number of keys that one transaction locks. With more, PostgreSQL would need a lock that blocks all
-    /// others.
+    /// The maximum number of keys that one transaction locks. With more keys, PostgreSQL would need a lock that
+    /// blocks all other transactions.
     static let maximumKeys = 64
-    /// The largest size of facts, in bytes, for which one transaction is enough. Larger facts are computed before the
-    /// transaction, so that others don't wait.
-    static let maximumFactsInOnePiece = 32_768
+    /// The largest size of facts, in bytes, that one transaction computes. Larger facts are computed before the
+    /// transaction, so that other transactions don't wait.
+    static let maximumFactsBytesPerTransaction = 32_768
     /// The maximum number of artifacts, purchases and renewals that one transaction adds.
     static let maximumEntriesInOnePiece = 128
     /// Most updates name a few identities. A shorter statement for them has fewer unused parameters.
     private static let fewIdentities = 4
 
-    /// The numbers of the members that the identities name.
+    /// The row IDs of the members that the identities name.
     func members(by identities: [Identity], in realm: Realm) throws(StoreError) -> [Identity: Int64] {
         guard identities.count > 1 else {
             guard let only = identities.first, let member = try member(by: only, in: realm) else { return [:] }
@@ -39,7 +39,7 @@ extension DatabaseTransaction {
         return members
     }
 
-    /// The numbers of the members with these purchases. A member that a sync finds by the purchase isn't included.
+    /// The row IDs of the members with these purchases. A member that a sync finds by the purchase isn't included.
     func members(sharingAnyOf purchases: [String], in realm: Realm) throws(StoreError) -> Set<Int64> {
         var members: Set<Int64> = []
         for chunk in purchases.chunks(of: Self.identitiesPerStatement) {

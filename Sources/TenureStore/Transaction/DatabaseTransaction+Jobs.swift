@@ -45,8 +45,8 @@ extension DatabaseTransaction {
         return Int(clamping: try row?.integer(0) ?? 0)
     }
 
-    // If the customer was erased, another job may have the same number. So `finish` and `postpone` also compare the
-    // customer's number, which is never reused.
+    // If the customer was erased, another job may have the same ID. So `finish` and `postpone` also compare the
+    // customer's row ID, which is never reused.
 
     package func finish(_ job: StoredJob) throws(StoreError) {
         try session.execute(

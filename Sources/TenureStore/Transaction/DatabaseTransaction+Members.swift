@@ -7,7 +7,7 @@ struct CustomerMember {
     let realm: Realm
     let publicID: String
     let createdAt: Date
-    /// The number of the row into which this one was merged; nil for the survivor.
+    /// The ID of the row into which this one was merged; nil for the survivor.
     let mergedInto: Int64?
 }
 
@@ -35,7 +35,7 @@ extension DatabaseTransaction {
         }
     }
 
-    /// Returns the numbers of the customer's members; empty if the customer doesn't exist.
+    /// Returns the row IDs of the customer's members; empty if the customer doesn't exist.
     package func members(of customer: CustomerName) throws(StoreError) -> [Int64] {
         guard let member = try member(customer, forUpdate: false) else { return [] }
         return try group(of: try self.customer(of: member, forUpdate: false).id)

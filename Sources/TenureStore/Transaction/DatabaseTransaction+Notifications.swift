@@ -48,7 +48,7 @@ extension DatabaseTransaction {
         try numberedNotifications(of: customer).map { ($0.notification, $0.receivedAt) }
     }
 
-    /// A page of a member's notifications with their numbers.
+    /// A page of a member's notifications with their row IDs.
     func numberedNotifications(
         of customer: Int64, after number: Int64 = 0, limit: Int = .max
     ) throws(StoreError) -> [(number: Int64, notification: StoredNotification, receivedAt: Date)] {
@@ -62,7 +62,7 @@ extension DatabaseTransaction {
         }
     }
 
-    /// The columns that `StoredNotification` reads, then the date it was received and its number.
+    /// The columns that `StoredNotification` reads, then the date it was received and its row ID.
     private static let notificationColumns = """
         realm, uuid, type, subtype, signed_at, headers.bytes, notifications.bytes, received_at, notifications.id
         FROM notifications LEFT JOIN headers ON headers.id = header

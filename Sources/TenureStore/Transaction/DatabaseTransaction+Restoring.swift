@@ -14,7 +14,7 @@ extension DatabaseTransaction {
         var facts = CustomerFacts()
     }
 
-    /// Derives and writes the facts of the customers with these numbers. Webhooks compare these customers next.
+    /// Derives and writes the facts of the customers with these row IDs. Webhooks compare these customers next.
     ///
     /// - Parameter former: the customer before the split.
     func restore(

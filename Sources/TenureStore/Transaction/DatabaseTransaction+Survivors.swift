@@ -9,7 +9,7 @@ extension DatabaseTransaction {
         let survivors = try Survivors(of: Set(members.values), in: self)
         return NamedMembers(
             identities, in: realm, members: members, survivors: survivors.known, factsSize: survivors.factsSize,
-            areSomeErased: survivors.areSomeErased)
+            includesErased: survivors.includesErased)
     }
 
     /// Returns the current customer of each member.
@@ -30,8 +30,8 @@ private struct Survivors {
     private(set) var known: [Int64: Int64] = [:]
     /// The size of the facts of all these customers, in bytes.
     private(set) var factsSize = 0
-    /// Whether one of the members, or a customer into which one was merged, is being erased.
-    private(set) var areSomeErased = false
+    /// Whether one of the members is being erased, or a customer into which one of the members was merged.
+    private(set) var includesErased = false
     /// The statement for a single customer, the usual case.
     private static let one = "\(columns) FROM customers WHERE id = $1"
     private static let many = "\(columns) FROM customers WHERE id IN \(DatabaseTable.batchPlaces)"
@@ -54,7 +54,7 @@ private struct Survivors {
                 let id = try row.integer(0)
                 if let parent = try row.integerIfPresent(1) {
                     guard parent != id else {
-                        areSomeErased = true
+                        includesErased = true
                         continue
                     }
                     parents[id] = parent

@@ -25,7 +25,7 @@ extension DatabaseTransaction {
     /// How many links one piece writes.
     static let linksPerPiece = 64
 
-    /// Creates an unbound customer with this identity, and returns its number.
+    /// Creates an unbound customer with this identity, and returns its row ID.
     func createUnbound(_ unbound: Identity, in realm: Realm) throws(StoreError) -> Int64 {
         var facts = CustomerFacts()
         facts.isUnbound = true
@@ -62,7 +62,7 @@ extension DatabaseTransaction {
         }
     }
 
-    /// The members that the artifacts of an unbound customer name, by number.
+    /// The members that the artifacts of an unbound customer name, by row ID.
     func links(of unbound: Int64) throws(StoreError) -> [Int64] {
         try session.integers(
             "SELECT customer FROM unbound_links WHERE unbound = $1 ORDER BY customer", [.integer(unbound)])
@@ -94,7 +94,7 @@ extension DatabaseTransaction {
         return customers
     }
 
-    /// The unbound customers with artifacts that name this customer, by number.
+    /// The unbound customers with artifacts that name this customer, by row ID.
     func unboundCustomers(of id: Int64) throws(StoreError) -> [Int64] { try unboundCustomers(of: try group(of: id)) }
 
     /// The unbound customers with artifacts that name one of these members, without erased ones.

@@ -18,7 +18,7 @@ extension DatabaseTransaction {
     /// Returns nil if one transaction is too small for the customer's data, or if one of the customers is being erased.
     package func findCustomer(_ plan: CustomerUpdatePlan) throws(StoreError) -> FoundCustomer? {
         let named = try resolve(plan.identities, in: plan.realm)
-        guard named.factsSize <= Self.maximumFactsInOnePiece, !named.areSomeErased else { return nil }
+        guard named.factsSize <= Self.maximumFactsBytesPerTransaction, !named.includesErased else { return nil }
         return try findCustomer(named, proving: plan.acquisition)
     }
 

@@ -6,7 +6,7 @@ import TenureCore
 /// Each file in this folder adds the operations of one concept. They use these terms:
 ///
 /// - **Member:** a row of `customers`. A merge keeps both rows, so that it can be undone. So a merged customer has
-///   several members, and `merged_into` of one row names another. A *group* is the numbers of all members of one
+///   several members, and `merged_into` of one row names another. A *group* is the row IDs of all members of one
 ///   customer.
 /// - **Survivor:** the member that isn't merged into another one. Its row has the facts of all members.
 /// - **Unbound customer:** artifacts that came without proof that they belong to the sender, stored as a customer.
@@ -36,7 +36,7 @@ package struct DatabaseTransaction {
 }
 
 extension DatabaseTransaction {
-    /// Runs a query for each batch of numbers, such as those of customers, and returns all rows. The query has the
+    /// Runs a query for each batch of row IDs, such as those of customers, and returns all rows. The query has the
     /// placeholders `DatabaseTable.batchPlaces`.
     func rows(_ sql: String, about ids: [Int64]) throws(StoreError) -> [SQLRow] {
         var rows: [SQLRow] = []
@@ -46,7 +46,7 @@ extension DatabaseTransaction {
         return rows
     }
 
-    /// Runs a statement for each batch of numbers, with the same placeholders. Returns the number of changed rows.
+    /// Runs a statement for each batch of row IDs, with the same placeholders. Returns the number of changed rows.
     @discardableResult func execute(_ sql: String, about ids: [Int64]) throws(StoreError) -> Int {
         var count = 0
         for chunk in ids.chunks(of: DatabaseTable.batchSize) {

@@ -6,7 +6,7 @@ struct NamedMembers: Sendable {
     /// The size of the facts of all customers that the identities name, in bytes.
     let factsSize: Int
     /// Whether some of the identities name a customer that is being erased.
-    let areSomeErased: Bool
+    let includesErased: Bool
     private let members: [Identity: Int64]
     private let survivors: [Int64: Int64]
 
@@ -15,14 +15,14 @@ struct NamedMembers: Sendable {
     ///   - survivors: the current customer of each member.
     init(
         _ identities: [Identity], in realm: Realm, members: [Identity: Int64], survivors: [Int64: Int64],
-        factsSize: Int, areSomeErased: Bool
+        factsSize: Int, includesErased: Bool
     ) {
         self.identities = identities.count > 1 ? identities.sorted { $0.kind < $1.kind } : identities
         self.realm = realm
         self.members = members
         self.survivors = survivors
         self.factsSize = factsSize
-        self.areSomeErased = areSomeErased
+        self.includesErased = includesErased
     }
 
     /// The identities that name a member, with that member and its current customer.

@@ -4,7 +4,7 @@ package import Foundation
 ///
 /// It outlives an erasure, so it contains no ID of a user, an account or an artifact.
 package struct AuditEntry: Sendable, Hashable {
-    /// The number of the entry; 0 before it is written.
+    /// The row ID of the entry; 0 before it is written.
     package let id: Int64
     package let at: Date
     /// The name of the admin key.

@@ -3,7 +3,7 @@ package import TenureCore
 
 /// A customer of one realm, as the database stores them.
 package struct Customer: Sendable, Hashable {
-    /// The row's number. No response contains it.
+    /// The row's ID. No response contains it.
     package let id: Int64
     package let realm: Realm
     /// Random and opaque. Clients and support staff see this ID.
@@ -12,7 +12,7 @@ package struct Customer: Sendable, Hashable {
     package let facts: CustomerFacts
     /// The entitlements that webhooks last reported. Nil if none were reported, and in the result of a look-up.
     package let sentEntitlements: SentEntitlements?
-    /// The number of the member by which the customer was looked up. Differs from `id` if that member was merged into
+    /// The row ID of the member by which the customer was looked up. Differs from `id` if that member was merged into
     /// this customer.
     package let member: Int64
     /// Whether all purchases of a merged customer's other accounts are known: of every account except that of `member`.

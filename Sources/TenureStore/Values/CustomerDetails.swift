@@ -65,7 +65,7 @@ package struct CustomerDetails: Sendable {
     package var trialSessions: [TrialSession] = []
     /// One page of unbound customers.
     package var unbound: [CustomerDetails] = []
-    /// The number after which the next page of unbound customers begins; nil on the last page.
+    /// The row ID after which the next page of unbound customers begins; nil on the last page.
     package var nextUnbound: Int64?
     package var audit: [AuditEntry] = []
 }

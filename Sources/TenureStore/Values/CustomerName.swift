@@ -2,6 +2,6 @@
 package enum CustomerName: Sendable, Hashable {
     /// The ID that clients and support see.
     case publicID(String)
-    /// The number in access tokens.
+    /// The row ID that access tokens contain.
     case number(Int64)
 }

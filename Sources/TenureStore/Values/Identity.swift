@@ -39,7 +39,7 @@ package struct Identity: Sendable, Hashable {
         /// purchase. With this identity, a refund to any of these accounts applies to unbound artifacts that list the
         /// purchase.
         ///
-        /// The value is the purchase's original transaction ID, a space, and the member's number.
+        /// The value is the purchase's original transaction ID, a space, and the member's row ID.
         case sharedPurchase = 12
 
         /// Whether Apple's App Store Server API accepts this kind as the ID of a customer.

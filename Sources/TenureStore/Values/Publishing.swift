@@ -70,7 +70,7 @@ package struct PublicationEvaluation: Sendable {
     private var isMarking = false
     /// The state of the database before the first customer was read, or at the last changes.
     package private(set) var position: DatabasePosition
-    /// The customers that the first reading counted, in the order of their numbers.
+    /// The customers that the first reading counted, in the order of their row IDs.
     private var read: [Int64] = []
     /// The customers that changed since the first reading, and whether each of them is counted now.
     private var readAgain: [Int64: Bool] = [:]
@@ -87,7 +87,7 @@ package struct PublicationEvaluation: Sendable {
         return read.count + difference
     }
 
-    /// Adds the next customer, in the order of their numbers.
+    /// Adds the next customer, in the order of their row IDs.
     package mutating func add(_ subject: CustomerToEvaluate, _ impact: PublicationImpact) {
         set(impact, of: subject.customer.id)
         if !subject.isUnbound { read.append(subject.customer.id) }
@@ -142,9 +142,9 @@ package struct PublicationEvaluation: Sendable {
     }
 }
 
-/// A position in the history of the database: later rows have higher numbers. It is read while no transaction writes.
+/// A position in the history of the database: later rows have higher row IDs. It is read while no transaction writes.
 package struct DatabasePosition: Sendable, Hashable {
-    /// The number of the last row by table. Empty tables have none.
+    /// The ID of the last row, by table. Empty tables have none.
     let last: [String: Int64]
     /// Members with artifacts of unfinished updates, which don't count yet.
     let unfinished: [Int64]
@@ -153,9 +153,9 @@ package struct DatabasePosition: Sendable, Hashable {
 /// What changed between two positions.
 package struct ChangedCustomers: Sendable {
     let position: DatabasePosition
-    /// Customers to evaluate, by number. A merged customer counts with the one into which it was merged.
+    /// Customers to evaluate, by row ID. A merged customer counts with the one into which it was merged.
     package let customers: [Int64]
-    /// The numbers of customers with impacts that are no longer valid. Some of these customers don't exist anymore.
+    /// The row IDs of customers with impacts that are no longer valid. Some of these customers don't exist anymore.
     package let outdated: Set<Int64>
 }
 

@@ -2,7 +2,7 @@ package import Foundation
 
 /// A page of the signed artifacts and notifications of one member of a customer, in the order of arrival.
 package struct SignedEntries: Sendable {
-    /// The end of a page: the numbers of its last rows in the database.
+    /// The end of a page: the IDs of its last rows in the database.
     package struct Position: Sendable, Hashable {
         var artifact: Int64 = 0
         var notification: Int64 = 0
@@ -38,7 +38,7 @@ package struct Rederivation: Sendable {
         }
     }
 
-    /// The results of verifying entries before the transaction, by the member's number. Verifying them inside the
+    /// The results of verifying entries before the transaction, by the member's row ID. Verifying them inside the
     /// transaction would block other writers.
     package var proven: [Int64: Proven] = [:]
     /// Verifies entries and returns what they prove.

@@ -3,7 +3,7 @@ package import TenureCore
 
 /// A persona: a test customer, stored apart from real customers.
 package struct StoredPersona: Sendable, Hashable {
-    /// The row's number, which is never reused. 0 until the row is written.
+    /// The row's ID, which is never reused. 0 until the row is written.
     package let number: Int64
     /// Random and opaque. The persona's token contains it.
     package let publicID: String

@@ -11,7 +11,7 @@ import Testing
 
     private func snapshot(_ answer: Tenure.Answer) -> CustomerState.Snapshot {
         var snapshot = CustomerState.Snapshot(
-            customer: Tenure.Customer(answers: ["pro": answer]), floor: start, isSearched: true)
+            customer: Tenure.Customer(answers: ["pro": answer]), floor: start, hasFinishedSearch: true)
         snapshot.graceEnds = start.addingTimeInterval(86_400)
         return snapshot
     }
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test func `updates of a customer report the beginning and the end of a trial session`() async {
-        let state = state(.init(customer: Tenure.Customer(answers: [:]), floor: start, isSearched: true))
+        let state = state(.init(customer: Tenure.Customer(answers: [:]), floor: start, hasFinishedSearch: true))
         var values = state.watch().makeAsyncIterator()
         #expect(await values.next()?.allows("pro") == false)
         let id = UUID()
