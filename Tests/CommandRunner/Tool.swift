@@ -1,11 +1,12 @@
+import Dispatch
 package import Foundation
 
 /// A tool of the system.
 package enum Tool {
-    /// Runs it, and waits for its end.
+    /// Runs the tool, and waits for its end.
     @discardableResult
     package static func run(_ path: String, _ arguments: [String]) throws -> Command.Result {
-        // Files in place of pipes: a child that was started meanwhile may hold on to a pipe.
+        // Files instead of pipes: another child process that is started meanwhile may keep a pipe open.
         let folder = try Folder()
         let process = Process()
         process.executableURL = URL(fileURLWithPath: path)
@@ -19,16 +20,24 @@ package enum Tool {
         return Command.Result(
             status: process.terminationStatus, output: try folder.text("out"), errors: try folder.text("err"))
     }
+
+    /// Runs a tool that takes long, on a separate thread. There are only as many threads for Swift's tasks as processors:
+    /// if tests waited on them, a server in the same process couldn't respond.
+    package static func runOnSeparateThread(_ path: String, _ arguments: [String]) async throws -> Command.Result {
+        try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global().async { continuation.resume(with: Result { try run(path, arguments) }) }
+        }
+    }
 }
 
 extension Process {
     private static let starts = NSLock()
 
-    /// Starts it while no other is being started.
+    /// Starts the process while no other process is being started.
     ///
-    /// Foundation learns of its end by a socket that it closes to all other children that it knows of. One that is
-    /// started in the same moment may inherit it, and who waits for this end would wait for both. What the product
-    /// starts by itself, `gzip` for compressed evidence, is beyond this.
+    /// Foundation notices the end of a child process by a socket, which it closes in all other children that it knows.
+    /// A child that is started at the same moment may inherit the socket. Then a wait for the end of one child would last
+    /// until both have ended. The product itself starts only `gzip`, for compressed evidence, without this lock.
     package func start() throws {
         Self.starts.lock()
         defer { Self.starts.unlock() }

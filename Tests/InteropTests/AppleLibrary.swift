@@ -27,18 +27,18 @@ enum AppleLibrary {
         .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Interop")
 
     /// Runs one of the scripts with JSON, and returns its JSON output.
-    static func run(_ script: String, _ json: [UInt8]) throws -> JSONValue {
+    static func run(_ script: String, _ json: [UInt8]) async throws -> JSONValue {
         let input = FileManager.default.temporaryDirectory.appendingPathComponent("interop-\(UUID().uuidString).json")
         defer { try? FileManager.default.removeItem(at: input) }
         try Data(json).write(to: input)
         let script = scripts.appendingPathComponent(script).path
-        let result = try Tool.run(python ?? "", [script, input.path])
+        let result = try await Tool.runOnSeparateThread(python ?? "", [script, input.path])
         guard result.status == 0 else { throw Failure(said: "\(result.status): \(result.errors)") }
         return try JSONValue(parsing: [UInt8](result.output.utf8))
     }
 
-    static func verify(_ artifacts: [Artifact]) throws -> [Verdict] {
-        guard case .array(let verdicts) = try run("interop.py", Array(JSONEncoder().encode(artifacts))) else {
+    static func verify(_ artifacts: [Artifact]) async throws -> [Verdict] {
+        guard case .array(let verdicts) = try await run("interop.py", Array(JSONEncoder().encode(artifacts))) else {
             throw Failure(said: "no list of verdicts")
         }
         return verdicts.map { verdict in

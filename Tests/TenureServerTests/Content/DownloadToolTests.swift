@@ -39,25 +39,16 @@ import Testing
             let file = folder.url("pack.tar")
             try whole.prefix(7_654_321).write(to: file)
             let url = "http://127.0.0.1:\(try #require(testBed.port))\(link)"
-            let result = try await run(path, arguments(url, file.path))
+            let result = try await Tool.runOnSeparateThread(path, arguments(url, file.path))
             #expect(result.status == 0, "\(result.errors) \(result.output)")
             #expect(try Data(contentsOf: file) == whole)
             // The first part wasn't sent again.
             let metrics = String(buffer: try await testBed.client.get("/metrics").body)
             #expect(metrics.contains("tenure_download_bytes_total \(whole.count - 7_654_321)\n"), "\(tool)")
-            let unpacked = try await run("/usr/bin/tar", ["-xf", file.path, "-C", folder.path])
+            let unpacked = try await Tool.runOnSeparateThread("/usr/bin/tar", ["-xf", file.path, "-C", folder.path])
             #expect(unpacked.status == 0, "\(unpacked.errors)")
             let attributes = try FileManager.default.attributesOfItem(atPath: folder.path + "/samples/c4.wav")
             #expect(attributes[.size] as? Int == 20_000_000)
-        }
-    }
-
-    /// Runs a tool on a separate thread, so that the service's threads stay free.
-    private func run(_ path: String, _ arguments: [String]) async throws -> Command.Result {
-        try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global().async {
-                continuation.resume(with: Result { try Tool.run(path, arguments) })
-            }
         }
     }
 
@@ -83,7 +74,7 @@ import Testing
             let link = try await testBed.links("grand-piano", try await testBed.owner()).archive
             let folder = try Folder()
             let url = "http://127.0.0.1:\(try #require(testBed.port))\(link)"
-            let result = try await run(
+            let result = try await Tool.runOnSeparateThread(
                 path, ["-x4", "-s4", "-k1M", "-q", "--no-conf", "-d", folder.path, "-o", "pack.tar", url])
             #expect(result.status == 0, "\(result.errors) \(result.output)")
             #expect(try Data(contentsOf: folder.url("pack.tar")) == Data(try testBed.published.bytes(of: archive)))
