@@ -82,7 +82,7 @@ package struct EvidenceRehearsal: Sendable {
                     isAtEnd = true
                     // If the rehearsal was stopped, the last line may be incomplete.
                     if !isStopped(), let last = splitter.end() { waiting.append(last) }
-                    problem = source.close(isStopped: isStopped())
+                    problem = source.close()
                 } else {
                     waiting = splitter.batches(adding: chunk)
                 }

@@ -31,7 +31,7 @@ import Testing
                 \(list):6:9: error: anyone who installs build 90 today gets `everything` for nothing: build 90 of `freemium` on iOS (2015-08-01) is below build 110 of `paid` (2015-02-16) [build-not-above-paid]
                   6 | iOS,2.2,90,2015-08-01,free
                     |         ^
-                  fix: ship a build above 110, and add the release list to the policy (`releases: releases.csv`), so that the release date of build 90 is used
+                  fix: ship a build above 110, and add the release list to the policy (key `releases`), so that the release date of build 90 is used
                   at: releases/iOS/90
                 \(list):6:9: error: `buildNumbers: increasing` is wrong: on iOS build 90 (2015-08-01) came after build 120 (2015-06-10T18:00:00Z); builds between them prove the wrong era [increasing-contradicted]
                   6 | iOS,2.2,90,2015-08-01,free

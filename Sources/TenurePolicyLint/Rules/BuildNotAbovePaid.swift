@@ -11,7 +11,7 @@ extension LintRule {
         rationale:
             "If a free build is below the last paid build, everyone who installs the free build gets the app for nothing. Their original build never changes.",
         fix:
-            "Ship no such build. If such a build was shipped, add the release list to the policy (`releases: releases.csv`), or set `buildNumbers: restarted`.",
+            "Ship no such build. If such a build was shipped, add the release list to the policy (key `releases`), or set `buildNumbers: restarted`.",
         needs: .releases
     ) { subject, report in
         for platform in subject.platforms {
@@ -49,7 +49,7 @@ extension LintRule {
                 report.add(
                     at: listed, on: platform, "anyone who \(when) \(inWords(given)) for nothing: \(what)",
                     fix:
-                        "ship a \(platform.key.rawValue) above \(last.numberInWords)\(platform.decidesByList ? "" : ", and add the release list to the policy (`releases: releases.csv`), so that the release date of \(build) is used")"
+                        "ship a \(platform.key.rawValue) above \(last.numberInWords)\(platform.decidesByList ? "" : ", and add the release list to the policy (key `releases`), so that the release date of \(build) is used")"
                 )
             }
         }

@@ -39,8 +39,8 @@ extension LintRule {
                         at: listed, on: platform,
                         "\(eras), and the policy takes the second release for the first: anyone who first got the app with that release in \(subject.name(era)) gets \(inWords(given)) for nothing",
                         fix: platform.key == .bundleVersion
-                            ? "let the date decide: add the release list to the policy (`releases: releases.csv`), or set `buildNumbers: restarted`"
-                            : "add the release list to the policy (`releases: releases.csv`), so that the date decides")
+                            ? "let the date decide: add the release list to the policy (key `releases`), or set `buildNumbers: restarted`"
+                            : "add the release list to the policy (key `releases`), so that the date decides")
                 }
             }
         }

@@ -12,7 +12,7 @@ extension LintRule {
         rationale:
             "Price and binary never change together: someone who downloads yesterday's paid build for free looks like an owner.",
         fix:
-            "Add the release list to the policy (`releases: releases.csv`), or let the changeover window reach to the next release.",
+            "Add the release list to the policy (key `releases`), or let the changeover window reach to the next release.",
         needs: .releases
     ) { subject, report in
         for platform in subject.platforms {

@@ -12,6 +12,8 @@ package final class EvidenceSource {
     private let child: Process?
     /// The pipe from `gzip`, which must stay open while `descriptor` is read.
     private var pipe: Pipe?
+    /// Whether all decompressed bytes were read.
+    private var isAtEnd = false
     /// The size of the file in bytes, compressed or not; nil if it is unknown.
     let size: Int?
 
@@ -87,19 +89,23 @@ package final class EvidenceSource {
             }
             if got < 0, errno == EINTR || errno == EAGAIN { continue }
             guard got >= 0 else { throw .unreadable("the evidence") }
+            isAtEnd = got == 0
             return bytes
         }
         return []
     }
 
-    /// Waits for the child process to end, after stopping it if the rehearsal was stopped or bytes are unread. Returns the
-    /// error of the child process, if there was one.
-    func close(isStopped: Bool = false) -> RehearsalError? {
+    /// Waits for the child process to end, after stopping it unless the evidence was read to its end. Returns the error of
+    /// the child process, if there was one.
+    func close() -> RehearsalError? {
         guard let child else { return nil }
-        let endsEarly = isStopped || isUnread
-        if child.isRunning, endsEarly { child.terminate() }
+        guard isAtEnd else {
+            // The child process may have inherited that SIGTERM is ignored.
+            kill(child.processIdentifier, SIGKILL)
+            child.waitUntilExit()
+            return nil
+        }
         child.waitUntilExit()
-        if endsEarly { return nil }
         let status = child.terminationStatus
         guard child.terminationReason == .exit else {
             // A terminal sends SIGINT to `gzip` too, perhaps before this process knows that it shall stop.
@@ -111,11 +117,5 @@ package final class EvidenceSource {
         case 0, 2: return nil
         default: return .damagedArchive
         }
-    }
-
-    /// Whether bytes are left unread.
-    private var isUnread: Bool {
-        var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        return poll(&waiting, 1, 0) > 0 && waiting.revents & Int16(POLLIN) != 0
     }
 }
