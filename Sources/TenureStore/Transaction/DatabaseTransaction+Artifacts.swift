@@ -75,7 +75,7 @@ extension DatabaseTransaction {
 
     private static let digestsPerStatement = 32
 
-    /// The number of a member's artifacts, including those that don't count yet.
+    /// The number of a member's artifacts, including artifacts of an unfinished update, which aren't used yet.
     func artifactCount(of member: Int64) throws(StoreError) -> Int {
         let row = try session.row("SELECT count(*) FROM artifacts WHERE customer = $1", [.integer(member)])
         return Int(clamping: try row?.integer(0) ?? 0)

@@ -119,7 +119,7 @@ func harshPolicy() throws -> Policy {
 }
 
 extension TransportResponse {
-    /// Signs the entitlement token again, and adds statements to those that vouch for its key.
+    /// Signs the entitlement token again, and adds statements to the chain that vouches for its key.
     mutating func sign(by signer: Signer, adding statements: [String]) {
         guard var json = (try? JSONSerialization.jsonObject(with: body)) as? [String: Any],
             var signingKey = json["signingKey"] as? [String: Any],
