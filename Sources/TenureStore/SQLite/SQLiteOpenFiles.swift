@@ -88,9 +88,8 @@ final class SQLiteOpenFiles {
         }
         // Check twice, because another process may be writing at this moment.
         guard isHeaderUnchanged() || isHeaderUnchanged() else { return FileReplacement(.overwritten, path) }
-        guard let index = FileState(path: path + Self.indexSuffix, followsLinks: true),
-            index.size >= Self.indexSize
-        else {
+        // If the index was deleted just now, the next check reports it as missing.
+        if let index = FileState(path: path + Self.indexSuffix, followsLinks: true), index.size < Self.indexSize {
             return FileReplacement(.overwritten, path + Self.indexSuffix)
         }
         // Check twice, for the same reason.
