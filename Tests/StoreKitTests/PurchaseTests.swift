@@ -152,6 +152,37 @@ import Testing
         }
     }
 
+    @Test func `two approvals at the same time buy each waiting purchase once`() async throws {
+        let kiosk = try await Kiosk()
+        let device = try await kiosk.device()
+        try await device.run {
+            device.behavior.purchases = .waitsForApproval
+            for _ in 1...3 {
+                guard case .pending = try await product(Kiosk.coins).purchase() else { throw Unexpected() }
+            }
+            async let first: Void = device.approvePurchases()
+            async let second: Void = device.approvePurchases()
+            _ = try await (first, second)
+            #expect(await kiosk.store.state.transactions.count == 3)
+        }
+    }
+
+    @Test func `a purchase that fails when it's approved still waits for approval`() async throws {
+        let kiosk = try await Kiosk()
+        let device = try await kiosk.device()
+        try await device.run {
+            device.behavior.purchases = .waitsForApproval
+            guard case .pending = try await product(Kiosk.everything).purchase() else { throw Unexpected() }
+            try await kiosk.operation(.failBilling, "Ada")
+            for _ in 1...2 {
+                await #expect(throws: StoreKitError.self) { try await device.approvePurchases() }
+            }
+            device.declinePurchases()
+            try await device.approvePurchases()
+            #expect(await kiosk.store.state.transactions.isEmpty)
+        }
+    }
+
     @Test func `only purchases that a parent approved are delivered to Transaction.updates`() async throws {
         let kiosk = try await Kiosk()
         let device = try await kiosk.device()

@@ -92,9 +92,14 @@ extension LocalStore {
     /// Throws a `StoreKitError` or a `Product.PurchaseError` if a purchase isn't possible. The other purchases continue
     /// to wait.
     public func approvePurchases() async throws {
-        while let order = state.withLock({ $0.waitingPurchases.first }) {
-            _ = try await send(.purchase, order)
-            state.withLock { if !$0.waitingPurchases.isEmpty { $0.waitingPurchases.removeFirst() } }
+        // Each purchase is removed before it is sent, so that two calls at the same time don't send it twice.
+        while let order = state.withLock({ $0.waitingPurchases.isEmpty ? nil : $0.waitingPurchases.removeFirst() }) {
+            do {
+                _ = try await send(.purchase, order)
+            } catch {
+                state.withLock { $0.waitingPurchases.insert(order, at: 0) }
+                throw error
+            }
         }
         try await contact()
     }
