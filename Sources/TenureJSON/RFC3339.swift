@@ -62,7 +62,10 @@ extension Date {
             // decimal.
             let milliseconds = Int64(fraction * 1000)
             self.init(timeIntervalSince1970: Double(seconds * 1000 + milliseconds) / 1000)
-        case .exact: self.init(timeIntervalSince1970: Double(seconds) + fraction)
+        case .exact:
+            // A `Double` in the year 9999 has about 30 microseconds of precision, and would be rounded to the year 10000.
+            let last = Double(Self.secondsOfFourDigitYears.upperBound) - 0.001
+            self.init(timeIntervalSince1970: min(Double(seconds) + fraction, last))
         }
     }
 

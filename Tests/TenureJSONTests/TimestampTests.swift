@@ -22,4 +22,10 @@ import Testing
     func `a timestamp that no calendar or clock has is refused`(text: String) {
         #expect(Date(rfc3339: text) == nil)
     }
+
+    @Test func `the last nanosecond of the year 9999 stays in that year`() throws {
+        let bytes = Array("9999-12-31T23:59:59.999999999Z".utf8)
+        let date = try #require(Date(rfc3339: bytes, in: bytes.indices, .exact))
+        #expect(date.rfc3339 == "9999-12-31T23:59:59.999Z")
+    }
 }
