@@ -90,6 +90,25 @@ import Testing
         }
     }
 
+    @Test(arguments: [Data(), Data("not a database".utf8), Data(repeating: 0x5A, count: 8_192)])
+    func `an SQLite backup replaces a damaged earlier backup that has a log`(contents: Data) async throws {
+        try await withFolder { folder in
+            let (path, earlier) = (folder + "/tenure.sqlite", folder + "/earlier.sqlite")
+            try await Store(SQLiteDatabase(path: path)).close()
+            // This log is of a database that has another ID.
+            let other = try Store(SQLiteDatabase(path: folder + "/other.sqlite"))
+            try FileManager.default.copyItem(atPath: folder + "/other.sqlite-wal", toPath: earlier + "-wal")
+            try await other.close()
+            try contents.write(to: URL(fileURLWithPath: earlier))
+            #expect(try SQLiteBackup(of: path, to: earlier).run(replacing: true).customers == 0)
+            #expect(!FileManager.default.fileExists(atPath: earlier + "-wal"))
+            let (store, copy) = (try Store(SQLiteDatabase(path: path)), try Store(SQLiteDatabase(path: earlier)))
+            #expect(copy.databaseID == store.databaseID)
+            try await copy.close()
+            try await store.close()
+        }
+    }
+
     @Test func `an SQLite backup doesn't overwrite its own source or an open database`() async throws {
         try await withFolder { folder in
             let (path, other) = (folder + "/tenure.sqlite", folder + "/other.sqlite")

@@ -29,10 +29,7 @@ package struct SQLiteBackup: Sendable {
         guard FileManager.default.fileExists(atPath: source) else { throw .noSource(path: source) }
         guard replacing || !FileManager.default.fileExists(atPath: target) else { throw .exists(path: target) }
         guard !SQLiteFile.areSame(source, target) else { throw .itself(path: target) }
-        // A log that remains beside the target must go: SQLite would apply it to the copy.
-        if FileManager.default.fileExists(atPath: SQLiteFile.resolved(target) + SQLiteOpenFiles.logSuffix) {
-            guard SQLiteFile.mergeLog(target) else { throw .inUse(path: target) }
-        }
+        try clearLog()
         do throws(StoreError) {
             switch try SQLiteFile.contents(at: source) {
             case .database, .unknown: break
@@ -44,6 +41,26 @@ package struct SQLiteBackup: Sendable {
             throw .database(error)
         }
         return try copy(replacing: replacing)
+    }
+
+    /// Clears the log that remains beside the target. SQLite would apply it to the copy.
+    private func clearLog() throws(Failure) {
+        let path = SQLiteFile.resolved(target)
+        guard FileManager.default.fileExists(atPath: path + SQLiteOpenFiles.logSuffix) else { return }
+        do throws(StoreError) {
+            do throws(StoreError) {
+                try SQLiteFile.mergeLog(path)
+            } catch .damaged {
+                // SQLite can't write the log into a damaged file, or doesn't recognize the file.
+                guard let lock = try SQLiteFileLock(path: path) else { throw .busy }
+                defer { withExtendedLifetime(lock) {} }
+                for suffix in [SQLiteOpenFiles.logSuffix, SQLiteOpenFiles.indexSuffix] { unlink(path + suffix) }
+            }
+        } catch .busy {
+            throw .inUse(path: target)
+        } catch {
+            throw .database(error)
+        }
     }
 
     /// Copies the source to the target, with the errors of a backup.

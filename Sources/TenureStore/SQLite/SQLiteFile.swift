@@ -74,14 +74,14 @@ enum SQLiteFile {
         return identity == FileIdentity(path: other)
     }
 
-    /// Writes the log into the database and removes it. Returns false if another process has the database open.
-    static func mergeLog(_ path: String) -> Bool {
+    /// Writes the log into the database and removes it. Throws `busy` if another process has the database open.
+    static func mergeLog(_ path: String) throws(StoreError) {
         // While this process holds the lock, no service opens the database. If a service opened the database before the
         // log is removed, it would assign no new copy number.
-        guard let lock = try? SQLiteOpeningLock(database: resolved(path)) else { return false }
+        let lock = try SQLiteOpeningLock(database: resolved(path))
         defer { withExtendedLifetime(lock) {} }
-        return (try? SQLiteConnection(path: path, for: .writing).row("PRAGMA journal_mode = DELETE")?.text(0))
-            == "delete"
+        let mode = try SQLiteConnection(path: path, for: .writing).row("PRAGMA journal_mode = DELETE")?.text(0)
+        guard mode == "delete" else { throw .busy }
     }
 
     /// The size of the file; 0 if it doesn't exist.

@@ -48,7 +48,7 @@ package struct SQLiteRestore: Sendable {
         defer { unlink(staged) }
         if FileIdentity.exists(path + SQLiteOpenFiles.logSuffix), FileIdentity(path: path)?.kind == .file {
             // If this fails, the log stays beside the replaced database, and SQLite finds it there.
-            _ = SQLiteFile.mergeLog(path)
+            try? SQLiteFile.mergeLog(path)
         }
         guard let lock = try lock(path) else { throw .inUse(path: database) }
         defer { withExtendedLifetime(lock) {} }
