@@ -82,6 +82,7 @@ import Testing
                 continue
             }
             #expect(error?.isRetryable == true)
+            #expect(error?.description.contains { $0 == "\t" || $0.isNewline } == false)
         }
         try server.start()
         // The pool may still be waiting before its next attempt.

@@ -40,6 +40,8 @@ import Testing
         let error = try await refusal(of: server.url(), waitTimeout: .seconds(1))
         #expect(error?.description.contains("Connection refused") == true)
         #expect(error?.description.contains("127.0.0.1:\(server.port)") == true)
+        // libpq's message has two lines, and the second begins with a tab.
+        #expect(error?.description.contains { $0 == "\t" || $0.isNewline } == false)
         #expect(error?.isRetryable == true)
     }
 

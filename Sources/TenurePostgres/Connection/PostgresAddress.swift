@@ -1,4 +1,5 @@
 import CLibPQ
+import Foundation
 import TenureCore
 package import TenureStore
 
@@ -119,7 +120,7 @@ package struct PostgresAddress: Sendable, Hashable {
         guard let options = PQconninfoParse(url, &message) else {
             var detail = "the URL is invalid; check its options, and that `@ : / ? #` in a password are escaped"
             if !mayHoldSecret(url), let message {
-                detail = String(cString: message).trimmed
+                detail = String(cString: message).onOneLine
             }
             throw .unusable(database: shown, detail: detail)
         }
@@ -152,11 +153,9 @@ package struct PostgresAddress: Sendable, Hashable {
 }
 
 extension String {
-    /// The text without white space at its ends.
-    var trimmed: String {
-        var text = self[...]
-        while let last = text.last, last.isWhitespace { text.removeLast() }
-        while let first = text.first, first.isWhitespace { text.removeFirst() }
-        return String(text)
+    /// The lines of libpq's message as one line. libpq indents all lines but the first with a tab.
+    var onOneLine: String {
+        split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+            .joined(separator: "; ")
     }
 }

@@ -178,7 +178,7 @@ final class PostgresConnection {
 
     /// An error of libpq itself.
     private func clientFailure() -> PostgresFailure {
-        let message = String(cString: PQerrorMessage(handle)).trimmed
+        let message = String(cString: PQerrorMessage(handle)).onOneLine
         guard PQstatus(handle) == CONNECTION_BAD else { return PostgresFailure(.failed(message)) }
         isLost = true
         return .lost(address.description, message.isEmpty ? "the connection was lost" : message)

@@ -23,7 +23,7 @@ struct PostgresFailure: Error {
     /// Creates a failure from an SQLSTATE (appendix A of PostgreSQL's manual), which doesn't depend on the server's
     /// language.
     init(state: String, message: String, database: String) {
-        let detail = message.trimmed
+        let detail = message.onOneLine
         switch state {
         // A serialization failure or a deadlock.
         case "40001", "40P01": self.init(.busy, remedy: .repeatTransaction)
@@ -74,7 +74,7 @@ struct PostgresFailure: Error {
 
     /// The failure for a connection that was lost or couldn't be made.
     static func lost(_ database: String, _ detail: String) -> PostgresFailure {
-        PostgresFailure(.unreachable(database: database, detail: detail.trimmed), remedy: .reconnect)
+        PostgresFailure(.unreachable(database: database, detail: detail.onOneLine), remedy: .reconnect)
     }
 }
 
@@ -96,7 +96,7 @@ extension PostgresFailure {
             state = String(match.1)
             lines[index].replaceSubrange(match.range, with: ": ")
         }
-        let detail = lines.joined(separator: "; ").trimmed
+        let detail = lines.joined(separator: "\n").onOneLine
         let isRefusal =
             switch state {
             // An unknown user, password or database, or one that may not connect.
