@@ -78,6 +78,9 @@ struct JSONParser {
         case UInt8(ascii: "f"): try parseWord("false", .false)
         case UInt8(ascii: "n"): try parseWord("null", .null)
         default:
+            if position == 0, buffer.starts(with: [0xEF, 0xBB, 0xBF]) {
+                throw error("JSON must not begin with a byte order mark; save it as UTF-8 without one")
+            }
             throw error(
                 position < buffer.count
                     ? "expected a value; text needs double quotes" : "the text ends where a value is expected")

@@ -27,6 +27,11 @@ import Testing
         #expect(throws: JSONError.self) { try parse(text) }
     }
 
+    @Test func `the error for a byte order mark names it`() throws {
+        let error = try #require(throws: JSONError.self) { try parse("\u{FEFF}{}") }
+        #expect("\(error)".contains("byte order mark"), "\(error)")
+    }
+
     @Test(
         arguments: [
             [0xC0, 0x80], [0xC1, 0xBF], [0xE0, 0x80, 0x80], [0xED, 0xA0, 0x80], [0xF0, 0x80, 0x80, 0x80],
