@@ -57,8 +57,11 @@ package struct AdminKeyCheck: Sendable {
                 at: now, actor: holder.name, action: right.rawValue, customer: customer,
                 detail: ["refused": Problem.Code.forbidden.rawValue])
             try await store.write { try $0.audit(entry) }
+            let scopes = StoredAdminKey.Scope.allCases.filter { $0.rights.contains(right) }.map { "`\($0.rawValue)`" }
             throw Problem(
-                .forbidden, "a key of scope `\(holder.scope.rawValue)` may not do this; use a key of a higher scope")
+                .forbidden,
+                "a key of scope `\(holder.scope.rawValue)` may not do this; use a key of scope "
+                    + scopes.joined(separator: " or "))
         }
         return holder
     }

@@ -51,6 +51,8 @@ import Testing
                         #expect(answer.status != .forbidden && answer.status != .unauthorized, "\(scope) \(path)")
                     } else {
                         #expect(answer.problem?.code == .forbidden, "\(scope) \(path): \(answer.text)")
+                        // The refusal names the scopes that are enough.
+                        for needed in scopes { #expect(answer.text.contains("`\(needed.rawValue)`"), "\(answer.text)") }
                     }
                 }
             }
