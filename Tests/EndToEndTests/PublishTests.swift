@@ -76,7 +76,11 @@ import Testing
         let publish = ["policy", "publish", file, "--reason", "110 was free", "--author", "ada"]
         let refused = try await Command.run(publish + options)
         #expect(refused.status == 2 && refused.errors.contains("refused: nothing was changed"))
-        #expect(refused.errors.contains("--keep-promises") && refused.errors.contains("--take-from 1 --rehearsal reh_"))
+        let shownID = try #require(refused.output.firstMatch(of: /rehearsal (reh_\w+):/)?.1)
+        #expect(
+            refused.errors.contains("--keep-promises")
+                && refused.errors.contains("--take-from 1 --rehearsal \(shownID)"),
+            "\(refused.output)\(refused.errors)")
         #expect(try await outcomes() == ["granted", "granted", "denied"])
         let body = ["policy": policy, "reason": "110 was free"]
         let overHTTP = try await testBed.send("POST", "/v1/admin/policies", to: port, body, token: try testBed.keyText)

@@ -76,14 +76,16 @@ struct PublishingOptions: ParsableArguments {
             Terminal.standardError.write(Terminal.clean("refused: \(refusal.problem.detail)"))
             throw ExitCode.refused
         } catch let refusal as ServiceClient.Refusal where Self.changesRights(refusal.problem) {
-            let id = refusal.problem.rehearsal ?? ""
-            if found == nil || found?.id != id {
-                found = try await client.get("/v1/admin/policies/rehearsals/\(ServiceClient.escaped(id))")
-                if self.rehearsal != nil, let found, !json { show(found) }
-            }
+            // The service rehearsed again. If it counted the same, the rehearsal that was shown is enough.
+            let again: RehearsalAnswer = try await client.get(
+                "/v1/admin/policies/rehearsals/\(ServiceClient.escaped(refusal.problem.rehearsal ?? ""))")
+            let counts = [again.losing, again.losingWithPromises, again.gaining]
+            let shown = found.flatMap { [$0.losing, $0.losingWithPromises, $0.gaining] == counts ? $0 : nil }
+            if shown == nil, !json { show(again) }
             Terminal.standardError.write("refused: nothing was changed")
-            guard let found else { throw ExitCode.refused }
-            for line in advice(on: found, isRollback: proposal.policy == nil) { Terminal.standardError.write(line) }
+            for line in advice(on: shown ?? again, isRollback: proposal.policy == nil) {
+                Terminal.standardError.write(line)
+            }
             throw ExitCode.refused
         }
     }

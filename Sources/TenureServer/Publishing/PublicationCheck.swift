@@ -76,15 +76,16 @@ struct PublicationCheck: Sendable {
         // The numbers must not be smaller than the numbers in the rehearsal.
         let losing = keepsPromises ? rehearsal.losingWithPromises : rehearsal.losing
         let limits = [
-            ("takeFrom", request.takeFrom, losing, "lose"), ("giveTo", request.giveTo, rehearsal.gaining, "gain"),
+            ("takeFrom", "--take-from", request.takeFrom, losing, "lose"),
+            ("giveTo", "--give-to", request.giveTo, rehearsal.gaining, "gain"),
         ]
-        for (field, number, found, verb) in limits {
+        for (field, option, number, found, verb) in limits {
             guard let number, number < found else { continue }
             throw Problem(
                 .conflict,
                 """
                 the rehearsal `\(rehearsal.id)` found \(found) customers who \(verb) something, more than \(number); \
-                to allow that, send \(found) as `\(field)`
+                to allow that, send \(found) as `\(field)` (`\(option)`)
                 """,
                 reason: Refusal.otherNumber.rawValue)
         }
@@ -126,12 +127,12 @@ struct PublicationCheck: Sendable {
             gives
                 ? """
                 \(rehearsal.gaining) of \(rehearsal.customers) customers would gain something; to allow that, send \
-                \(rehearsal.gaining) as `giveTo` and `\(rehearsal.id)` as `rehearsal`
+                \(rehearsal.gaining) as `giveTo` (`--give-to`) and `\(rehearsal.id)` as `rehearsal` (`--rehearsal`)
                 """
                 : """
                 \(rehearsal.losing) of \(rehearsal.customers) customers would lose something, or \
-                \(rehearsal.losingWithPromises) with `keepPromises`; to allow that, send the number as `takeFrom` and \
-                `\(rehearsal.id)` as `rehearsal`
+                \(rehearsal.losingWithPromises) with `keepPromises`; to allow that, send the number as `takeFrom` \
+                (`--take-from`) and `\(rehearsal.id)` as `rehearsal` (`--rehearsal`)
                 """, reason: refusal.rawValue, rehearsal: rehearsal.id)
     }
 
