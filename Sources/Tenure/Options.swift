@@ -57,7 +57,6 @@ extension Tenure {
         /// The App Group in which the app and its extensions share the state, such as `group.com.example.app`. If nil,
         /// the app and each extension have separate states. On Linux, the option is the name of a folder that the
         /// processes share.
-        /// processes share.
         ///
         /// If a later release sets the group, the client moves the state to the group. The group must be among the App
         /// Groups of the app and of each extension.

@@ -28,7 +28,6 @@ extension Tenure {
     /// Asks the App Store for everything the customer has. Call it only from a button such as Restore Purchases: it's
     /// the only call that may show a sign-in.
     /// The call never throws, and never removes an entitlement. It waits for `Options.restoreTimeout` at most.
-    /// It never throws, and never removes an entitlement. It waits for `Options.restoreTimeout` at most.
     @discardableResult
     public func restore() async -> RestoreResult {
         let signIn = await engine.restore()

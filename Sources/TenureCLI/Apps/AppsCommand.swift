@@ -61,7 +61,8 @@ struct AppsReloadCommand: AsyncParsableCommand {
         discussion: """
             The service reads the same files as at a start. It starts new apps, stops removed ones, and applies new \
             settings to the others. A changed policy file isn't published: for that, use `tenure policy publish`. If the \
-            configuration has a mistake, nothing changes. Settings of the whole service, such as the port, need a restart.
+            configuration has a mistake, no app or setting changes. The files of the TLS certificate are read again in \
+            any case. Settings of the whole service, such as the port, need a restart.
 
             Exit codes: 0 reloaded, 1 the configuration has mistakes, an app doesn't run, or no service responds, \
             64 wrong usage.

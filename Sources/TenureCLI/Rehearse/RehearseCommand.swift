@@ -14,7 +14,8 @@ struct RehearseCommand: AsyncParsableCommand {
         discussion: """
             The customers come from a service's database or from a file of lines. A line is a JWS, a receipt in Base64, \
             or the JSON of POST /v1/sync, optionally with an `id` from your own system. Tenure verifies each artifact. \
-            It counts bad lines, and lists them in a file beside the evidence. A customer with several lines is counted once.
+            It counts lines with a rejected artifact, and lists them in a file beside the evidence. A customer with \
+            several lines is counted once.
 
             With --evidence, the lines must contain all purchases of each customer. With --incomplete, purchases may be \
             missing.
@@ -22,6 +23,8 @@ struct RehearseCommand: AsyncParsableCommand {
             A condition of --fail-if is a measure, then >, >=, < or <=, then a number or percentage. Measures:
             lost, gained, changed          customers with another outcome than under --against.
             granted, denied, undetermined  customers with this outcome.
+            changesOutcome                 customers who are denied instead of undetermined, or the reverse.
+            changesReason                  customers with the same outcome for another reason.
             contradicting                  customers with a version and a date that prove different eras.
             rejected                       lines with a rejected artifact.
             CODE                           customers with this deciding reason, such as `eraHonored`.
@@ -83,7 +86,7 @@ struct RehearseCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The file for bad lines. Default: a new file beside the evidence, with `.rejected.ndjson` appended to its name.",
+            "The file for lines with a rejected artifact. Default: a new file beside the evidence, with `.rejected.ndjson` appended to its name.",
             valueName: "file"))
     var rejected: String?
 

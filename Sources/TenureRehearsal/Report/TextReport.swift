@@ -45,7 +45,7 @@ package struct TextReport: Sendable {
 
     private mutating func addFindings() {
         guard !report.findings.isEmpty else { return }
-        lines.append(.heading("the linter"))
+        lines.append(.heading("policy check"))
         for finding in report.findings {
             let isBad = finding.severity == .error && !finding.isAcknowledged
             lines.append(isBad ? .bad("  \(finding)") : .plain("  \(finding)"))
