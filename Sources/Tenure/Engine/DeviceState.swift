@@ -111,7 +111,7 @@ final class DeviceState {
             }
         }
         guard setup.service == nil, facts.policyError == nil, facts.persona == nil else { return }
-        stored.account.granted = evaluation.answers.filter { $0.value.outcome == .granted }
+        stored.account.grantedByDevice = evaluation.answers.filter { $0.value.outcome == .granted }
     }
 
     /// Removes the stored denials of entitlements that are granted now.

@@ -108,7 +108,7 @@ struct Evaluation {
     /// Rights that an earlier start granted under a policy that can't be read now.
     private var storedGrants: [String: Tenure.Answer] {
         let now = stored.time.now(clock)
-        return account.granted.filter { $0.value.until.map { now < $0 } ?? true }
+        return account.grantedByDevice.filter { $0.value.until.map { now < $0 } ?? true }
             .mapValues { .kept($0.entitlement, title: title(of: $0.entitlement), until: $0.until) }
     }
 

@@ -34,7 +34,7 @@ extension Account: Codable {
         unanswered = try fields.decodeIfPresent(Set<String>.self, forKey: .unanswered) ?? []
         refused = try fields.decodeIfPresent(Set<String>.self, forKey: .refused) ?? []
         delivered = try fields.decodeIfPresent(Set<String>.self, forKey: .delivered) ?? []
-        granted = try fields.decodeIfPresent([String: Tenure.Answer].self, forKey: .granted) ?? [:]
+        grantedByDevice = try fields.decodeIfPresent([String: Tenure.Answer].self, forKey: .granted) ?? [:]
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -55,7 +55,7 @@ extension Account: Codable {
         if !unanswered.isEmpty { try fields.encode(unanswered.sorted(), forKey: .unanswered) }
         if !refused.isEmpty { try fields.encode(refused.sorted(), forKey: .refused) }
         if !delivered.isEmpty { try fields.encode(delivered.sorted(), forKey: .delivered) }
-        if !granted.isEmpty { try fields.encode(granted, forKey: .granted) }
+        if !grantedByDevice.isEmpty { try fields.encode(grantedByDevice, forKey: .granted) }
         if !denials.isEmpty { try fields.encode(denials.sorted(), forKey: .denials) }
     }
 }

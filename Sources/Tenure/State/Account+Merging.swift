@@ -38,7 +38,7 @@ extension Account {
         // A transaction that either process has removed is finished.
         merged.delivered = delivered.subtracting(base.delivered.subtracting(stored.delivered)).union(
             stored.delivered.subtracting(base.delivered))
-        merged.granted = granted == base.granted ? stored.granted : granted
+        merged.grantedByDevice = grantedByDevice == base.grantedByDevice ? stored.grantedByDevice : grantedByDevice
         return merged
     }
 

@@ -32,7 +32,7 @@ package struct Account: Sendable, Hashable {
     /// Transactions that the app has delivered and that aren't finished yet.
     var delivered: Set<String> = []
     /// The rights that the device granted under the last policy that it could read.
-    package var granted: [String: Tenure.Answer] = [:]
+    package var grantedByDevice: [String: Tenure.Answer] = [:]
 
     /// The hash of the token of the persona that replaced the customer in the last request to the service.
     var persona: String?
@@ -82,7 +82,7 @@ package struct Account: Sendable, Hashable {
         sentEverything = false
         answeredAt = nil
         denials = []
-        granted = [:]
+        grantedByDevice = [:]
     }
 
     /// Discards the service's response after its signing key was revoked. An attacker may have written the response, so

@@ -124,14 +124,14 @@ import Testing
             return state
         }
         var (mine, other) = (process(), process())
-        other.current.account.granted = ["everything": .kept("everything", title: nil, until: nil)]
+        other.current.account.grantedByDevice = ["everything": .kept("everything", title: nil, until: nil)]
         try other.save(at: InventedApp.now)
         do {
             try mine.update(at: InventedApp.now) { _ in throw Refused() }
             Issue.record("the change didn't fail")
         } catch is Refused {}
         try mine.save(at: InventedApp.now)
-        #expect(process().current.account.granted.keys.contains("everything"))
+        #expect(process().current.account.grantedByDevice.keys.contains("everything"))
     }
 }
 
