@@ -148,7 +148,7 @@ struct Evaluation {
         guard (facts.fresh ?? account.serviceAnswers).values.contains(where: { $0.outcome == .granted }) else {
             return [:]
         }
-        return grants(by: Set(account.purchases.map(\.transactionID)).subtracting(account.refused))
+        return grants(by: Set(account.purchases.map(\.transactionID)).subtracting(account.refusedTransactions))
     }
 
     /// Returns the answer about one entitlement for a client with a service: the first of these that exists.

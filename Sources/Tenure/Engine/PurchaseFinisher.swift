@@ -56,7 +56,8 @@ final class PurchaseFinisher {
         guard let stored = device.state.stored?.account, stored.purchases.contains(where: { $0.transactionID == id })
         else { return false }
         guard setup.service != nil else { return true }
-        return !stored.unanswered.contains(id) && (!stored.refused.contains(id) || stored.delivered.contains(id))
+        return !stored.unanswered.contains(id)
+            && (!stored.refusedTransactions.contains(id) || stored.delivered.contains(id))
     }
 
     /// Whether Tenure may finish the transaction. Tenure doesn't finish products that other code in the app sells and

@@ -187,9 +187,9 @@ final class ServiceSync {
             guard let id = ids[jws] else { continue }
             device.stored.account.unanswered.remove(id)
             if refused.contains("transactions[\(index)]") {
-                device.stored.account.refused.insert(id)
+                device.stored.account.refusedTransactions.insert(id)
             } else {
-                device.stored.account.refused.remove(id)
+                device.stored.account.refusedTransactions.remove(id)
             }
         }
         for problem in problems {

@@ -32,7 +32,7 @@ extension Account: Codable {
         denials = try fields.decodeIfPresent(Set<String>.self, forKey: .denials) ?? []
         sentEverything = try fields.decodeIfPresent(Bool.self, forKey: .sentEverything) ?? false
         unanswered = try fields.decodeIfPresent(Set<String>.self, forKey: .unanswered) ?? []
-        refused = try fields.decodeIfPresent(Set<String>.self, forKey: .refused) ?? []
+        refusedTransactions = try fields.decodeIfPresent(Set<String>.self, forKey: .refused) ?? []
         delivered = try fields.decodeIfPresent(Set<String>.self, forKey: .delivered) ?? []
         grantedByDevice = try fields.decodeIfPresent([String: Tenure.Answer].self, forKey: .granted) ?? [:]
     }
@@ -53,7 +53,7 @@ extension Account: Codable {
         try fields.encodeIfPresent(persona, forKey: .persona)
         if sentEverything { try fields.encode(sentEverything, forKey: .sentEverything) }
         if !unanswered.isEmpty { try fields.encode(unanswered.sorted(), forKey: .unanswered) }
-        if !refused.isEmpty { try fields.encode(refused.sorted(), forKey: .refused) }
+        if !refusedTransactions.isEmpty { try fields.encode(refusedTransactions.sorted(), forKey: .refused) }
         if !delivered.isEmpty { try fields.encode(delivered.sorted(), forKey: .delivered) }
         if !grantedByDevice.isEmpty { try fields.encode(grantedByDevice, forKey: .granted) }
         if !denials.isEmpty { try fields.encode(denials.sorted(), forKey: .denials) }

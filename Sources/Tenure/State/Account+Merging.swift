@@ -86,7 +86,7 @@ extension Account {
         var keyStatements: [String]
         var serviceAnswers: [String: Tenure.Answer]
         var sentEverything: Bool
-        var refused: Set<String>
+        var refusedTransactions: Set<String>
         var answeredAt: Date?
     }
 
@@ -95,12 +95,12 @@ extension Account {
             ServiceAnswer(
                 entitlementToken: entitlementToken, keyStatements: keyStatements, serviceAnswers: serviceAnswers,
                 sentEverything: sentEverything,
-                refused: refused, answeredAt: answeredAt)
+                refusedTransactions: refusedTransactions, answeredAt: answeredAt)
         }
         set {
             (entitlementToken, keyStatements) = (newValue.entitlementToken, newValue.keyStatements)
             (serviceAnswers, answeredAt) = (newValue.serviceAnswers, newValue.answeredAt)
-            (sentEverything, refused) = (newValue.sentEverything, newValue.refused)
+            (sentEverything, refusedTransactions) = (newValue.sentEverything, newValue.refusedTransactions)
         }
     }
 }

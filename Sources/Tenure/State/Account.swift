@@ -28,7 +28,7 @@ package struct Account: Sendable, Hashable {
     /// Transactions about which the service hasn't answered yet.
     var unanswered: Set<String> = []
     /// Transactions that the service rejected. They stay unfinished.
-    var refused: Set<String> = []
+    var refusedTransactions: Set<String> = []
     /// Transactions that the app has delivered and that aren't finished yet.
     var delivered: Set<String> = []
     /// The rights that the device granted under the last policy that it could read.
@@ -89,7 +89,7 @@ package struct Account: Sendable, Hashable {
     /// the service may not have the purchases that it confirmed.
     mutating func discardDistrustedAnswers() {
         discardServiceAnswers()
-        refused = []
+        refusedTransactions = []
         unanswered = Set(purchases.map(\.transactionID))
     }
 

@@ -236,13 +236,13 @@ import Testing
         base.add([InventedApp.purchase(id: "1")])
         var (mine, stored) = (base, base)
         (mine.answeredAt, mine.sentEverything) = (InventedApp.now, true)
-        (stored.answeredAt, stored.refused) = (InventedApp.now.addingTimeInterval(60), ["1"])
+        (stored.answeredAt, stored.refusedTransactions) = (InventedApp.now.addingTimeInterval(60), ["1"])
         for merged in [mine.merging(stored, base: base), stored.merging(mine, base: base)] {
-            #expect(merged.refused == ["1"] && !merged.sentEverything)
+            #expect(merged.refusedTransactions == ["1"] && !merged.sentEverything)
         }
         (mine.answeredAt, stored.answeredAt) = (stored.answeredAt, mine.answeredAt)
         for merged in [mine.merging(stored, base: base), stored.merging(mine, base: base)] {
-            #expect(merged.refused.isEmpty && merged.sentEverything)
+            #expect(merged.refusedTransactions.isEmpty && merged.sentEverything)
         }
     }
 }
