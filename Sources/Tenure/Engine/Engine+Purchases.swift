@@ -74,7 +74,7 @@ extension Engine {
     func contentArrived(ofPurchase original: String, transaction id: String) async {
         load()
         finisher.delivered.insert(original)
-        device.stored.account.delivered.insert(id)
+        device.stored.account.deliveredTransactions.insert(id)
         await finishDelivered()
     }
 
@@ -88,7 +88,7 @@ extension Engine {
         }
         finisher.delivered.formUnion(known.map(\.originalTransactionID))
         // Also store the transactions. If the service can't confirm them now, they are finished after the next start.
-        device.stored.account.delivered.formUnion(known.map(\.transactionID))
+        device.stored.account.deliveredTransactions.formUnion(known.map(\.transactionID))
         await finishDelivered()
     }
 

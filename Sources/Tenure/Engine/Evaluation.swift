@@ -70,7 +70,7 @@ struct Evaluation {
         }
         var answers = deviceAnswers
         guard setup.service != nil else { return answers }
-        let grantsByNewPurchases = grants(by: account.unanswered)
+        let grantsByNewPurchases = grants(by: account.unansweredTransactions)
         let confirmed = grantsByConfirmedPurchases
         let names = Set(answers.keys).union(account.serviceAnswers.keys).union(facts.fresh?.keys.map { $0 } ?? [])
             .union(facts.claims?.rights.keys.map { $0 } ?? []).union(grantsByNewPurchases.keys)

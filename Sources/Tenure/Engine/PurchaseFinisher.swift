@@ -26,13 +26,13 @@ final class PurchaseFinisher {
         guard setup.host.mayFinishTransactions, !setup.isListening, setup.options.finishing != .never,
             device.facts.distribution.hasPurchases,
             case (let deliveredBefore, .success(let unfinished)?) = (
-                device.stored.account.delivered, await setup.attempt({ try await $0.unfinished() })
+                device.stored.account.deliveredTransactions, await setup.attempt({ try await $0.unfinished() })
             )
         else { return }
         if isStoreResponding || !unfinished.isEmpty {
             // If a delivered transaction isn't listed as unfinished, the app has finished it itself.
             let ids = Set(unfinished.map(\.purchase.transactionID))
-            device.stored.account.delivered.subtract(deliveredBefore.subtracting(ids))
+            device.stored.account.deliveredTransactions.subtract(deliveredBefore.subtracting(ids))
         }
         let ours = Set(device.productIDs).union(device.stored.catalog?.catalog?.ids ?? [])
         for transaction in unfinished where mayFinish(transaction, ours) && isRecorded(transaction) {
@@ -43,7 +43,7 @@ final class PurchaseFinisher {
                 finishing.remove(id)
                 // If the App Store hangs, it would also hang for the next transaction.
                 if error is TimedOut { return }
-            } else if device.stored.account.delivered.remove(id) != nil {
+            } else if device.stored.account.deliveredTransactions.remove(id) != nil {
                 device.save()
             }
         }
@@ -56,15 +56,15 @@ final class PurchaseFinisher {
         guard let stored = device.state.stored?.account, stored.purchases.contains(where: { $0.transactionID == id })
         else { return false }
         guard setup.service != nil else { return true }
-        return !stored.unanswered.contains(id)
-            && (!stored.refusedTransactions.contains(id) || stored.delivered.contains(id))
+        return !stored.unansweredTransactions.contains(id)
+            && (!stored.refusedTransactions.contains(id) || stored.deliveredTransactions.contains(id))
     }
 
     /// Whether Tenure may finish the transaction. Tenure doesn't finish products that other code in the app sells and
     /// delivers. Nor does it finish consumables: a consumable that is finished before its delivery is lost permanently.
     private func mayFinish(_ transaction: AppStoreTransaction, _ ours: Set<String>) -> Bool {
         let purchase = transaction.purchase
-        let isDelivered = device.stored.account.delivered.contains(purchase.transactionID)
+        let isDelivered = device.stored.account.deliveredTransactions.contains(purchase.transactionID)
         switch purchase.type {
         case .nonConsumable, .nonRenewing, .autoRenewable: break
         case .consumable, .unknown, nil: return isDelivered

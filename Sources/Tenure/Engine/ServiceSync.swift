@@ -55,8 +55,10 @@ final class ServiceSync {
 
     /// The transactions that the service hasn't answered about yet and that the next request can contain.
     var unsent: Set<String> {
-        guard !device.stored.account.unanswered.isEmpty, let listed = device.snapshot.transactions else { return [] }
-        return device.stored.account.unanswered.intersection(
+        guard !device.stored.account.unansweredTransactions.isEmpty, let listed = device.snapshot.transactions else {
+            return []
+        }
+        return device.stored.account.unansweredTransactions.intersection(
             SyncRequest.mostRelevant(listed).lazy.map(\.purchase.transactionID))
     }
 
@@ -185,7 +187,7 @@ final class ServiceSync {
         let ids = Dictionary(transactions.map { ($0.jws, $0.purchase.transactionID) }) { first, _ in first }
         for (index, jws) in sent.enumerated() {
             guard let id = ids[jws] else { continue }
-            device.stored.account.unanswered.remove(id)
+            device.stored.account.unansweredTransactions.remove(id)
             if refused.contains("transactions[\(index)]") {
                 device.stored.account.refusedTransactions.insert(id)
             } else {

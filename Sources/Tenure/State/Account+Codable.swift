@@ -31,9 +31,9 @@ extension Account: Codable {
         persona = try fields.decodeIfPresent(String.self, forKey: .persona)
         denials = try fields.decodeIfPresent(Set<String>.self, forKey: .denials) ?? []
         sentEverything = try fields.decodeIfPresent(Bool.self, forKey: .sentEverything) ?? false
-        unanswered = try fields.decodeIfPresent(Set<String>.self, forKey: .unanswered) ?? []
+        unansweredTransactions = try fields.decodeIfPresent(Set<String>.self, forKey: .unanswered) ?? []
         refusedTransactions = try fields.decodeIfPresent(Set<String>.self, forKey: .refused) ?? []
-        delivered = try fields.decodeIfPresent(Set<String>.self, forKey: .delivered) ?? []
+        deliveredTransactions = try fields.decodeIfPresent(Set<String>.self, forKey: .delivered) ?? []
         grantedByDevice = try fields.decodeIfPresent([String: Tenure.Answer].self, forKey: .granted) ?? [:]
     }
 
@@ -52,9 +52,9 @@ extension Account: Codable {
         try fields.encodeIfPresent(stale, forKey: .stale)
         try fields.encodeIfPresent(persona, forKey: .persona)
         if sentEverything { try fields.encode(sentEverything, forKey: .sentEverything) }
-        if !unanswered.isEmpty { try fields.encode(unanswered.sorted(), forKey: .unanswered) }
+        if !unansweredTransactions.isEmpty { try fields.encode(unansweredTransactions.sorted(), forKey: .unanswered) }
         if !refusedTransactions.isEmpty { try fields.encode(refusedTransactions.sorted(), forKey: .refused) }
-        if !delivered.isEmpty { try fields.encode(delivered.sorted(), forKey: .delivered) }
+        if !deliveredTransactions.isEmpty { try fields.encode(deliveredTransactions.sorted(), forKey: .delivered) }
         if !grantedByDevice.isEmpty { try fields.encode(grantedByDevice, forKey: .granted) }
         if !denials.isEmpty { try fields.encode(denials.sorted(), forKey: .denials) }
     }

@@ -32,12 +32,16 @@ extension Account {
         merged.denials = denials(mergedWith: stored, base: base, knowing: known)
         // A transaction is answered if either process got an answer about it. A transaction that was marked as
         // unanswered since `base` stays unanswered, because it has changed.
-        let answered = Set(base.purchases.map(\.transactionID)).subtracting(base.unanswered)
-        merged.unanswered = unanswered.filter { stored.isUnanswered($0) || answered.contains($0) }.union(
-            stored.unanswered.filter { isUnanswered($0) || answered.contains($0) })
+        let answered = Set(base.purchases.map(\.transactionID)).subtracting(base.unansweredTransactions)
+        merged.unansweredTransactions = unansweredTransactions.filter {
+            stored.isUnanswered($0) || answered.contains($0)
+        }.union(
+            stored.unansweredTransactions.filter { isUnanswered($0) || answered.contains($0) })
         // A transaction that either process has removed is finished.
-        merged.delivered = delivered.subtracting(base.delivered.subtracting(stored.delivered)).union(
-            stored.delivered.subtracting(base.delivered))
+        merged.deliveredTransactions = deliveredTransactions.subtracting(
+            base.deliveredTransactions.subtracting(stored.deliveredTransactions)
+        ).union(
+            stored.deliveredTransactions.subtracting(base.deliveredTransactions))
         merged.grantedByDevice = grantedByDevice == base.grantedByDevice ? stored.grantedByDevice : grantedByDevice
         return merged
     }
@@ -77,7 +81,7 @@ extension Account {
 
     /// Whether this copy has no answer about a transaction. Also true for a transaction that this copy doesn't have.
     private func isUnanswered(_ transaction: String) -> Bool {
-        unanswered.contains(transaction) || !purchases.contains { $0.transactionID == transaction }
+        unansweredTransactions.contains(transaction) || !purchases.contains { $0.transactionID == transaction }
     }
 
     /// The service's last response, and when it came.

@@ -26,11 +26,11 @@ package struct Account: Sendable, Hashable {
     /// Whether the app has sent everything that could grant something to the service.
     var sentEverything = false
     /// Transactions about which the service hasn't answered yet.
-    var unanswered: Set<String> = []
+    var unansweredTransactions: Set<String> = []
     /// Transactions that the service rejected. They stay unfinished.
     var refusedTransactions: Set<String> = []
     /// Transactions that the app has delivered and that aren't finished yet.
-    var delivered: Set<String> = []
+    var deliveredTransactions: Set<String> = []
     /// The rights that the device granted under the last policy that it could read.
     package var grantedByDevice: [String: Tenure.Answer] = [:]
 
@@ -90,7 +90,7 @@ package struct Account: Sendable, Hashable {
     mutating func discardDistrustedAnswers() {
         discardServiceAnswers()
         refusedTransactions = []
-        unanswered = Set(purchases.map(\.transactionID))
+        unansweredTransactions = Set(purchases.map(\.transactionID))
     }
 
     /// Creates the account from the stored state.
@@ -142,7 +142,7 @@ package struct Account: Sendable, Hashable {
         }
         purchases = Self.essential(Array(byID.values)).sorted { $0.isEarlier(than: $1) }
         let news = purchases.filter { known[$0.transactionID] != $0.withoutSigning }
-        unanswered.formUnion(news.map(\.transactionID))
+        unansweredTransactions.formUnion(news.map(\.transactionID))
         return !news.isEmpty
     }
 
@@ -163,7 +163,7 @@ package struct Account: Sendable, Hashable {
         for subscription in changed {
             let periods = purchases.lazy.filter { $0.originalTransactionID == subscription }
             let latest = periods.max { ($0.expiresDate ?? .distantPast) < ($1.expiresDate ?? .distantPast) }
-            if let latest { unanswered.insert(latest.transactionID) }
+            if let latest { unansweredTransactions.insert(latest.transactionID) }
         }
         return !changed.isEmpty
     }

@@ -222,12 +222,12 @@ import Testing
 
     @Test func `merged states keep a noted delivery until either process finished it`() {
         var base = state()
-        base.account.delivered = ["1", "2"]
+        base.account.deliveredTransactions = ["1", "2"]
         var (mine, stored) = (base, base)
-        mine.account.delivered = ["2", "3"]
-        stored.account.delivered = ["1", "2", "4"]
+        mine.account.deliveredTransactions = ["2", "3"]
+        stored.account.deliveredTransactions = ["1", "2", "4"]
         for result in [merged(mine, stored, base: base), merged(stored, mine, base: base)] {
-            #expect(result.account.delivered == ["2", "3", "4"])
+            #expect(result.account.deliveredTransactions == ["2", "3", "4"])
         }
     }
 
