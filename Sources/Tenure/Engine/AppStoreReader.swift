@@ -58,9 +58,9 @@ final class AppStoreReader {
             && device.stored.account.purchases.contains { $0.type?.staysListed ?? false }
         // If there are no purchases, an app transaction that was old before is still old, unless its account is signed
         // in again.
-        let isOld = areAllOfAnother ?? (device.stored.account.stale == id && !isSignedInAgain)
+        let isOld = areAllOfAnother ?? (device.stored.account.staleAppTransactionID == id && !isSignedInAgain)
         guard isOld else { return take(result) }
-        device.stored.account.stale = id
+        device.stored.account.staleAppTransactionID = id
         device.snapshot.appTransaction = nil
         device.snapshot.note(.appTransaction, .failed(Self.whyStale))
     }
@@ -110,7 +110,7 @@ final class AppStoreReader {
             let stale = device.stored.account.key?.appTransactionID
             if device.snapshot.appTransaction != nil { device.snapshot.note(.appTransaction, .failed(Self.whyStale)) }
             device.discardAccount()
-            device.stored.account.stale = stale
+            device.stored.account.staleAppTransactionID = stale
             device.stored.account.adopt(first)
         }
         let environment = self.environment(of: transactions)

@@ -27,7 +27,7 @@ extension Account: Codable {
         keyStatements = try fields.decodeIfPresent([String].self, forKey: .keyStatements) ?? []
         serviceAnswers = try fields.decodeIfPresent([String: Tenure.Answer].self, forKey: .serviceAnswers) ?? [:]
         answeredAt = try fields.decodeIfPresent(Date.self, forKey: .answeredAt)
-        stale = try fields.decodeIfPresent(String.self, forKey: .stale)
+        staleAppTransactionID = try fields.decodeIfPresent(String.self, forKey: .stale)
         persona = try fields.decodeIfPresent(String.self, forKey: .persona)
         denials = try fields.decodeIfPresent(Set<String>.self, forKey: .denials) ?? []
         sentEverything = try fields.decodeIfPresent(Bool.self, forKey: .sentEverything) ?? false
@@ -49,7 +49,7 @@ extension Account: Codable {
         if !keyStatements.isEmpty { try fields.encode(keyStatements, forKey: .keyStatements) }
         if !serviceAnswers.isEmpty { try fields.encode(serviceAnswers, forKey: .serviceAnswers) }
         try fields.encodeIfPresent(answeredAt, forKey: .answeredAt)
-        try fields.encodeIfPresent(stale, forKey: .stale)
+        try fields.encodeIfPresent(staleAppTransactionID, forKey: .stale)
         try fields.encodeIfPresent(persona, forKey: .persona)
         if sentEverything { try fields.encode(sentEverything, forKey: .sentEverything) }
         if !unansweredTransactions.isEmpty { try fields.encode(unansweredTransactions.sorted(), forKey: .unanswered) }

@@ -24,7 +24,8 @@ extension Account {
         // Evidence is only added. Of two artifacts about the same transaction, the same rule decides as for artifacts
         // from the App Store.
         merged.insert(stored.purchases)
-        merged.stale = stale == base.stale ? stored.stale : stale
+        merged.staleAppTransactionID =
+            staleAppTransactionID == base.staleAppTransactionID ? stored.staleAppTransactionID : staleAppTransactionID
         merged.persona = persona
         // Keep only answers that cover all of the merged evidence.
         let known = merged.signedFacts

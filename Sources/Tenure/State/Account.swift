@@ -44,7 +44,7 @@ package struct Account: Sendable, Hashable {
 
     /// The ID of the previous account's app transaction, which StoreKit still returns. Nil if StoreKit returns the app
     /// transaction of the current account.
-    var stale: String?
+    var staleAppTransactionID: String?
 
     /// Whether an app transaction belongs to another account.
     func isAnother(than app: AppStoreAppTransaction) -> Bool {

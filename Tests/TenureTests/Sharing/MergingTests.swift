@@ -213,10 +213,10 @@ import Testing
     @Test func `merged states remember that StoreKit still shows another account's app transaction`() {
         let base = state()
         var (noticed, bought) = (base, base)
-        noticed.account.stale = "704000000000000009"
+        noticed.account.staleAppTransactionID = "704000000000000009"
         bought.account.add([InventedApp.purchase()])
         for (mine, stored) in [(noticed, bought), (bought, noticed)] {
-            #expect(merged(mine, stored, base: base).account.stale == "704000000000000009")
+            #expect(merged(mine, stored, base: base).account.staleAppTransactionID == "704000000000000009")
         }
     }
 
