@@ -65,7 +65,9 @@ extension Engine {
         let signIn = await outcome { try await access.synchronize() }
         await searchAgain()
         if case .succeeded = signIn, device.snapshot.appTransaction == nil, device.mayReadAppTransaction {
-            let refreshed = await outcome { self.appStore.take(.success(try await access.refreshAppTransaction())) }
+            let refreshed = await outcome {
+                self.appStore.addAppTransaction(.success(try await access.refreshAppTransaction()))
+            }
             if case .succeeded = refreshed {
                 device.post()
                 await searchAgain()

@@ -64,7 +64,7 @@ extension Engine {
     /// Adds a transaction to the stored account, and publishes what it grants.
     private func record(_ transaction: AppStoreTransaction) {
         device.observeClock()
-        appStore.take([transaction])
+        appStore.addTransactions([transaction])
         device.noteGrants()
         device.save()
         device.post()

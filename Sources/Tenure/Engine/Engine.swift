@@ -113,12 +113,12 @@ actor Engine {
         // StoreKit may still return the app transaction of an account that was signed in before.
         let answer = await app
         if !appStore.isOfAnotherAccount(answer) {
-            appStore.take(answer)
+            appStore.addAppTransaction(answer)
             device.post()
         }
         let purchases = await listed
-        if appStore.isOfAnotherAccount(answer) { appStore.take(answer, unlessPurchasesAreOf: purchases) }
-        await appStore.take(purchases)
+        if appStore.isOfAnotherAccount(answer) { appStore.addAppTransaction(answer, unlessPurchasesAreOf: purchases) }
+        await appStore.addTransactions(purchases)
         device.post()
         if setup.service != nil { await service.askService() }
         await policyNews

@@ -120,14 +120,14 @@ package struct Account: Sendable, Hashable {
     }
 
     /// Takes the account's ID from a transaction, if no app transaction was read yet.
-    mutating func adopt(_ transaction: AppStoreTransaction) {
+    mutating func setIDIfMissing(from transaction: AppStoreTransaction) {
         if key == nil { key = transaction.appTransactionID.map { AcquisitionKey(ofAppTransaction: $0) } }
     }
 
     /// Adds transactions. Returns whether they have new facts.
     @discardableResult
     package mutating func add(_ transactions: [AppStoreTransaction]) -> Bool {
-        for transaction in transactions { adopt(transaction) }
+        for transaction in transactions { setIDIfMissing(from: transaction) }
         return insert(transactions.map(\.purchase))
     }
 

@@ -138,7 +138,7 @@ import Testing
 extension Engine {
     /// A purchase that is written without a search, which would read the stored state first.
     fileprivate func receiveForTests(_ transaction: AppStoreTransaction) {
-        appStore.take([transaction])
+        appStore.addTransactions([transaction])
         device.save()
     }
 }
