@@ -102,7 +102,7 @@ final class ServiceSync {
             else {
                 return device.snapshot.note(.service, .failed("another account was signed in meanwhile"))
             }
-            take(response, to: request)
+            applyResponse(response, to: request)
             // If evidence was added during the request, the response doesn't cover it. Ask again soon.
             if evidenceChangesBefore != device.evidenceChanges { device.stored.account.answeredAt = nil }
         } catch {
@@ -123,7 +123,7 @@ final class ServiceSync {
     }
 
     /// Applies a response. If its entitlement token is rejected, uses only the response's list of revoked keys.
-    private func take(_ response: CustomerResponse, to request: SyncRequest) {
+    private func applyResponse(_ response: CustomerResponse, to request: SyncRequest) {
         let clock = setup.clock()
         if !setup.isListening {
             device.addRevocations(response.signingKey?.revocations)
