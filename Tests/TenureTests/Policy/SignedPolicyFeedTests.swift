@@ -122,9 +122,9 @@ private func file(_ text: Data, tag: String) -> @Sendable (Request) -> Response 
         defer { try? FileManager.default.removeItem(at: folder) }
         let cache = PolicyCache(url: folder.appendingPathComponent("policy.json"))
         #expect(cache.read() == nil)
-        let kept = KeptPolicy(text: "a.b.c", tag: nil, highestCounter: 3)
-        cache.write(kept)
-        #expect(cache.read() == kept)
+        let cached = CachedPolicy(text: "a.b.c", tag: nil, highestCounter: 3)
+        cache.write(cached)
+        #expect(cache.read() == cached)
         let path = folder.appendingPathComponent("policy.json")
         for bytes in [Data(), Data("{".utf8), Data(repeating: 0x20, count: 3 << 20)] {
             try bytes.write(to: path)
