@@ -126,12 +126,12 @@ extension StoreClause {
             }
         },
         StoreClause("progress is stored by name and has its last value") { store in
-            try expect(try await store.read { try $0.progress("one") } == nil, "none at first")
-            try await store.write(locking: [.progress("one")]) { try $0.setProgress("one", to: "1") }
-            try await store.write(locking: [.progress("two")]) { try $0.setProgress("two", to: "2") }
-            try await store.write(locking: [.progress("one")]) { try $0.setProgress("one", to: "3") }
-            try expect(try await store.read { try $0.progress("one") } == "3", "the last")
-            try expect(try await store.read { try $0.progress("two") } == "2", "the other one is unchanged")
+            try expect(try await store.read { try $0.storedValue(named: "one") } == nil, "none at first")
+            try await store.write(locking: [.progress("one")]) { try $0.setStoredValue(named: "one", to: "1") }
+            try await store.write(locking: [.progress("two")]) { try $0.setStoredValue(named: "two", to: "2") }
+            try await store.write(locking: [.progress("one")]) { try $0.setStoredValue(named: "one", to: "3") }
+            try expect(try await store.read { try $0.storedValue(named: "one") } == "3", "the last")
+            try expect(try await store.read { try $0.storedValue(named: "two") } == "2", "the other one is unchanged")
         },
     ]
 }

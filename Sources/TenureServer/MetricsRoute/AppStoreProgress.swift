@@ -13,7 +13,9 @@ struct AppStoreProgress: Sendable {
         var reached: [String: Double] = [:]
         for environment in environments {
             let name = MissedNotifications.progressName(for: environment)
-            reached[environment.rawValue] = try await store.read { try $0.progress(name) }.flatMap { Double($0) }
+            reached[environment.rawValue] = try await store.read { try $0.storedValue(named: name) }.flatMap {
+                Double($0)
+            }
         }
         self.reached = reached
     }
