@@ -104,7 +104,7 @@ struct PageEvaluator: Sendable {
             let highest = ranks[index] ?? rank(at: index)
             guard StableHash.of(publicID) <= highest else { return }
             guard let (customer, customerEffects) = try evaluated(realm, publicID, facts) else { return }
-            outcome.tally.offer(customer, customerEffects.written)
+            outcome.tally.offer(customer, customerEffects.ifPromisesEnd)
             // After each new example, only customers with a lower rank can become examples.
             ranks[index] = min(highest, ExampleRanks(of: outcome.tally).highest(of: kind(at: index).chances))
         }
@@ -133,13 +133,14 @@ struct PageEvaluator: Sendable {
             let kind = CustomerKinds.Kind(
                 customerEffects: customerEffects, place: customer.place,
                 chances: ExampleRanks.Chances(
-                    customerEffects.written, on: customer.place.platform, among: outcome.tally.byEntitlement.count))
+                    customerEffects.ifPromisesEnd, on: customer.place.platform, among: outcome.tally.byEntitlement.count
+                ))
             keyBuffer.withUnsafeBytes { buffer in
                 outcome.newKinds.add(kind, as: UnsafeRawBufferPointer(rebasing: buffer[..<keySize]), hash: hash)
             }
             outcome.times.append(1)
             ranks.append(nil)
-            outcome.tally.offer(customer, customerEffects.written)
+            outcome.tally.offer(customer, customerEffects.ifPromisesEnd)
         }
 
         /// Decides for a customer without counting a kind.
