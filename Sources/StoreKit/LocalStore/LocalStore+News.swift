@@ -8,7 +8,7 @@ extension LocalStore.State {
     /// Stores what the App Store reported, unless a later report is stored. Returns whether anything changed.
     ///
     /// - Parameter isFresh: replaces the stored artifacts even if their contents are the same.
-    mutating func absorb(_ new: DeviceContents, isFresh: Bool) -> Bool {
+    mutating func storeReport(_ new: DeviceContents, isFresh: Bool) -> Bool {
         if let old = contents, new.change < old.change { return false }
         var new = new
         if !isFresh { new.keepCopies(of: contents) }

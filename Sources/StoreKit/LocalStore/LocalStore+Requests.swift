@@ -83,7 +83,7 @@ extension LocalStore {
         try await createVerifier(for: contents)
         let isNews: Bool? = state.withLock { state in
             // Another customer may have signed in during the request.
-            state.configuration.customer == before ? state.absorb(contents, isFresh: isFresh) : nil
+            state.configuration.customer == before ? state.storeReport(contents, isFresh: isFresh) : nil
         }
         guard let isNews else { return try await contact(isFresh: isFresh) }
         if isNews { wakeListeners() }
