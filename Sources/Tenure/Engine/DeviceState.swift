@@ -179,7 +179,7 @@ final class DeviceState {
         snapshot.transactions = nil
         snapshot.renewals = []
         snapshot.knowsRenewals = false
-        facts.fresh = nil
+        facts.freshAnswers = nil
         token = nil
     }
 }

@@ -76,8 +76,8 @@ final class ServiceSync {
             let hasSeenAll =
                 device.snapshot.knowsPurchases
                 && (device.snapshot.appTransaction != nil || !device.mayReadAppTransaction)
-            if device.facts.fresh == nil, hasSeenAll, !setup.isListening {
-                device.facts.fresh = device.stored.account.serviceAnswers
+            if device.facts.freshAnswers == nil, hasSeenAll, !setup.isListening {
+                device.facts.freshAnswers = device.stored.account.serviceAnswers
             }
             return device.snapshot.note(
                 .service, .skipped("it was asked a short while ago, and there is no new evidence"))
@@ -138,7 +138,7 @@ final class ServiceSync {
             let answers = Dictionary(
                 response.entitlements.map { ($0.key, Tenure.Answer($0.value, named: $0.key)) }
             ) { first, _ in first }
-            device.facts.fresh = answers
+            device.facts.freshAnswers = answers
             device.stored.account.sentEverything =
                 request.transactions != nil && device.snapshot.knowsRenewals
                 && (request.appTransaction != nil || !device.facts.distribution.hasAppTransaction)
