@@ -5,7 +5,7 @@ struct StateLocation: Sendable {
     let storage: any StateStorage
     /// The storage that an earlier release used before the state was shared. The state is moved from it.
     /// Nil if the state isn't shared.
-    var former: (any StateStorage)?
+    var formerStorage: (any StateStorage)?
     /// The file for the grace period while the state is unreadable. Nil on platforms without device locks.
     var gracePeriod: GracePeriodFile?
 }
@@ -55,7 +55,7 @@ extension StateLocation {
             guard FileManager.default.isWritableFile(atPath: container.path) else { throw .missing(group) }
             let log = FallbackStateStorage.once { options.log.error($0) }
             var location = inKeychain(name: app, group: group, folder: folder, log)
-            location.former = Self.private(options, log).storage
+            location.formerStorage = Self.private(options, log).storage
             return location
         }
 
@@ -93,7 +93,7 @@ extension StateLocation {
         private static func shared(
             _ group: String, _ options: Tenure.Options, _ host: HostProcess
         ) throws(AccessGroupError) -> StateLocation {
-            StateLocation(storage: FileStateStorage.shared(group: group), former: Self.private(options).storage)
+            StateLocation(storage: FileStateStorage.shared(group: group), formerStorage: Self.private(options).storage)
         }
     }
 #endif

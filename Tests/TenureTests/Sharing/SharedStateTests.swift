@@ -151,7 +151,9 @@ extension Engine {
         Device(FakeStore(change), storage: `private`, policy: InventedApp.policy(trial: .sessions(5)))
     }
 
-    private func share(_ setup: inout Setup) { setup.location = StateLocation(storage: shared, former: `private`) }
+    private func share(_ setup: inout Setup) {
+        setup.location = StateLocation(storage: shared, formerStorage: `private`)
+    }
 
     @Test func `a private state that becomes shared is moved, and removed from the private storage`() async {
         let device = device { $0.app = InventedApp.owner() }
