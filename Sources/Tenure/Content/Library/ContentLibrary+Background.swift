@@ -97,7 +97,7 @@ extension ContentLibrary {
             let wasRefused = background.takeRefusal(of: request.pack)
             guard let (url, source) = await provenLink(of: request, wasRefused: wasRefused),
                 let (pack, version) = target(of: request.pack),
-                (try? lease.take(for: pack.name)) == true
+                (try? lease.acquire(for: pack.name)) == true
             else { continue }
             defer { lease.release() }
             let transfer = transfer(request, pack, version, from: source, isInForeground: true) { _ in }

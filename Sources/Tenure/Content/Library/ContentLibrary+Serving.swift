@@ -88,7 +88,7 @@ extension ContentLibrary {
         else { return }
         // Of all processes of the app, only the process with the lease downloads.
         do {
-            guard try lease.take(for: pack.name) else { return waitForOther() }
+            guard try lease.acquire(for: pack.name) else { return waitForOther() }
         } catch DiskFailure.full {
             return suspend(pack.name, .space(missing: PackTransfer.reserve), seconds: 10)
         } catch {

@@ -32,7 +32,7 @@ extension ContentLibrary {
 
     /// Shows the progress of another process's download, and checks again soon.
     func waitForOther() {
-        let holder = lease.other
+        let holder = lease.otherHolder
         if holder?.pack != other?.pack { rate = TransferRate() }
         other = holder
         guard !isWatchingOther else { return }
@@ -56,7 +56,7 @@ extension ContentLibrary {
 
     /// Waits until no other process writes a pack.
     func waitForOthers(with pack: String) async {
-        while let holder = lease.other, holder.pack == pack {
+        while let holder = lease.otherHolder, holder.pack == pack {
             guard (try? await Task.sleep(nanoseconds: 100_000_000)) != nil else { return }
         }
     }
