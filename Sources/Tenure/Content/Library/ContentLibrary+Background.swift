@@ -32,7 +32,7 @@ extension ContentLibrary {
         for name in background?.takeEnded() ?? [] {
             delivered.insert(name)
             hasDelivery = true
-            if running?.pack != name { reload(name) }
+            if runningDownload?.pack != name { reload(name) }
         }
     }
 
@@ -63,9 +63,9 @@ extension ContentLibrary {
         let ready = requests.filter { isWanted($0) && (isReady($0) || waits[$0.pack] == .network) }
         guard let first = ready.first, await provenLink(of: first) != nil else { return }
         isInForeground = false
-        if let running {
-            running.task.cancel()
-            await running.task.value
+        if let runningDownload {
+            runningDownload.task.cancel()
+            await runningDownload.task.value
         }
         await handOver(ready, to: background)
         schedule()
@@ -151,7 +151,7 @@ extension ContentLibrary {
         for await customer in engine.customerState.watch() where !customer.isResolving { break }
         guard !isInForeground else { return }
         schedule()
-        while let running, !isInForeground { await running.task.value }
+        while let runningDownload, !isInForeground { await runningDownload.task.value }
         guard hasDelivery, background.count == 0, !isInForeground else { return }
         await handOver(requests.filter { isReady($0) }, to: background)
     }

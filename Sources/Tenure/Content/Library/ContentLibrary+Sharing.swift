@@ -25,7 +25,7 @@ extension ContentLibrary {
             for name in Set(store.names).union(installed.keys) { reload(name) }
             schedule()
             await finishPurchases()
-        } else if other != nil {
+        } else if otherDownload != nil {
             schedule()
         }
     }
@@ -33,8 +33,8 @@ extension ContentLibrary {
     /// Shows the progress of another process's download, and checks again soon.
     func waitForOther() {
         let holder = lease.otherHolder
-        if holder?.pack != other?.pack { rate = TransferRate() }
-        other = holder
+        if holder?.pack != otherDownload?.pack { rate = TransferRate() }
+        otherDownload = holder
         guard !isWatchingOther else { return }
         isWatchingOther = true
         Task { [weak self] in
@@ -50,8 +50,8 @@ extension ContentLibrary {
 
     /// Returns the state of a pack that another process is downloading.
     func stateElsewhere(of name: String) -> State? {
-        guard let other, other.pack == name, running == nil else { return nil }
-        return other.isInstalling ? .installing : downloading(name, other.bytes, other.total)
+        guard let otherDownload, otherDownload.pack == name, runningDownload == nil else { return nil }
+        return otherDownload.isInstalling ? .installing : downloading(name, otherDownload.bytes, otherDownload.total)
     }
 
     /// Waits until no other process writes a pack.

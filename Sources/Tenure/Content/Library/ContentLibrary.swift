@@ -41,11 +41,11 @@ actor ContentLibrary {
     /// Why a download failed, until the app requests the pack again.
     var failures: [String: Tenure.AssetPackError] = [:]
     /// The download of this process, if there is one.
-    var running: Running?
+    var runningDownload: RunningDownload?
     /// The state of this process's download. Nil until the download has reported a state.
     var phase: State?
     /// The download of another process, if there is one.
-    var other: TransferLease.Holder?
+    var otherDownload: TransferLease.Holder?
     /// Whether a task waits for the end of the other process's download.
     var isWatchingOther = false
     /// The highest progress of each download, because progress never goes back.
@@ -69,7 +69,7 @@ actor ContentLibrary {
     private var isLoaded = false
 
     /// A download of this process.
-    struct Running {
+    struct RunningDownload {
         let pack: String
         let version: ContentCatalog.Version
         let task: Task<Void, Never>
@@ -109,7 +109,7 @@ actor ContentLibrary {
             group.addTask { await self.followDevice() }
         }
         timer?.task.cancel()
-        running?.task.cancel()
+        runningDownload?.task.cancel()
     }
 
     /// Reads the stored catalogs, the requests and the packs, once.
