@@ -19,9 +19,9 @@ extension ContentLibrary {
 
     /// Adopts changes that other processes have made since the last check.
     private func checkOtherProcesses() async {
-        let contents = shared.read()
+        let contents = sharedRequests.read()
         if contents.revision != revision {
-            take(contents)
+            updateRequests(from: contents)
             for name in Set(store.names).union(installed.keys) { reload(name) }
             schedule()
             await finishPurchases()

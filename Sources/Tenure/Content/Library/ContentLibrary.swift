@@ -14,7 +14,7 @@ actor ContentLibrary {
     let setup: Setup
     let engine: Engine
     let store: PackStore
-    let shared: SharedRequests
+    let sharedRequests: SharedRequests
     let lease: TransferLease
     let background: BackgroundTransfers?
     let rangeServers = RangeServers()
@@ -33,7 +33,7 @@ actor ContentLibrary {
 
     /// Products about which the engine decides. Whether the customer may use a product's packs is known only after the
     /// engine's first decision about it.
-    var followed: Set<String> = []
+    var followedProducts: Set<String> = []
 
     // Current work.
     /// Why a requested pack isn't being downloaded now.
@@ -55,7 +55,7 @@ actor ContentLibrary {
     var backoffs: [String: Backoff] = [:]
     var network: NetworkCondition?
     /// Packs that the customer was entitled to since the start.
-    var wasAllowed: Set<String> = []
+    var packsAllowedSinceStart: Set<String> = []
     /// The time when the next right of a product ends, with the task that waits until then. The end of an entitlement's
     /// right needs no timer here: the engine publishes it.
     var timer: (at: Date, task: Task<Void, Never>)?
@@ -81,7 +81,7 @@ actor ContentLibrary {
         self.engine = engine
         let store = PackStore(location: setup.contentLocation ?? ContentLocation(setup.options, host: setup.host))
         self.store = store
-        shared = SharedRequests(store: store)
+        sharedRequests = SharedRequests(store: store)
         lease = TransferLease(store: store)
         let servers = rangeServers
         background = setup.background.map {
@@ -118,7 +118,7 @@ actor ContentLibrary {
         isLoaded = true
         catalogs = Catalogs(entries)
         catalogs.restore(from: store.location.durable, bundleID: bundleID)
-        take(shared.read())
+        updateRequests(from: sharedRequests.read())
         for name in store.names { reload(name) }
         // Hold downloads until it is known whether the system started the app in the background.
         if background != nil, !BackgroundTransfers.packs(in: store).isEmpty { isInForeground = false }
@@ -204,7 +204,7 @@ actor ContentLibrary {
     func followProducts() async {
         let products = products
         await engine.follow(products: products)
-        followed = products
+        followedProducts = products
         schedule()
     }
 
@@ -236,7 +236,7 @@ actor ContentLibrary {
     /// Changes the list of downloads for all processes.
     func update(_ change: (inout [PackRequest]) -> Void) {
         do {
-            take(try shared.update(change))
+            updateRequests(from: try sharedRequests.update(change))
         } catch {
             setup.options.log.error("the list of downloads can't be written: \(error)")
             change(&requests)
@@ -244,7 +244,7 @@ actor ContentLibrary {
     }
 
     /// Takes over the list of requests that all processes share.
-    func take(_ contents: SharedRequests.Contents) {
+    func updateRequests(from contents: SharedRequests.Contents) {
         revision = contents.revision
         requests = contents.requests
     }
