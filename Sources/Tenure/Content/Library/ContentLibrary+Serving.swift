@@ -92,7 +92,7 @@ extension ContentLibrary {
         do {
             guard try lease.acquire(for: pack.name) else { return waitForOther() }
         } catch DiskFailure.full {
-            return suspend(pack.name, .space(missing: PackTransfer.reserve), seconds: 10)
+            return suspend(pack.name, .space(missing: PackTransfer.minimumFreeSpace), seconds: 10)
         } catch {
             setup.options.log.error("the download of `\(pack.name)` can't begin, and is tried again: \(error)")
             return suspend(pack.name, .network, seconds: 2)
