@@ -187,7 +187,7 @@ actor ContentLibrary {
             let source = catalogs.entries[index].source
             do {
                 let listings = try await source.list()
-                let isNew = try catalogs.take(listings, at: index, bundleID: bundleID)
+                let isNew = try catalogs.applyListings(listings, at: index, bundleID: bundleID)
                 if isNew { try catalogs.store(at: index, in: store.location.durable, bundleID: bundleID) }
             } catch {
                 if case Tenure.ContentSourceError.missing = error { catalogs.noteNoCatalog(at: index) }
