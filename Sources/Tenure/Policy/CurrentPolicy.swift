@@ -10,7 +10,7 @@ struct CurrentPolicy: Sendable {
     private let keys: [PinnedKey]
     private let bundled: Bundled
     /// The newest signed policy; nil while the bundled policy applies.
-    private var newest: SignedPolicy?
+    private var newestSigned: SignedPolicy?
     /// The state to store for the next start.
     private(set) var cachedPolicy: CachedPolicy?
 
@@ -45,7 +45,7 @@ struct CurrentPolicy: Sendable {
         } else {
             let signed = try SignedPolicy.verify(bundled, keys: keys, bundleID: nil)
             self.bundled = .signed(signed)
-            newest = signed
+            newestSigned = signed
         }
         if let cached { restore(cached) }
     }
@@ -55,20 +55,20 @@ struct CurrentPolicy: Sendable {
         cachedPolicy = cached
         guard
             let signed = try? SignedPolicy.verify(cached.text.utf8, keys: keys, bundleID: bundled.policy.app.bundleID),
-            signed.counter > newest?.counter ?? 0
+            signed.counter > newestSigned?.counter ?? 0
         else { return }
-        newest = signed
+        newestSigned = signed
     }
 
     /// The policy to use now.
-    var policy: Policy { newest?.policy ?? bundled.policy }
+    var policy: Policy { newestSigned?.policy ?? bundled.policy }
 
     /// The policy's counter. Nil while a bundled policy without a counter is used.
-    var counter: Int64? { newest?.counter }
+    var counter: Int64? { newestSigned?.counter }
 
     /// The `ETag` of the stored text; nil to fetch the whole policy, because the text is lost or invalid.
     var tag: String? {
-        guard let cachedPolicy, cachedPolicy.text == newest?.text else { return nil }
+        guard let cachedPolicy, cachedPolicy.text == newestSigned?.text else { return nil }
         return cachedPolicy.tag
     }
 
@@ -76,11 +76,11 @@ struct CurrentPolicy: Sendable {
     mutating func update(with text: Data, tag: String?) -> PolicyRefresh {
         do throws(SignedPolicyError) {
             let fetched = try SignedPolicy.verify(text, keys: keys, bundleID: bundled.policy.app.bundleID)
-            let known = max(cachedPolicy?.highestCounter ?? 0, newest?.counter ?? 0)
+            let known = max(cachedPolicy?.highestCounter ?? 0, newestSigned?.counter ?? 0)
             guard fetched.counter >= known else { throw .older(counter: fetched.counter, known: known) }
-            let isNew = fetched.counter > newest?.counter ?? 0
-            if !isNew, fetched.policy != newest?.policy { throw .sameCounter(fetched.counter) }
-            newest = fetched
+            let isNew = fetched.counter > newestSigned?.counter ?? 0
+            if !isNew, fetched.policy != newestSigned?.policy { throw .sameCounter(fetched.counter) }
+            newestSigned = fetched
             cachedPolicy = CachedPolicy(text: fetched.text, tag: tag, highestCounter: fetched.counter)
             return isNew ? .updated(counter: fetched.counter) : .unchanged
         } catch {

@@ -10,7 +10,7 @@ actor SignedPolicyFeed {
     private var current: CurrentPolicy
 
     /// The bundled policy, which is used until `restore()` or `refresh()` finds a newer policy.
-    nonisolated let initial: Policy
+    nonisolated let bundledPolicy: Policy
 
     /// - Throws: if the bundled policy can't be read; see `CurrentPolicy`.
     init(
@@ -21,7 +21,7 @@ actor SignedPolicyFeed {
         self.cache = cache
         self.fetcher = fetcher
         current = try CurrentPolicy(bundled: bundled, keys: keys, cached: nil)
-        initial = current.policy
+        bundledPolicy = current.policy
     }
 
     /// Reads the policy that an earlier start stored. Unlike `init`, this method reads a file.

@@ -49,13 +49,13 @@ private func file(_ text: Data, tag: String) -> @Sendable (Request) -> Response 
         let text = Data(try signer.sign(PolicySigner.policy(build: "120"), counter: 5).text.utf8)
         try await withWebServer(file(text, tag: "\"one\"")) { url in
             let feed = try feed(url)
-            #expect(feed.initial == (try PolicySigner.policy(build: "119")))
+            #expect(feed.bundledPolicy == (try PolicySigner.policy(build: "119")))
             #expect(await feed.refresh() == .updated(counter: 5))
             #expect(await feed.policy == (try PolicySigner.policy(build: "120")))
             #expect(await feed.refresh() == .unchanged)
 
             let next = try self.feed(url)
-            #expect(next.initial == (try PolicySigner.policy(build: "119")))
+            #expect(next.bundledPolicy == (try PolicySigner.policy(build: "119")))
             #expect(await next.restore() == (try PolicySigner.policy(build: "120")))
             #expect(await next.refresh() == .unchanged)
         }
