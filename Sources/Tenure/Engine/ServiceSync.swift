@@ -176,7 +176,7 @@ final class ServiceSync {
         device.updateTime { $0.update(serviceTime: claims.issuedAt, clock: $1) }
         device.facts.claims = claims
         device.stored.account.entitlementToken = text
-        device.stored.account.keyStatements = KeyRing.kept(of: token.statements)
+        device.stored.account.keyStatements = KeyRing.statementsToStore(of: token.statements)
     }
 
     /// Marks the sent transactions as answered. The service has stored all except the rejected transactions.
