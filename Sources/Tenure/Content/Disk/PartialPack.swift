@@ -43,7 +43,7 @@ struct PartialPack {
     /// How many bytes of each file are written, from its start.
     private(set) var lengths: [Int64]
     /// Chunks that were downloaded with wrong bytes.
-    private(set) var bad: Set<Chunk>
+    private(set) var badChunks: Set<Chunk>
     /// Ranges of the archive that the system has downloaded, in order. They aren't in their files yet.
     private(set) var arrived: [ArrivedRange]
     /// Chunks that this process has compared with their digests.
@@ -72,10 +72,10 @@ struct PartialPack {
         self.packFolder = packFolder
         reused = Set(plan.reused)
         lengths = []
-        bad = []
+        badChunks = []
         arrived = ArrivedRange.all(in: packFolder + "/" + Self.folderName, of: manifest.archiveSize)
         let stored = Disk.contents(of: folder + "/bad.json", most: 1 << 20)
-        bad = Set(stored.flatMap { try? JSONDecoder().decode([Chunk].self, from: $0) } ?? [])
+        badChunks = Set(stored.flatMap { try? JSONDecoder().decode([Chunk].self, from: $0) } ?? [])
             .filter {
                 manifest.files.indices.contains($0.file) && manifest.files[$0.file].chunks.indices.contains($0.index)
             }
@@ -166,7 +166,7 @@ struct PartialPack {
     var bytes: Int64 {
         let inFiles = zip(manifest.files.indices, lengths).reduce(Int64(0)) { reused.contains($1.0) ? $0 : $0 + $1.1 }
         guard !arrived.isEmpty else { return inFiles }
-        let rests = manifest.files.indices.compactMap { rest(of: $0)?.archiveRange }
+        let rests = manifest.files.indices.compactMap { missingEnd(of: $0)?.archiveRange }
         return inFiles + rests.reduce(0) { $0 + bytes(arrivedIn: $1) }
     }
 
@@ -175,7 +175,7 @@ struct PartialPack {
     }
 
     /// Returns the missing bytes at the end of a file.
-    private func rest(of fileIndex: Int) -> Gap? {
+    private func missingEnd(of fileIndex: Int) -> Gap? {
         let file = manifest.files[fileIndex]
         guard lengths[fileIndex] < file.size else { return nil }
         return Gap(file: fileIndex, archiveRange: file.offset + lengths[fileIndex]..<file.offset + file.size)
@@ -200,7 +200,7 @@ struct PartialPack {
     /// The bytes that aren't in their files yet, in the order of the archive.
     var gaps: [Gap] {
         var badByFile: [Int: [Int]] = [:]
-        for chunk in bad { badByFile[chunk.file, default: []].append(chunk.index) }
+        for chunk in badChunks { badByFile[chunk.file, default: []].append(chunk.index) }
         var gaps: [Gap] = []
         for (fileIndex, file) in manifest.files.enumerated() {
             for index in (badByFile[fileIndex] ?? []).sorted() {
@@ -211,7 +211,7 @@ struct PartialPack {
                     gaps.append(Gap(file: fileIndex, archiveRange: file.offset + range.lowerBound..<file.offset + end))
                 }
             }
-            if let rest = rest(of: fileIndex) { gaps.append(rest) }
+            if let rest = missingEnd(of: fileIndex) { gaps.append(rest) }
         }
         return gaps
     }
@@ -233,9 +233,9 @@ struct PartialPack {
     /// Records whether a chunk has the right digest, also on the disk.
     mutating func note(_ chunk: Chunk, isGood: Bool) throws(DiskFailure) {
         if isGood { verified.insert(chunk) }
-        let isNew = isGood ? bad.remove(chunk) != nil : bad.insert(chunk).inserted
+        let isNew = isGood ? badChunks.remove(chunk) != nil : badChunks.insert(chunk).inserted
         guard isNew else { return }
-        let chunks = bad.sorted { ($0.file, $0.index) < ($1.file, $1.index) }
+        let chunks = badChunks.sorted { ($0.file, $0.index) < ($1.file, $1.index) }
         try Disk.replace(
             folder + "/bad.json", with: (try? JSONEncoder().encode(chunks)) ?? Data(), isLasting: false)
     }
