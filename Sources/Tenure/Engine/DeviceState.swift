@@ -29,7 +29,7 @@ final class DeviceState {
     /// The number of times that new evidence was added.
     private(set) var evidenceChanges = 0
     /// The stream of `Engine.changes()`, which is notified of everything that may change a right.
-    var changed: AsyncStream<Void>.Continuation?
+    var changesContinuation: AsyncStream<Void>.Continuation?
     private var isLoaded = false
 
     /// Reads nothing and never blocks.
@@ -81,7 +81,7 @@ final class DeviceState {
     /// Evaluates what is known now, and publishes the answers.
     func post() {
         customerState.post(evaluation().customerSnapshot)
-        changed?.yield()
+        changesContinuation?.yield()
     }
 
     /// The IDs of the app's products: from the policy, or else from the service's catalog.

@@ -37,7 +37,7 @@ extension StateLocation {
             if let folder = options.folder { return StateLocation(storage: FileStateStorage(folder: folder)) }
             return inKeychain(
                 name: AppName.ofThisApp, group: nil, folder: support(AppName.ofThisApp),
-                log ?? FallbackStateStorage.once { options.log.error($0) })
+                log ?? FallbackStateStorage.loggingOnce { options.log.error($0) })
         }
 
         /// Returns the location that the app shares with its extensions. Throws if the app doesn't have the group.
@@ -53,7 +53,7 @@ extension StateLocation {
             // On the Mac the system returns the path of a container even if the app lacks the group. The folder itself
             // is created by the first write, away from the main thread.
             guard FileManager.default.isWritableFile(atPath: container.path) else { throw .missing(group) }
-            let log = FallbackStateStorage.once { options.log.error($0) }
+            let log = FallbackStateStorage.loggingOnce { options.log.error($0) }
             var location = inKeychain(name: app, group: group, folder: folder, log)
             location.formerStorage = Self.private(options, log).storage
             return location

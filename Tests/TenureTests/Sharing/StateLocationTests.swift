@@ -74,7 +74,7 @@ import Testing
 
     @Test func `a keychain that refuses both the shared and the private state is reported once`() throws {
         let lines = Locked<[String]>([])
-        let log = FallbackStateStorage.once { line in lines.withLock { $0.append(line) } }
+        let log = FallbackStateStorage.loggingOnce { line in lines.withLock { $0.append(line) } }
         for operation in ["read", "update"] {
             let storage = FallbackStateStorage(
                 Keychain(error: .refused(operation: operation)), file: MemoryStateStorage(), log: log)

@@ -34,7 +34,7 @@ extension Engine {
     /// Yields after each event that may change what the customer may use.
     func changes() -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        device.changed = continuation
+        device.changesContinuation = continuation
         return stream
     }
 
