@@ -73,15 +73,16 @@ final class EraSource {
         }
         // No era honors the entitlement for certain. If an era is unclear, the answer is undetermined.
         guard !summary.honored.isEmpty else {
-            return summary.unclear.map { .undetermined($0) } ?? .notGranted(summary.refused ?? .eraNotHonored(eras))
+            return summary.firstUnclear.map { .undetermined($0) }
+                ?? .notGranted(summary.firstRefusal ?? .eraNotHonored(eras))
         }
         // If all eras honor the entitlement, it is granted. If only some eras honor it, `inDoubt` decides, unless
         // nothing could be compared.
-        if summary.others.isEmpty { return .granted(until: summary.end ?? nil, .eraHonored(eras)) }
+        if summary.erasWithoutHonor.isEmpty { return .granted(until: summary.end ?? nil, .eraHonored(eras)) }
         guard possible.version.wasCompared || possible.date.wasCompared else {
             return .undetermined(.nothingToCompare)
         }
-        let doubt = Finding.inDoubt(honored: summary.honored, others: summary.others)
+        let doubt = Finding.inDoubt(honored: summary.honored, others: summary.erasWithoutHonor)
         return policy.inDoubt == .favorCustomer
             ? .granted(until: summary.end ?? nil, doubt) : .undetermined(doubt)
     }
@@ -159,13 +160,13 @@ private struct HonorSummary {
     /// The eras that honor the entitlement on at least one platform.
     var honored = EraSet()
     /// The eras that don't honor the entitlement, or possibly don't, on at least one platform.
-    var others = EraSet()
+    var erasWithoutHonor = EraSet()
     /// When the right ends by rule D4; `.some(nil)` if never, nil if no era honors the entitlement.
     var end: Date??
     /// The first reason for which it is unclear whether an era honors the entitlement.
-    var unclear: Finding?
+    var firstUnclear: Finding?
     /// The first reason for which an era with an honor gives nothing, such as an honor that has ended.
-    var refused: Finding?
+    var firstRefusal: Finding?
 
     /// Adds what one era gives on one platform.
     mutating func note(_ answer: SourceAnswer, of era: Int, under policy: Policy) {
@@ -174,12 +175,12 @@ private struct HonorSummary {
             honored.insert(era)
             end = .some(end.map { policy.favored($0, until) } ?? until)
         case .undetermined(let finding):
-            others.insert(era)
-            unclear = unclear ?? finding
+            erasWithoutHonor.insert(era)
+            firstUnclear = firstUnclear ?? finding
         case .notGranted(let finding):
-            others.insert(era)
+            erasWithoutHonor.insert(era)
             if case .eraNotHonored = finding { return }
-            refused = refused ?? finding
+            firstRefusal = firstRefusal ?? finding
         }
     }
 }
