@@ -7,7 +7,7 @@ extension Promise {
     /// A refund or the end of a license ends the promise, too, by the policy under which it was made. The version and
     /// the date of the acquisition don't matter anymore, and neither do other acquisitions.
     func answer(for acquisitions: [Acquisition], at now: Date) -> SourceAnswer? {
-        guard until.holds(at: now) else { return nil }
+        guard until.isStillValid(at: now) else { return nil }
         let promised = SourceAnswer.granted(until: until, .promise(until: until))
         let entitlement = policy.entitlement(named: entitlement) ?? Entitlement(name: entitlement)
         var best: SourceAnswer?

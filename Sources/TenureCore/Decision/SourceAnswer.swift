@@ -57,7 +57,7 @@ extension Date? {
     }
 
     /// Whether a right with this end is still valid. At the time of its end, the right isn't valid anymore.
-    func holds(at now: Date) -> Bool {
+    func isStillValid(at now: Date) -> Bool {
         self.map { now < $0 } ?? true
     }
 }
