@@ -223,7 +223,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         guard let prepared else { return customer }
         return try await write(locking: identities) { transaction -> Customer? in
             var transaction = transaction
-            transaction.remembered = prepared.remembered
+            transaction.knownFacts = prepared.knownFacts
             let named = try transaction.resolve(identities, in: plan.realm)
             let known = try transaction.find(named, proving: plan.acquisition).known
             guard let joining = try transaction.joining(known), prepared.isOf(joining) else { return nil }
@@ -348,7 +348,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         return try await write(locking: prepared.identity.map { [$0] } ?? [], plan.otherKeys) { transaction in
             guard try transaction.stillApplies(plan) else { return .ended }
             var transaction = transaction
-            transaction.remembered = [prepared.former.id: prepared.remembered]
+            transaction.knownFacts = [prepared.former.id: prepared.knownFacts]
             guard let former = try transaction.unchanged(prepared, in: plan.realm) else { return .unfinished }
             if let member, try !transaction.finish(updateID, of: member) { return .unfinished }
             let customer = try transaction.write(

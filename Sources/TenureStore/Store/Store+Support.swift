@@ -62,7 +62,7 @@ extension DatabaseTransaction {
             if try unfinishedPublication() != nil { _ = try customer(large, forUpdate: true) }
             return false
         }
-        remembered[large] = prepared.former
+        knownFacts[large] = prepared.former
         self.prepared = prepared.next
         return true
     }

@@ -21,7 +21,7 @@ extension DatabaseTransaction {
             else { return nil }
             guard let next = try row.integerIfPresent(5) else {
                 let known = try largeFacts?.decoded(try row.bytes(4))
-                let customer = try Customer(row, remembering: known ?? remembered[id])
+                let customer = try Customer(row, remembering: known ?? knownFacts[id])
                 guard !asStored, let note = try row.textIfPresent(7) else { return customer }
                 return try applying(try UnfinishedPublication(note), to: customer, isLocked: forUpdate)
             }
@@ -139,7 +139,7 @@ extension DatabaseTransaction {
         var encoded = encoded ?? prepared.flatMap { $0.facts == facts ? $0 : nil }
         if encoded == nil { encoded = try largeFacts?.encoded(facts) }
         let areFactsSame: Bool
-        if let encoded, let remembered = remembered[customer.id], customer.facts == remembered.facts {
+        if let encoded, let remembered = knownFacts[customer.id], customer.facts == remembered.facts {
             areFactsSame = encoded.hasSameBytes(as: remembered.bytes)
         } else {
             areFactsSame = facts == customer.facts
