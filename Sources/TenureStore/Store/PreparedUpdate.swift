@@ -5,7 +5,7 @@ import TenureCore
 /// The facts of a large customer take long to encode, so they are encoded here, outside the transaction.
 struct PreparedUpdate<Outcome: Sendable>: Sendable {
     /// The customer at the time of the decision.
-    let former: Customer
+    let formerCustomer: Customer
     /// The identity by which the customer was found; nil for a new customer.
     let identity: Identity?
     let update: CustomerUpdate
@@ -16,7 +16,7 @@ struct PreparedUpdate<Outcome: Sendable>: Sendable {
     let knownFacts: EncodedFacts
 
     init(of former: Customer, by identity: Identity?, _ update: CustomerUpdate, _ outcome: Outcome) {
-        self.former = former
+        formerCustomer = former
         self.identity = identity
         self.update = update
         self.outcome = outcome
@@ -54,7 +54,7 @@ extension DatabaseTransaction {
     func unchanged<Outcome>(
         _ prepared: PreparedUpdate<Outcome>, in realm: Realm
     ) throws(StoreError) -> Customer? {
-        let former = prepared.former
+        let former = prepared.formerCustomer
         if let identity = prepared.identity, try member(by: identity, in: realm) != former.member { return nil }
         guard let now = try addingCompleteness(try customer(former.id, forUpdate: true)?.named(as: former.member)),
             now == former, now.otherAccountsAreComplete == former.otherAccountsAreComplete
