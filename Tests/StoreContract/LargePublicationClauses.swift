@@ -13,7 +13,7 @@ extension StoreClause {
             }
             let owner = try await counted.showPromised("owner")
             var evaluation = PublicationEvaluation(at: try await store.write { try $0.position() })
-            evaluation.set(PublicationImpact(loses: true, ending: ["everything"]), of: owner.id)
+            evaluation.setImpact(PublicationImpact(loses: true, ending: ["everything"]), of: owner.id)
             let late = try await counted.show(5000..<7000, by: "late")
             let (taken, work) = try await counted.measured { count in
                 let outcome = try await counted.publish(
@@ -47,7 +47,7 @@ extension StoreClause {
             }
             let owner = try await counted.showPromised("owner")
             var evaluation = PublicationEvaluation(at: try await store.write { try $0.position() })
-            evaluation.set(PublicationImpact(loses: true, ending: ["everything"]), of: owner.id)
+            evaluation.setImpact(PublicationImpact(loses: true, ending: ["everything"]), of: owner.id)
             counted.counts.reset { number in
                 guard number <= 2 else { return }
                 _ = try await store.show(9000 + number..<9001 + number, by: "owner")
@@ -174,7 +174,7 @@ extension StoreClause {
             }
             let customer = try await store.update("1") { $0.promise(Sample.promise(policy: 1)) }
             var evaluation = PublicationEvaluation(at: try await store.write { try $0.position() })
-            evaluation.set(PublicationImpact(loses: true, ending: ["everything"]), of: customer.id)
+            evaluation.setImpact(PublicationImpact(loses: true, ending: ["everything"]), of: customer.id)
             let first = try await store.markPromises(of: evaluation, at: Sample.now)
             let second = try await store.markPromises(
                 of: try await store.evaluation(taking: "everything", from: customer), at: Sample.now)
@@ -342,7 +342,7 @@ extension Store {
         }
         var evaluation = PublicationEvaluation(at: try await write { try $0.position() })
         for customer in customers {
-            evaluation.set(PublicationImpact(loses: true, ending: ["everything"]), of: customer.id)
+            evaluation.setImpact(PublicationImpact(loses: true, ending: ["everything"]), of: customer.id)
         }
         evaluation = try await markPromises(of: evaluation, at: Sample.now)
         let outcome = try await publish(
@@ -359,7 +359,7 @@ extension Store {
         taking entitlement: String, from customer: Customer
     ) async throws(StoreError) -> PublicationEvaluation {
         var evaluation = PublicationEvaluation(at: try await write { try $0.position() })
-        evaluation.set(PublicationImpact(loses: true, ending: [entitlement]), of: customer.id)
+        evaluation.setImpact(PublicationImpact(loses: true, ending: [entitlement]), of: customer.id)
         return evaluation
     }
 

@@ -45,7 +45,7 @@ extension StoreClause {
             }
             let before = try await store.update("1") { $0.add([Sample.artifact("a")], proving: [Sample.proof("1")]) }
             var evaluation = PublicationEvaluation(at: try await store.write { try $0.position() })
-            evaluation.set(PublicationImpact(loses: true), of: before.id)
+            evaluation.setImpact(PublicationImpact(loses: true), of: before.id)
             let new = try await store.update("2") { $0.add([Sample.artifact("b")], proving: [Sample.proof("2")]) }
             let outcome = try await store.attempt([2], after: start, evaluation: evaluation, allowance: 1) {
                 subject throws(StoreError) in
@@ -70,7 +70,7 @@ extension StoreClause {
             }
             let known = try await store.update("1") { $0.add([Sample.artifact("a")], proving: [Sample.proof("1")]) }
             var evaluation = PublicationEvaluation(at: try await store.write { try $0.position() })
-            evaluation.set(PublicationImpact(gains: true), of: known.id)
+            evaluation.setImpact(PublicationImpact(gains: true), of: known.id)
             _ = try await store.update("2") { $0.add([Sample.artifact("b")], proving: [Sample.proof("2")]) }
             let gains: @Sendable (CustomerToEvaluate) throws(StoreError) -> PublicationImpact = { _ in
                 PublicationImpact(gains: true)
@@ -85,7 +85,7 @@ extension StoreClause {
             try expect(publication.counts.gaining == 2, "two gain")
             try expect(try await store.read { try $0.publication() } == publication, "stored with all numbers")
             evaluation = PublicationEvaluation(at: try await store.write { try $0.position() })
-            evaluation.set(PublicationImpact(gains: true), of: known.id)
+            evaluation.setImpact(PublicationImpact(gains: true), of: known.id)
             let unbounded = try await store.attempt([1], after: publication, action: .rollback, evaluation: evaluation)
             guard case .published = unbounded else { throw BrokenClause(description: "not published: \(unbounded)") }
         },
@@ -97,7 +97,7 @@ extension StoreClause {
             let one = try await store.update("1") { $0.add([Sample.artifact("a")]) }
             let other = try await store.update("2") { $0.add([Sample.artifact("b")]) }
             var evaluation = PublicationEvaluation(at: try await store.write { try $0.position() })
-            for id in [one.id, other.id] { evaluation.set(PublicationImpact(loses: true), of: id) }
+            for id in [one.id, other.id] { evaluation.setImpact(PublicationImpact(loses: true), of: id) }
             _ = try await store.perform(
                 RequestedChange(.merge(other: other.publicID), actor: "ada", at: Sample.now), on: .number(one.id),
                 by: Sample.rederivation)
@@ -221,7 +221,7 @@ extension StoreClause {
             try expect(try await outcome(limit: 3) == .tooManyLosing(3), "few enough")
             let position = evaluation.position
             let changes = try await store.write { try $0.changes(since: position) }
-            evaluation.apply(changes)
+            evaluation.removeImpacts(of: changes)
             for id in changes.customers {
                 let found = try await store.read { try $0.customerToEvaluate(id, restoringAfter: nil) }
                 evaluation.update(try unwrap(found, "the customer"), PublicationImpact(gains: true))

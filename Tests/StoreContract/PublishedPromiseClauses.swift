@@ -12,7 +12,7 @@ extension StoreClause {
             let promises = [Sample.promise(policy: 1), Sample.promise("cloud", policy: 1)]
             let customer = try await store.update { $0.promise(promises) }
             var evaluation = PublicationEvaluation(at: try await store.write { try $0.position() })
-            evaluation.set(PublicationImpact(loses: true, ending: ["everything"]), of: customer.id)
+            evaluation.setImpact(PublicationImpact(loses: true, ending: ["everything"]), of: customer.id)
             let outcome = try await store.attempt(
                 [2], after: start, evaluation: evaluation, allowance: 1, endsPromises: true)
             guard case .published(let taken) = outcome else { throw BrokenClause(description: "\(outcome)") }
@@ -39,7 +39,7 @@ extension StoreClause {
             }
             let customer = try await store.update { $0.promise(Sample.promise(policy: 1)) }
             var evaluation = PublicationEvaluation(at: try await store.write { try $0.position() })
-            evaluation.set(PublicationImpact(loses: true, ending: ["everything"]), of: customer.id)
+            evaluation.setImpact(PublicationImpact(loses: true, ending: ["everything"]), of: customer.id)
             let outcome = try await store.attempt(
                 [2], after: start, evaluation: evaluation, allowance: 1, endsPromises: true)
             guard case .published(let taken) = outcome else { throw BrokenClause(description: "\(outcome)") }
@@ -57,7 +57,7 @@ extension StoreClause {
             }
             let customer = try await store.update { $0.promise(Sample.promise(policy: 1)) }
             var evaluation = PublicationEvaluation(at: try await store.write { try $0.position() })
-            evaluation.set(PublicationImpact(loses: true, ending: ["everything"]), of: customer.id)
+            evaluation.setImpact(PublicationImpact(loses: true, ending: ["everything"]), of: customer.id)
             let outcome = try await store.attempt(
                 [2], after: start, evaluation: evaluation, allowance: 1, endsPromises: true)
             guard case .published(let taken) = outcome else { throw BrokenClause(description: "\(outcome)") }

@@ -58,7 +58,7 @@ extension DatabaseTransaction {
             return .refused(.behind)
         }
         var evaluation = evaluation
-        evaluation.apply(changes)
+        evaluation.removeImpacts(of: changes)
         return .ready(
             PendingPublication(
                 request: request, evaluation: evaluation, formerVersion: former.version, changed: changes.customers))

@@ -71,7 +71,7 @@ package struct PublicationEvaluation: Sendable {
     /// The state of the database before the first customer was read, or at the last changes.
     package private(set) var position: DatabasePosition
     /// The customers that the first reading counted, in the order of their row IDs.
-    private var read: [Int64] = []
+    private var countedAtFirst: [Int64] = []
     /// The customers that changed since the first reading, and whether each of them is counted now.
     private var readAgain: [Int64: Bool] = [:]
 
@@ -84,17 +84,17 @@ package struct PublicationEvaluation: Sendable {
         let difference = readAgain.reduce(0) { count, entry in
             count + (entry.value ? 1 : 0) - (wasRead(entry.key) ? 1 : 0)
         }
-        return read.count + difference
+        return countedAtFirst.count + difference
     }
 
     /// Adds the next customer, in the order of their row IDs.
     package mutating func add(_ subject: CustomerToEvaluate, _ impact: PublicationImpact) {
-        set(impact, of: subject.customer.id)
-        if !subject.isUnbound { read.append(subject.customer.id) }
+        setImpact(impact, of: subject.customer.id)
+        if !subject.isUnbound { countedAtFirst.append(subject.customer.id) }
     }
 
     /// Removes the impacts on customers that changed. The caller evaluates these customers again and calls `update`.
-    package mutating func apply(_ changes: ChangedCustomers) {
+    package mutating func removeImpacts(of changes: ChangedCustomers) {
         position = changes.position
         for id in changes.outdated {
             impacts[id] = nil
@@ -106,12 +106,12 @@ package struct PublicationEvaluation: Sendable {
 
     /// Sets the impact on a customer that changed.
     package mutating func update(_ subject: CustomerToEvaluate, _ impact: PublicationImpact) {
-        set(impact, of: subject.customer.id)
+        setImpact(impact, of: subject.customer.id)
         readAgain[subject.customer.id] = !subject.isUnbound
     }
 
     /// Sets the impact on a customer. `add` and `update` also count the customer.
-    package mutating func set(_ impact: PublicationImpact, of id: Int64) {
+    package mutating func setImpact(_ impact: PublicationImpact, of id: Int64) {
         impacts[id] = impact == PublicationImpact() ? nil : impact
         if !impact.ending.isEmpty { unmarked.insert(id) }
     }
@@ -133,12 +133,12 @@ package struct PublicationEvaluation: Sendable {
 
     /// Whether the first reading counted the customer: a binary search.
     private func wasRead(_ id: Int64) -> Bool {
-        var (low, high) = (0, read.count)
+        var (low, high) = (0, countedAtFirst.count)
         while low < high {
             let middle = (low + high) / 2
-            if read[middle] < id { low = middle + 1 } else { high = middle }
+            if countedAtFirst[middle] < id { low = middle + 1 } else { high = middle }
         }
-        return low < read.count && read[low] == id
+        return low < countedAtFirst.count && countedAtFirst[low] == id
     }
 }
 
