@@ -9,7 +9,7 @@ struct AppStoreProgress: Sendable {
     let reached: [String: Double]
 
     init(of environments: [AppStoreEnvironment], in store: Store) async throws(StoreError) {
-        waiting = try await store.read { try $0.waiting(.history) }
+        waiting = try await store.read { try $0.unfinishedJobCount(.history) }
         var reached: [String: Double] = [:]
         for environment in environments {
             let name = MissedNotifications.progressName(for: environment)

@@ -40,7 +40,7 @@ extension DatabaseTransaction {
     }
 
     /// Counts the jobs of a kind that aren't finished.
-    package func waiting(_ kind: StoredJob.Kind) throws(StoreError) -> Int {
+    package func unfinishedJobCount(_ kind: StoredJob.Kind) throws(StoreError) -> Int {
         let row = try session.row("SELECT count(*) FROM jobs WHERE kind = $1", [.text(kind.rawValue)])
         return Int(clamping: try row?.integer(0) ?? 0)
     }
