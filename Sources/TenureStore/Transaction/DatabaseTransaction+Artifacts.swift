@@ -24,7 +24,7 @@ extension DatabaseTransaction {
         for artifact in artifacts {
             switch known[artifact.sha256] {
             case .counts: continue
-            case .isPiece(let other): try take(artifact, from: other, of: customer.member, for: updateID)
+            case .isPiece(let other): try moveArtifact(artifact, from: other, of: customer.member, for: updateID)
             case nil:
                 guard count < Self.artifactsPerCustomer else { continue }
                 if try insert(artifact, of: customer, headers, updateID: updateID) { count += 1 }

@@ -28,7 +28,9 @@ extension DatabaseTransaction {
 
     /// Takes an artifact from the unfinished update `other`, which then can't be finished anymore. The artifact belongs
     /// to `updateID` afterward. If `updateID` is nil, the artifact counts immediately.
-    func take(_ artifact: Artifact, from other: Int64, of member: Int64, for updateID: Int64?) throws(StoreError) {
+    func moveArtifact(_ artifact: Artifact, from other: Int64, of member: Int64, for updateID: Int64?)
+        throws(StoreError)
+    {
         guard other != updateID else { return }
         try session.execute(
             "UPDATE artifacts SET update_id = $1 WHERE customer = $2 AND sha256 = $3",
