@@ -42,7 +42,7 @@ extension Store {
         for customers in evaluation.unmarked.sorted().chunks(of: Self.maximumMarkedTogether) {
             try await write(at: now, locking: [.policies]) { [evaluation] transaction in
                 try transaction.lock(Array(customers))
-                try transaction.mark(Array(customers), by: evaluation)
+                try transaction.markPromises(of: Array(customers), by: evaluation)
             }
         }
         evaluation.unmarked = []

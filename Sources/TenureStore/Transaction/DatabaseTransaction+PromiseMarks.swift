@@ -15,7 +15,7 @@ extension DatabaseTransaction {
     }
 
     /// Marks the promises of these customers that a publication ends, and removes its mark from their other promises.
-    func mark(_ customers: [Int64], by evaluation: PublicationEvaluation) throws(StoreError) {
+    func markPromises(of customers: [Int64], by evaluation: PublicationEvaluation) throws(StoreError) {
         guard try storedValue(named: Self.markName) == String(evaluation.mark) else { throw .busy }
         let mark = SQLValue.integer(evaluation.mark)
         try execute(

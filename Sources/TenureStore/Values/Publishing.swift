@@ -127,7 +127,7 @@ package struct PublicationEvaluation: Sendable {
     mutating func markRemaining(in transaction: DatabaseTransaction) throws(StoreError) {
         if beginMarking() { try transaction.beginMarking(mark) }
         guard isMarking else { return }
-        try transaction.mark(unmarked.sorted(), by: self)
+        try transaction.markPromises(of: unmarked.sorted(), by: self)
         try transaction.endMarking()
     }
 
