@@ -75,7 +75,7 @@ package struct SQLRow: Sendable, Hashable {
     }
 
     /// Converts the name in a column to a value. In the error, `problem` comes before an unknown name.
-    func named<Value: RawRepresentable<String>>(_ column: Int, _ problem: String) throws(StoreError) -> Value {
+    func namedValue<Value: RawRepresentable<String>>(_ column: Int, _ problem: String) throws(StoreError) -> Value {
         let name = try text(column)
         guard let value = Value(rawValue: name) else { throw .damaged("\(problem) `\(name)`") }
         return value

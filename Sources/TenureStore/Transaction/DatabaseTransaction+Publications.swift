@@ -134,7 +134,7 @@ extension DatabaseTransaction {
                 restored: Int(clamping: try row.integer(12)))
             return StoredPublication(
                 id: try row.integer(0), version: try row.integer(1),
-                action: try row.named(2, "a publication has the unknown action"), at: try row.instant(3),
+                action: try row.namedValue(2, "a publication has the unknown action"), at: try row.instant(3),
                 actor: try row.text(4), author: try row.textIfPresent(5), reason: try row.textIfPresent(6),
                 rehearsal: try row.textIfPresent(7), counts: counts)
         }
