@@ -27,7 +27,7 @@ extension DatabaseTransaction {
     /// Hides the customers with these row IDs. Returns how many entries of each kind there are.
     func hide(_ ids: [Int64]) throws(StoreError) -> [String: Int] {
         var counts = ["customers": ids.count]
-        for (name, table) in Self.counted {
+        for (name, table) in Self.countedTables {
             let rows = try rows(
                 "SELECT count(*) FROM \(table) WHERE customer IN \(DatabaseTable.batchPlaces)", about: ids)
             for row in rows { counts[name, default: 0] += Int(clamping: try row.integer(0)) }
@@ -72,7 +72,7 @@ extension DatabaseTransaction {
     }
 
     /// The tables with a customer's entries, with the names under which they are counted.
-    private static let counted = [
+    private static let countedTables = [
         ("webhooks", "outbox"), ("artifacts", "artifacts"), ("notifications", "notifications"),
         ("identities", "identities"), ("promises", "promises"), ("support", "support_grants"), ("events", "events"),
         ("devices", "devices"), ("trialSessions", "trial_sessions"), ("jobs", "jobs"),
