@@ -28,7 +28,8 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
             throw .defect("an update names no customer")
         }
         // Concurrent large updates of one customer would force each other to start again.
-        return try await store.namedLocks.hold(LockKey.identity(strongest, plan.realm).text) { () throws(StoreError) in
+        return try await store.namedLocks.withLock(LockKey.identity(strongest, plan.realm).text) {
+            () throws(StoreError) in
             var progress = Progress()
             for number in 0..<Self.maximumAttempts {
                 // Named locks exist within one process only. A random wait lets an update of another process finish
@@ -126,7 +127,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
     private func read<Value: Sendable>(
         _ body: @escaping @Sendable (DatabaseTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
-        try await store.namedLocks.hold(NamedLocks.reading) { () throws(StoreError) in
+        try await store.namedLocks.withLock(NamedLocks.reading) { () throws(StoreError) in
             try await store.read(at: plan.now, body)
         }
     }
@@ -150,7 +151,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
             var customer = found
             if found == nil, let newCustomer { customer = try transaction.customer(newCustomer) }
             guard let customer else { return .done(nil) }
-            let leading = named.known.first { $0.survivor == customer.id }
+            let leading = named.knownIdentities.first { $0.survivor == customer.id }
             return .done(
                 Subject(
                     customer: customer, identity: found == nil ? nil : leading?.identity,
@@ -203,7 +204,8 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
                 let named = try transaction.resolve(identities, in: plan.realm)
                 guard named.factsSize <= DatabaseTransaction.maximumFactsBytesPerTransaction else { return .unfinished }
                 return .done(
-                    try transaction.joined(try transaction.find(named, proving: plan.acquisition).known).customer)
+                    try transaction.joinCustomers(try transaction.find(named, proving: plan.acquisition).known).customer
+                )
             }
             if case .unfinished = attempt { attempt = .done(try await joinLarge(identities, customer)) }
             guard case .done(let joined?) = attempt, joined.id == customer.id else { return nil }
