@@ -49,7 +49,7 @@ struct NotificationHistoryReader: Sendable {
             let isShortest = length <= Self.minimumWindow || end.timeIntervalSince(position) <= Self.minimumWindow
             var pages = Pages(
                 start: position, end: end,
-                trail: PageTrail(most: isShortest ? maximumPagesOfASecond : maximumPages))
+                trail: PageTrail(maximumPages: isShortest ? maximumPagesOfASecond : maximumPages))
             var isWhole = true
             repeat {
                 guard let payloads = try await payloads(of: &pages, inPieces: isShortest) else {
