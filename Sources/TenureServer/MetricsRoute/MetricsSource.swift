@@ -23,7 +23,7 @@ struct MetricsSource: Sendable {
     /// While the database doesn't answer, its values are left out. The other metrics are still reported, because
     /// operators need them then.
     static func text(of sources: [MetricsSource]) async -> String {
-        var families = process(startedAt: sources.map(\.metrics.started).min() ?? Date())
+        var families = process(startedAt: sources.map(\.metrics.startedAt).min() ?? Date())
         for source in sources {
             let labels = source.app.map { [PrometheusLabel("app", $0)] } ?? []
             let read = PrometheusFactory()

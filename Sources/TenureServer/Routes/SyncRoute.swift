@@ -27,7 +27,7 @@ struct SyncRoute: Sendable {
         metrics.synced(
             counted: sync.artifactCount - answer.problems.filter { $0.artifact != ArtifactPath.persona.name }.count,
             rejected: answer.problems.map(\.code))
-        metrics.decided(answer.decisions)
+        metrics.countDecisions(answer.decisions)
         answer.languages = request.languages
         return .json(capacity: 4096) { $0.value(answer) }
     }
