@@ -114,7 +114,7 @@ struct ServeCommand: AsyncParsableCommand {
     private static func opening(_ apps: AppsConfiguration, logger: Logger) -> AppsConfiguration {
         var apps = apps
         for index in apps.apps.indices {
-            apps.apps[index].open = { configuration in
+            apps.apps[index].openStore = { configuration in
                 if let keys = configuration.keysFolder {
                     try FileManager.default.createDirectory(
                         atPath: keys, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])

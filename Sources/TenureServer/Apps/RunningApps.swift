@@ -194,7 +194,7 @@ final class RunningApps: Sendable {
     private func open(_ app: AppConfiguration) async throws(ServiceError) -> RunningApp {
         let store: Store
         do {
-            store = try await app.open?(app.configuration) ?? TenureService.openStore(app.configuration)
+            store = try await app.openStore?(app.configuration) ?? TenureService.openStore(app.configuration)
         } catch {
             throw ServiceError(opening: error)
         }
