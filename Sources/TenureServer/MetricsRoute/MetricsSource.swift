@@ -63,8 +63,8 @@ struct MetricsSource: Sendable {
             factory.set(.databaseOperationsWaiting, Double(pool.waiting), labels)
         }
         if let environments, let progress = try? await AppStoreProgress(of: environments, in: store) {
-            factory.set(.historiesWaiting, Double(progress.waiting))
-            for (environment, instant) in progress.reached {
+            factory.set(.historiesWaiting, Double(progress.unfinishedHistories))
+            for (environment, instant) in progress.reachedInstants {
                 factory.set(.notificationsReached, instant, [("environment", environment)])
             }
         }
