@@ -46,7 +46,7 @@ package struct AdminKeyCheck: Sendable {
         // A valid key always works, even after wrong keys from its address.
         guard let secret = request.adminKey, let holder = try await holder(of: secret) else {
             try wrongKeys.check(address, now: now)
-            let count = wrongKeys.add(address, now: now)
+            let count = wrongKeys.countWrongKey(from: address, now: now)
             context.logger.warning(
                 "a request had a wrong admin key",
                 metadata: ["address": "\(address)", "count": "\(count)", "right": "\(right.rawValue)"])
