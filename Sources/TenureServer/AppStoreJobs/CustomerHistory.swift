@@ -58,7 +58,7 @@ struct CustomerHistory: Sendable {
             if let (artifact, purchase) = subscription.transaction { add(artifact, purchase) }
             if let (artifact, renewal) = subscription.renewal { add(artifact, renewal) }
         }
-        if !rejected.isEmpty || !holds(id) { isComplete = false }
+        if !rejected.isEmpty || !contains(id) { isComplete = false }
     }
 
     /// The identities that find the customer, strongest first.
@@ -86,7 +86,7 @@ struct CustomerHistory: Sendable {
     }
 
     /// Whether the history contains the requested transaction. If it doesn't, the history is incomplete.
-    private func holds(_ id: AppStoreCustomerID) -> Bool {
+    private func contains(_ id: AppStoreCustomerID) -> Bool {
         guard case .transaction(let asked) = id else { return true }
         return purchases.contains { $0.transactionID == asked || $0.originalTransactionID == asked }
     }

@@ -91,7 +91,7 @@ struct LinkedArtifacts: Sendable {
         if let theirs, let ours = links.appTransactionID, theirs != ours {
             return reject(artifact.path, .unrelated, Self.otherAcquisition)
         }
-        guard links.holds(subscription: renewal.originalTransactionID) else {
+        guard links.contains(subscription: renewal.originalTransactionID) else {
             return reject(
                 artifact.path, .noTransaction,
                 "no verified transaction has its subscription; send the subscription's transaction too")
@@ -259,7 +259,7 @@ private struct ArtifactLinks {
             // The linked artifacts and the transaction belong to one account, so it is enough that one of them was signed
             // for this device.
             isOnDevice = isOnDevice || transaction.isOnDevice
-        } else if !(isOnDevice && transaction.isOnDevice), !holds(purchase) {
+        } else if !(isOnDevice && transaction.isOnDevice), !contains(purchase) {
             return false
         }
         appTransactionID = appTransactionID ?? transaction.payload.appTransactionID
@@ -275,7 +275,7 @@ private struct ArtifactLinks {
     mutating func accepts(_ receipt: SyncArtifact<ReceiptPayload>) -> Bool {
         let purchases = receipt.verified.purchases
         guard
-            purchases.contains(where: { holds($0) }) || isKnown(receipt.verified.proof)
+            purchases.contains(where: { contains($0) }) || isKnown(receipt.verified.proof)
                 || (receipt.isOnDevice && agrees(receipt.payload.originalPurchaseDate))
         else { return false }
         add(purchases)
@@ -283,10 +283,10 @@ private struct ArtifactLinks {
     }
 
     /// Whether a linked transaction belongs to this subscription.
-    func holds(subscription originalTransactionID: String) -> Bool { transactionIDs.contains(originalTransactionID) }
+    func contains(subscription originalTransactionID: String) -> Bool { transactionIDs.contains(originalTransactionID) }
 
     /// Whether a linked purchase is this purchase, or belongs to the same subscription.
-    private func holds(_ purchase: Purchase) -> Bool {
+    private func contains(_ purchase: Purchase) -> Bool {
         transactionIDs.contains(purchase.transactionID) || transactionIDs.contains(purchase.originalTransactionID)
     }
 
