@@ -155,10 +155,10 @@ struct ServeCommand: AsyncParsableCommand {
             .compactMap { try? PostgresAddress($0) }
         var (mistakes, warnings): ([String], [String]) = ([], [])
         for report in await PostgresBudget.reports(for: addresses) {
-            switch report.allowed {
-            case .success(let allowed) where allowed < report.needed:
+            switch report.allowedConnections {
+            case .success(let allowed) where allowed < report.neededConnections:
                 mistakes.append(
-                    "the service may open \(report.needed) connections to `\(report.server)`, which allows \(allowed); "
+                    "the service may open \(report.neededConnections) connections to `\(report.server)`, which allows \(allowed); "
                         + "lower `connections` in the database's URL, or raise the server's `max_connections`")
             case .success: break
             case .failure(let error): warnings.append("the database server can't be checked: \(error)")
