@@ -181,18 +181,18 @@ extension PostgresWorkersState {
         case connect(PostgresCluster)
         /// Nothing to do. `until` is when to check idle connections. Nil if the worker has no connection, or if another
         /// timer is running.
-        case rest(until: ContinuousClock.Instant?)
+        case wait(until: ContinuousClock.Instant?)
         /// Disconnect. The worker isn't used again.
         case end
     }
 
-    /// Decides what a worker does next: run a job on its own connection, connect to another cluster, rest, or end
+    /// Decides what a worker does next: run a job on its own connection, connect to another cluster, wait, or end
     /// because no app needs its connection.
     mutating func next(for worker: PostgresWorker) -> Next {
         if let home = worker.home, !isNeeded(home) { return end(worker) }
         // The lanes that are next: with the worker's own connection, and with another one.
-        let own = worker.home.flatMap { home in best { $0.cluster === home } }
-        let other = best { $0.cluster !== worker.home && canConnect(to: $0.cluster) }
+        let own = worker.home.flatMap { home in nextLane { $0.cluster === home } }
+        let other = nextLane { $0.cluster !== worker.home && canConnect(to: $0.cluster) }
         if let own, !(other.map { shouldLeave(worker, own, for: $0) } ?? false) { return run(own) }
         if let other, let cluster = lanes[other]?.cluster {
             leave(worker)
@@ -201,14 +201,14 @@ extension PostgresWorkersState {
         }
         worker.idleSince = .now
         idle.append(worker)
-        guard worker.home != nil, !isWatchingIdle else { return .rest(until: nil) }
+        guard worker.home != nil, !isWatchingIdle else { return .wait(until: nil) }
         isWatchingIdle = true
-        return .rest(until: .now + idleTimeout)
+        return .wait(until: .now + idleTimeout)
     }
 
     /// The lane that comes next: the one with the fewest running jobs, and of these the one that had no turn for
     /// longest.
-    private func best(where isSuitable: (PostgresLane) -> Bool) -> Int? {
+    private func nextLane(where isSuitable: (PostgresLane) -> Bool) -> Int? {
         var best: (lane: Int, running: Int, lastTurn: UInt64, number: UInt64)?
         for (number, lane) in lanes where isSuitable(lane) {
             guard let first = lane.queue.firstNumber else { continue }
@@ -228,7 +228,7 @@ extension PostgresWorkersState {
 
     /// Takes the first job of a lane.
     private mutating func run(_ number: Int) -> Next {
-        guard let lane = lanes[number], let next = lanes[number]?.queue.removeFirst() else { return .rest(until: nil) }
+        guard let lane = lanes[number], let next = lanes[number]?.queue.removeFirst() else { return .wait(until: nil) }
         lanes[number]?.running += 1
         turns += 1
         lanes[number]?.lastTurn = turns
