@@ -30,7 +30,7 @@ final class PostgresProbe: @unchecked Sendable {
         // A single host is asked on this thread.
         guard hosts.count > 1 else { return hosts.map { ask($0) } }
         for (index, host) in hosts.enumerated() {
-            DispatchQueue(label: "tenure.postgres.probe").async { [self] in take(ask(host), of: index) }
+            DispatchQueue(label: "tenure.postgres.probe").async { [self] in recordAnswer(ask(host), of: index) }
         }
         // The connect timeout applies twice: to connecting, and to reading the server's state.
         var deadline = Date().addingTimeInterval(Double(2 * address.connectTimeout) + 1)
@@ -53,7 +53,7 @@ final class PostgresProbe: @unchecked Sendable {
         Result { () throws(PostgresFailure) in try PostgresConnection(to: address, at: host, for: role) }
     }
 
-    private func take(_ answer: Answer, of index: Int) {
+    private func recordAnswer(_ answer: Answer, of index: Int) {
         condition.lock()
         defer { condition.unlock() }
         guard !isOver else { return }
