@@ -36,7 +36,7 @@ package struct DatabaseRehearsal: Sendable {
         /// The last row number of the page.
         let through: Int64
         /// The kinds of customers that earlier pages found, with their effects.
-        let known: CustomerKinds
+        let knownKinds: CustomerKinds
         /// The ranks up to which customers of this page can become examples.
         let ranks: ExampleRanks
     }
@@ -68,14 +68,14 @@ package struct DatabaseRehearsal: Sendable {
             guard pagedThrough < lastRow, !isStopped() else { return nil }
             defer { pagedThrough += Self.pageSize }
             return Page(
-                after: pagedThrough, through: min(pagedThrough + Self.pageSize, lastRow), known: kinds.known,
+                after: pagedThrough, through: min(pagedThrough + Self.pageSize, lastRow), knownKinds: kinds.knownKinds,
                 ranks: ExampleRanks(of: tally))
         }
 
         let evaluatePage = {
             @Sendable (page: Page) async -> Result<(PageEvaluator.Outcome, Page), RehearsalError> in
             do throws(RehearsalError) {
-                let outcome = try await evaluator.evaluate(knowing: page.known, ranks: page.ranks) {
+                let outcome = try await evaluator.evaluate(knowing: page.knownKinds, ranks: page.ranks) {
                     body throws(StoreError) in
                     try await store.forEachCustomer(after: page.after, through: page.through, body)
                 }

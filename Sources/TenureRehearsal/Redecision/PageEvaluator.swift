@@ -27,15 +27,15 @@ struct PageEvaluator: Sendable {
     /// Decides for the customers that `rows` passes.
     ///
     /// - Parameters:
-    ///   - known: the kinds that earlier pages found.
+    ///   - knownKinds: the kinds that earlier pages found.
     ///   - ranks: the ranks up to which customers can become examples. Most customers have higher ranks.
     ///   - rows: passes the realm, the public ID and the encoded facts of each customer.
     func evaluate(
-        knowing known: CustomerKinds, ranks: ExampleRanks,
+        knowing knownKinds: CustomerKinds, ranks: ExampleRanks,
         _ rows: ((UInt8, UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Void)
             async throws(StoreError) -> Void
     ) async throws(RehearsalError) -> Outcome {
-        var work = Work(evaluator: self, known: known, initialRanks: ranks)
+        var work = Work(evaluator: self, knownKinds: knownKinds, initialRanks: ranks)
         do throws(StoreError) {
             try await rows { realm, publicID, facts throws(StoreError) in try work.add(realm, publicID, facts) }
         } catch {
@@ -50,7 +50,7 @@ struct PageEvaluator: Sendable {
         let evaluator: PageEvaluator
         /// The ranks up to which customers could become examples when the page began.
         let initialRanks: ExampleRanks
-        let known: CustomerKinds
+        let knownKinds: CustomerKinds
         /// Whether each realm, by its code, is included.
         let realms: [Bool]
         var outcome: Outcome
@@ -62,16 +62,16 @@ struct PageEvaluator: Sendable {
         /// A buffer for the key of the current customer.
         private var keyBuffer = [UInt8](repeating: 0, count: 1024)
 
-        init(evaluator: PageEvaluator, known: CustomerKinds, initialRanks: ExampleRanks) {
+        init(evaluator: PageEvaluator, knownKinds: CustomerKinds, initialRanks: ExampleRanks) {
             self.evaluator = evaluator
-            self.known = known
+            self.knownKinds = knownKinds
             self.initialRanks = initialRanks
             var realms = Array(repeating: false, count: 256)
             for realm in evaluator.realms { realms[Int(realm)] = true }
             self.realms = realms
             outcome = Outcome(
-                tally: Tally(for: evaluator.comparison), times: Array(repeating: 0, count: known.count))
-            ranks = Array(repeating: nil, count: known.count)
+                tally: Tally(for: evaluator.comparison), times: Array(repeating: 0, count: knownKinds.count))
+            ranks = Array(repeating: nil, count: knownKinds.count)
         }
 
         /// Counts a customer. Decides only for the first customer of a kind, for customers who may become examples, and
@@ -94,7 +94,7 @@ struct PageEvaluator: Sendable {
                 return (hash, self.index(of: key, hash: hash))
             }
             guard let index = found.index else {
-                guard known.count + outcome.newKinds.count < CustomerKinds.maximumCount else {
+                guard knownKinds.count + outcome.newKinds.count < CustomerKinds.maximumCount else {
                     return try decide(realm, publicID, facts)
                 }
                 return try decideFirst(realm, publicID, facts, keySize: size, hash: found.hash)
@@ -110,11 +110,12 @@ struct PageEvaluator: Sendable {
         }
 
         private func index(of key: UnsafeRawBufferPointer, hash: UInt64) -> Int? {
-            known.index(of: key, hash: hash) ?? outcome.newKinds.index(of: key, hash: hash).map { known.count + $0 }
+            knownKinds.index(of: key, hash: hash)
+                ?? outcome.newKinds.index(of: key, hash: hash).map { knownKinds.count + $0 }
         }
 
         private func kind(at index: Int) -> CustomerKinds.Kind {
-            index < known.count ? known.all[index] : outcome.newKinds.all[index - known.count]
+            index < knownKinds.count ? knownKinds.all[index] : outcome.newKinds.all[index - knownKinds.count]
         }
 
         /// Computes and stores the rank up to which customers of a kind can become examples.
