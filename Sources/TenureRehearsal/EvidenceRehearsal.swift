@@ -130,7 +130,7 @@ package struct EvidenceRehearsal: Sendable {
             let known = joins
             func next() -> BucketContents? {
                 while let bucket = bucketsLeft.popFirst() {
-                    if let contents = folder.take(bucket) { return contents }
+                    if let contents = folder.removeRecords(of: bucket) { return contents }
                 }
                 return nil
             }
@@ -173,7 +173,7 @@ package struct EvidenceRehearsal: Sendable {
         _ anonymous: [CustomerName: Int], in folder: SpillFolder
     ) throws(RehearsalError) {
         for bucket in Set(anonymous.keys.map { SpillFolder.bucket(of: $0, at: .exported) }) {
-            guard let contents = folder.take(bucket) else { continue }
+            guard let contents = folder.removeRecords(of: bucket) else { continue }
             var records: [(bucket: Int, record: [UInt8])] = []
             try contents.forEach { record in
                 var record = record
