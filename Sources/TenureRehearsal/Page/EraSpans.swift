@@ -94,7 +94,7 @@ struct EraSpans {
             }
         }
         for (beginning, span) in zip(beginnings, spans) where span.end > scale.left && span.end < right {
-            let title = "\(beginning.name) begins on \(beginning.date.written)"
+            let title = "\(beginning.name) begins on \(beginning.date.readable)"
             svg +=
                 "<line class=\"era\" x1=\"\(span.end.svg)\" y1=\"\(top.svg)\" x2=\"\(span.end.svg)\" y2=\"\(bottom.svg)\"><title>\(title.htmlEscaped)</title></line>"
         }
