@@ -8,7 +8,7 @@ struct LintPlatform: Sendable {
     /// The eras of the policy on this platform.
     let timeline: Timeline
     /// The releases of this platform in the order of the list, including undated releases.
-    let listed: [Release]
+    let listedReleases: [Release]
     /// The dated releases of this platform in the list, oldest first.
     let releases: [ListedRelease]
     /// All releases of this platform in the order in which they came out. A list with undated releases has that order.
@@ -29,7 +29,7 @@ struct LintPlatform: Sendable {
         self.timeline = timeline
         self.mayRestart = mayRestart && platform.versionKey == .bundleVersion
         let list = list.filter { $0.release.platform == platform }
-        listed = list.map(\.release)
+        listedReleases = list.map(\.release)
         let releases = list.filter { $0.release.releasedAt != .undated }
             .sorted { $0.release.releasedAt.sortingDate < $1.release.releasedAt.sortingDate }
         self.releases = releases
