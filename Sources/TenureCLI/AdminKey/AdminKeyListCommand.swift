@@ -28,7 +28,7 @@ struct AdminKeyListCommand: AsyncParsableCommand {
                 let end = key.revokedAt.map { "revoked \($0.rfc3339)" } ?? "valid"
                 Terminal.standardOutput.write(
                     [
-                        Terminal.clean(key.name).padding(toLength: width, withPad: " ", startingAt: 0),
+                        Terminal.escaped(key.name).padding(toLength: width, withPad: " ", startingAt: 0),
                         key.scope.rawValue.padding(toLength: 7, withPad: " ", startingAt: 0),
                         "made \(key.createdAt.rfc3339)", end,
                     ].joined(separator: "  "))

@@ -43,7 +43,7 @@ struct DatabaseAcceptKeysCommand: AsyncParsableCommand {
                 )
             }
             Terminal.standardOutput.write(
-                "the next service that starts may replace the keys from `\(Terminal.clean(known.place))`")
+                "the next service that starts may replace the keys from `\(Terminal.escaped(known.place))`")
         }
     }
 }

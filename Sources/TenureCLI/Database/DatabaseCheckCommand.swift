@@ -29,7 +29,7 @@ struct DatabaseCheckCommand: AsyncParsableCommand {
             let progress = Progress("customers")
             let outcome = try await DatabaseCheck(of: store, trust: trust).run(progress: progress.show) { finding in
                 progress.end()
-                Terminal.standardOutput.write(Terminal.clean(finding.description))
+                Terminal.standardOutput.write(Terminal.escaped(finding.description))
             }
             progress.end()
             let checked = "\(outcome.customers) customers, \(outcome.artifacts) artifacts"

@@ -33,7 +33,7 @@ struct DatabaseRebuildCommand: AsyncParsableCommand {
                 isTrial: dryRun, progress: progress.show
             ) { finding in
                 progress.end()
-                Terminal.standardOutput.write(Terminal.clean(finding.description))
+                Terminal.standardOutput.write(Terminal.escaped(finding.description))
             }
             progress.end()
             Terminal.standardOutput.write(

@@ -107,7 +107,7 @@ struct DecideCommand: AsyncParsableCommand {
     private func writeText(_ decisions: [Decision], of customer: CustomerFiles) {
         for file in customer.rejected {
             Terminal.standardError.write(
-                "warning: `\(file.name)` is ignored: \(file.code), \(Terminal.clean(file.detail))")
+                "warning: `\(file.name)` is ignored: \(file.code), \(Terminal.escaped(file.detail))")
         }
         let terminal = Terminal.standardOutput
         if !customer.environment.isProduction { terminal.write("in \(customer.environment.rawValue)") }
@@ -115,7 +115,7 @@ struct DecideCommand: AsyncParsableCommand {
             let outcome = terminal.styled(decision.outcome.rawValue, decision.outcome.style)
             let until = decision.until.map { " until \($0.rfc3339)" } ?? ""
             terminal.write("\(terminal.styled(decision.entitlement, .bold)): \(outcome)\(until)")
-            terminal.write("  \(Terminal.clean(decision.sentence(in: language)))")
+            terminal.write("  \(Terminal.escaped(decision.sentence(in: language)))")
             for reason in decision.reasons { terminal.write("  - \(reason.shown)") }
         }
     }
@@ -136,7 +136,7 @@ extension Reason {
     var shown: String {
         let facts = facts.map { name, fact in
             switch fact {
-            case .text(let text): "\(name) \(Terminal.clean(text))"
+            case .text(let text): "\(name) \(Terminal.escaped(text))"
             case .date(let date): "\(name) \(date.rfc3339)"
             case .names(let names): "\(name) \(names.joined(separator: " or "))"
             }

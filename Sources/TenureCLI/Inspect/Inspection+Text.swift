@@ -14,7 +14,7 @@ extension Inspection {
         }
         if !certificates.isEmpty { lines += ["", terminal.styled("certificates", .bold)] }
         for certificate in certificates {
-            lines.append("  \(Terminal.clean(certificate.subject))")
+            lines.append("  \(Terminal.escaped(certificate.subject))")
             lines.append(
                 terminal.styled(
                     "    valid \(certificate.notBefore.rfc3339) to \(certificate.notAfter.rfc3339), serial \(certificate.serialNumber)",
@@ -45,7 +45,7 @@ extension Inspection {
             terminal.styled("verified", .green) + ": \(environment.rawValue), under "
                 + (isUnderAppleRoot ? "Apple's root" : "a root that you trust")
         case .rejected(let rejection):
-            terminal.styled("rejected", .red) + ": \(rejection.code.rawValue), \(Terminal.clean(rejection.detail))"
+            terminal.styled("rejected", .red) + ": \(rejection.code.rawValue), \(Terminal.escaped(rejection.detail))"
         case .unsigned:
             terminal.styled("unsigned", .yellow)
                 + ": its contents can't be verified; trust them only if you fetched the response from Apple yourself"
@@ -58,10 +58,10 @@ extension Inspection {
 
     private static func lines(of object: JSONObject, dates: Set<String>, indentation: Int) -> [String] {
         let names = Set(object.members.map(\.name))
-        let width = names.map { Terminal.clean($0).count }.max() ?? 0
+        let width = names.map { Terminal.escaped($0).count }.max() ?? 0
         return object.members.flatMap { member -> [String] in
             if repeatsDate(member.name, among: names) { return [] }
-            let name = Terminal.clean(member.name)
+            let name = Terminal.escaped(member.name)
             let start = String(repeating: " ", count: indentation + 2)
             let label = start + name + String(repeating: " ", count: width - name.count)
             switch member.value {
@@ -94,9 +94,9 @@ extension JSONValue {
     fileprivate var shown: String {
         let clean: String
         switch self {
-        case .string(let text): clean = Terminal.clean(text)
+        case .string(let text): clean = Terminal.escaped(text)
         // Keys of the object are untrusted too.
-        default: return Terminal.clean(String(decoding: bytes, as: UTF8.self))
+        default: return Terminal.escaped(String(decoding: bytes, as: UTF8.self))
         }
         return clean.count > 160 ? clean.prefix(120) + "… (\(clean.count) characters)" : clean
     }

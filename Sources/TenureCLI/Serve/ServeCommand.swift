@@ -171,7 +171,7 @@ struct ServeCommand: AsyncParsableCommand {
         for line in ServiceSummary(configuration).lines { Terminal.standardOutput.write(line) }
         for finding in Self.objections(to: configuration.policy) {
             Terminal.standardOutput.write(
-                "  policy \(finding.severity.rawValue): \(Terminal.clean(finding.message)) [\(finding.code)]")
+                "  policy \(finding.severity.rawValue): \(Terminal.escaped(finding.message)) [\(finding.code)]")
         }
     }
 }

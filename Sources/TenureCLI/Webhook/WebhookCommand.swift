@@ -77,7 +77,7 @@ struct WebhookCommand: AsyncParsableCommand {
             } else {
                 end = "given up"
             }
-            Terminal.standardOutput.write("  \(Terminal.clean(delivery.endpoint)): \(end)")
+            Terminal.standardOutput.write("  \(Terminal.escaped(delivery.endpoint)): \(end)")
             for attempt in delivery.attempts {
                 let words = [attempt.status.map { String($0) }, attempt.detail].compactMap { $0 }
                 Terminal.standardOutput.write("    \(attempt.at.rfc3339)  \(words.joined(separator: "  "))")
