@@ -116,7 +116,7 @@ struct DecideCommand: AsyncParsableCommand {
             let until = decision.until.map { " until \($0.rfc3339)" } ?? ""
             terminal.write("\(terminal.styled(decision.entitlement, .bold)): \(outcome)\(until)")
             terminal.write("  \(Terminal.escaped(decision.sentence(in: language)))")
-            for reason in decision.reasons { terminal.write("  - \(reason.shown)") }
+            for reason in decision.reasons { terminal.write("  - \(reason.displayText)") }
         }
     }
 }
@@ -133,7 +133,7 @@ extension Decision.Outcome {
 
 extension Reason {
     /// The reason's code and facts on one line: `version: version 37, platform iOS, eras paid`.
-    var shown: String {
+    var displayText: String {
         let facts = facts.map { name, fact in
             switch fact {
             case .text(let text): "\(name) \(Terminal.escaped(text))"

@@ -70,7 +70,7 @@ extension Inspection {
             case .array(let elements):
                 return [start + "\(name) (\(elements.count))"]
                     + elements.enumerated().flatMap { index, element -> [String] in
-                        guard case .object(let inner) = element else { return [start + "  " + element.shown] }
+                        guard case .object(let inner) = element else { return [start + "  " + element.displayText] }
                         return [start + "  [\(index)]"] + lines(of: inner, dates: dates, indentation: indentation + 4)
                     }
             case .number(let text):
@@ -78,7 +78,7 @@ extension Inspection {
                     return [label + "  \(Date(timeIntervalSince1970: milliseconds / 1000).rfc3339)"]
                 }
                 return [label + "  \(text)"]
-            default: return [label + "  \(member.value.shown)"]
+            default: return [label + "  \(member.value.displayText)"]
             }
         }
     }
@@ -91,7 +91,7 @@ extension Inspection {
 
 extension JSONValue {
     /// The value on one line, with control characters escaped so that they can't change the terminal's output.
-    fileprivate var shown: String {
+    fileprivate var displayText: String {
         let clean: String
         switch self {
         case .string(let text): clean = Terminal.escaped(text)
