@@ -21,7 +21,7 @@ struct AdminKeyListCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let keys = try await databaseOption.selection().open { store in try await store.read { try $0.keys() } }
+        let keys = try await databaseOption.selection().withStore { store in try await store.read { try $0.keys() } }
         guard json else {
             let width = keys.map(\.name.count).max() ?? 0
             for key in keys {

@@ -25,7 +25,7 @@ struct DatabaseAcceptKeysCommand: AsyncParsableCommand {
 
     func run() async throws {
         let selection = try options.selection()
-        try await selection.open { store in
+        try await selection.withStore { store in
             let known = try await store.write(locking: [SharedKeys.lock]) { transaction in
                 let known = try transaction.sharedKeys()
                 if let known {

@@ -25,7 +25,7 @@ struct DatabaseCheckCommand: AsyncParsableCommand {
     func run() async throws {
         let selection = try options.selection()
         let trust = try selection.trust(trust)
-        try await selection.open { store in
+        try await selection.withStore { store in
             let progress = Progress("customers")
             let outcome = try await DatabaseCheck(of: store, trust: trust).run(progress: progress.show) { finding in
                 progress.end()

@@ -27,7 +27,7 @@ struct DatabaseRebuildCommand: AsyncParsableCommand {
     func run() async throws {
         let selection = try options.selection()
         let trust = try selection.trust(trust)
-        try await selection.open { store in
+        try await selection.withStore { store in
             let progress = Progress("customers")
             let outcome = try await DatabaseRebuild(of: store, trust: trust).run(
                 isTrial: dryRun, progress: progress.show
