@@ -19,7 +19,7 @@ extension AppStoreState {
             share(subscription.index)
         } else {
             sharedPurchases.insert(transaction.index)
-            for member in family(of: transaction.account) { give(transaction.index, to: member) }
+            for member in family(of: transaction.account) { sharePurchase(transaction.index, with: member) }
         }
     }
 
@@ -70,7 +70,7 @@ extension AppStoreState {
             }
             for index in accounts[other].transactions
             where sharedPurchases.contains(index) && transactions[index].app == app {
-                give(index, to: account)
+                sharePurchase(index, with: account)
             }
         }
     }
@@ -123,7 +123,7 @@ extension AppStoreState {
     }
 
     /// Gives a member who has the app a share in a purchase that isn't a subscription.
-    private mutating func give(_ purchase: Int, to member: Int) {
+    private mutating func sharePurchase(_ purchase: Int, with member: Int) {
         let origin = transactions[purchase]
         guard acquisition(of: member, app: origin.app) != nil,
             !accounts[member].transactions.contains(where: {
