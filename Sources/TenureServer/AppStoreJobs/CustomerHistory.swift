@@ -107,14 +107,14 @@ struct CustomerHistory: Sendable {
 
     private mutating func add(_ artifact: SyncArtifact<AppTransactionPayload>) {
         guard belongs(artifact.payload.appTransactionID, artifact.realm, at: artifact.path) else { return }
-        artifacts.append(artifact.stored)
+        artifacts.append(artifact.storedArtifact)
         proofs.append(artifact.verified.proof)
         names.add(artifact.payload)
     }
 
     private mutating func add(_ artifact: SyncArtifact<TransactionPayload>, _ purchase: Purchase) {
         guard belongs(artifact.payload.appTransactionID, artifact.realm, at: artifact.path) else { return }
-        artifacts.append(artifact.stored)
+        artifacts.append(artifact.storedArtifact)
         purchases.append(purchase)
         originalTransactionIDs.insert(purchase.originalTransactionID)
         names.add(artifact.payload, purchase)
@@ -127,7 +127,7 @@ struct CustomerHistory: Sendable {
                 RejectedArtifact(artifact.path, .noTransaction, "its subscription has no verified transaction"))
             return
         }
-        artifacts.append(artifact.stored)
+        artifacts.append(artifact.storedArtifact)
         renewals.append(renewal)
         names.add(artifact.payload, renewal)
     }

@@ -96,7 +96,7 @@ struct LinkedArtifacts: Sendable {
                 artifact.path, .noTransaction,
                 "no verified transaction has its subscription; send the subscription's transaction too")
         }
-        artifacts.append(artifact.stored)
+        artifacts.append(artifact.storedArtifact)
         renewals.append(renewal)
         names.add(artifact.payload, renewal)
         if theirs != nil { accountPurchases.insert(renewal.originalTransactionID) }
@@ -124,7 +124,7 @@ struct LinkedArtifacts: Sendable {
     /// Adds the app transaction and its identities.
     private mutating func add(_ artifact: SyncArtifact<AppTransactionPayload>, on device: String?) {
         let proof = artifact.verified.proof
-        artifacts.append(artifact.stored)
+        artifacts.append(artifact.storedArtifact)
         proofs.append(proof)
         names.add(artifact.payload)
         // Several accounts may use one device, so this identity combines the device and the acquisition. It finds
@@ -138,18 +138,18 @@ struct LinkedArtifacts: Sendable {
         }
         // Without an ID, the artifact's hash is an identity. So the artifact finds the same customer if another device
         // sends it.
-        if artifact.payload.appTransactionID == nil { names.add(Identity(.artifact, artifact.stored.name)) }
+        if artifact.payload.appTransactionID == nil { names.add(Identity(.artifact, artifact.storedArtifact.name)) }
     }
 
     private mutating func add(_ artifact: SyncArtifact<ReceiptPayload>) {
-        artifacts.append(artifact.stored)
+        artifacts.append(artifact.storedArtifact)
         proofs.append(artifact.verified.proof)
         purchases += artifact.verified.purchases
         names.add(artifact.verified)
     }
 
     private mutating func add(_ artifact: SyncArtifact<TransactionPayload>, _ purchase: Purchase) {
-        artifacts.append(artifact.stored)
+        artifacts.append(artifact.storedArtifact)
         purchases.append(purchase)
         names.add(artifact.payload, purchase)
         guard artifact.payload.appTransactionID != nil else { return }

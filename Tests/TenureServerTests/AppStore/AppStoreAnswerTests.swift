@@ -19,7 +19,7 @@ import Testing
             #expect(list.isComplete)
             #expect(list.revision == "rev-45")
             #expect(list.transactions.map(\.purchase.transactionID) == (1...45).map { "\(1000 + $0)" })
-            #expect(list.transactions.map { String(decoding: $0.artifact.stored.bytes, as: UTF8.self) } == all)
+            #expect(list.transactions.map { String(decoding: $0.artifact.storedArtifact.bytes, as: UTF8.self) } == all)
             #expect(
                 await asking.appStore.asked.map(\.query) == [
                     "sort=ASCENDING", "sort=ASCENDING&revision=rev-20", "sort=ASCENDING&revision=rev-40",
