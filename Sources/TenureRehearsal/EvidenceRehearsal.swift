@@ -144,8 +144,8 @@ package struct EvidenceRehearsal: Sendable {
             ) { result in
                 let outcome = try result.get()
                 tally.add(outcome.tally)
-                for (one, other) in outcome.joined { joins.join(one, other) }
-                for (bucket, record) in outcome.moved { try folder.append(record[...], to: bucket) }
+                for (one, other) in outcome.joinedAccounts { joins.join(one, other) }
+                for (bucket, record) in outcome.movedRecords { try folder.append(record[...], to: bucket) }
                 let done = 1 - Double(bucketsLeft.count) / Double(SpillFolder.bucketCount)
                 progress((Double(number) + done) / Double(stages.count))
             }
