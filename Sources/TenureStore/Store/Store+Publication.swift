@@ -19,7 +19,7 @@ extension Store {
             case .refused(let outcome): return outcome
             case .ready(let ready): pending = ready
             }
-            for id in pending.changed {
+            for id in pending.changedCustomers {
                 let found = try transaction.customerToEvaluate(id, restoringAfter: request.restoringAfter)
                 guard let subject = found else { continue }
                 pending.evaluation.update(subject, try largeFacts.impact(on: subject, evaluate))

@@ -61,7 +61,8 @@ extension DatabaseTransaction {
         evaluation.removeImpacts(of: changes)
         return .ready(
             PendingPublication(
-                request: request, evaluation: evaluation, formerVersion: former.version, changed: changes.customers))
+                request: request, evaluation: evaluation, formerVersion: former.version,
+                changedCustomers: changes.customers))
     }
 
     /// Puts the policy into effect, unless more customers than the request allows would lose or gain something.

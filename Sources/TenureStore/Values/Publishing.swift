@@ -193,7 +193,7 @@ struct PendingPublication: Sendable {
     var evaluation: PublicationEvaluation
     let formerVersion: Int64
     /// Customers that changed since the evaluation, and must be evaluated again.
-    let changed: [Int64]
+    let changedCustomers: [Int64]
 }
 
 /// The result of `DatabaseTransaction.preparePublication`.
