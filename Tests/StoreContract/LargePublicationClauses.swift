@@ -8,9 +8,7 @@ extension StoreClause {
         StoreClause("a publication decodes and evaluates large customers outside of its transaction") { store in
             let counted = store.counted
             let ordinary = try await counted.ordinary()
-            let start = try await store.write(at: Sample.now, locking: [.policies]) {
-                try $0.start(with: [1], sha256: [1])
-            }
+            let start = try await store.startFirstPolicy()
             let owner = try await counted.showPromised("owner")
             var evaluation = PublicationEvaluation(at: try await store.write { try $0.position() })
             evaluation.setImpact(PublicationImpact(loses: true, ending: ["everything"]), of: owner.id)
@@ -42,9 +40,7 @@ extension StoreClause {
         },
         StoreClause("a publication keeps what other transactions write to large customers meanwhile") { store in
             let counted = store.counted
-            let start = try await store.write(at: Sample.now, locking: [.policies]) {
-                try $0.start(with: [1], sha256: [1])
-            }
+            let start = try await store.startFirstPolicy()
             let owner = try await counted.showPromised("owner")
             var evaluation = PublicationEvaluation(at: try await store.write { try $0.position() })
             evaluation.setImpact(PublicationImpact(loses: true, ending: ["everything"]), of: owner.id)
@@ -155,9 +151,7 @@ extension StoreClause {
         },
         StoreClause("support can grant a right to a large customer with a promise that a publication still has to end")
         { store in
-            let start = try await store.write(at: Sample.now, locking: [.policies]) {
-                try $0.start(with: [1], sha256: [1])
-            }
+            let start = try await store.startFirstPolicy()
             let owner = try await store.showPromised("owner")
             let outcome = try await store.publish(
                 .taking([2], after: start), after: try await store.evaluation(taking: "everything", from: owner),
@@ -169,9 +163,7 @@ extension StoreClause {
             try await store.expect(promises: 0, purchases: 2000, of: owner)
         },
         StoreClause("promises that are marked for a publication apply until the publication takes effect") { store in
-            let start = try await store.write(at: Sample.now, locking: [.policies]) {
-                try $0.start(with: [1], sha256: [1])
-            }
+            let start = try await store.startFirstPolicy()
             let customer = try await store.update("1") { $0.promise(Sample.promise(policy: 1)) }
             var evaluation = PublicationEvaluation(at: try await store.write { try $0.position() })
             evaluation.setImpact(PublicationImpact(loses: true, ending: ["everything"]), of: customer.id)
@@ -335,7 +327,7 @@ extension Store {
     fileprivate func takePromises(
         of count: Int, isFinished: Bool = true
     ) async throws -> (start: StoredPublication, taken: StoredPublication, customers: [Customer]) {
-        let start = try await write(at: Sample.now, locking: [.policies]) { try $0.start(with: [1], sha256: [1]) }
+        let start = try await startFirstPolicy()
         var customers: [Customer] = []
         for number in 0..<count {
             customers.append(try await update("\(number)") { $0.promise(Sample.promise(policy: 1)) })
@@ -355,7 +347,7 @@ extension Store {
     }
 
     /// Returns an evaluation by which one customer loses the promises of an entitlement.
-    fileprivate func evaluation(
+    func evaluation(
         taking entitlement: String, from customer: Customer
     ) async throws(StoreError) -> PublicationEvaluation {
         var evaluation = PublicationEvaluation(at: try await write { try $0.position() })
