@@ -35,7 +35,7 @@ package struct AdminKeyCheck: Sendable {
     ///
     /// - Parameter customer: The public ID of the customer whom the request is about, for the audit trail.
     func holder(
-        of request: Request, _ context: ServiceContext, needing right: Right, on customer: String? = nil
+        of request: Request, _ context: ServiceContext, needing right: AdminRight, on customer: String? = nil
     ) async throws -> KeyHolder {
         let now = now()
         let address = WrongKeyLimit.name(of: context.peer)
