@@ -57,7 +57,7 @@ final class PackWriter {
     ///
     /// - Parameter others: the ranges that the system is downloading.
     func nextRange(except others: [Range<Int64>] = []) -> Range<Int64>? {
-        let taken = others + partialPack.arrived.map(\.range)
+        let taken = others + partialPack.arrivedRanges.map(\.range)
         var found: Range<Int64>?
         for gap in partialPack.gaps {
             let range = gap.archiveRange
@@ -81,7 +81,7 @@ final class PackWriter {
     /// Copies the ranges that the system has downloaded into their files. Skips a range if bytes before it are missing.
     func takeArrived() throws {
         partialPack.findArrived()
-        for arrived in partialPack.arrived {
+        for arrived in partialPack.arrivedRanges {
             let touched = partialPack.gaps.filter { $0.archiveRange.overlaps(arrived.range) }
             guard touched.allSatisfy({ $0.archiveRange.lowerBound >= arrived.range.lowerBound }) else { continue }
             if !touched.isEmpty { try copyIntoFiles(arrived) }
