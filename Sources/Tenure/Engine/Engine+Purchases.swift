@@ -73,7 +73,7 @@ extension Engine {
     /// Marks one transaction as delivered, and finishes it once it is recorded.
     func contentArrived(ofPurchase original: String, transaction id: String) async {
         load()
-        finisher.delivered.insert(original)
+        finisher.deliveredOriginalIDs.insert(original)
         device.stored.account.deliveredTransactions.insert(id)
         await finishDelivered()
     }
@@ -86,7 +86,7 @@ extension Engine {
         let known = (device.stored.account.purchases + unfinished.map(\.purchase)).filter {
             $0.productID == product && $0.type?.staysListed ?? false
         }
-        finisher.delivered.formUnion(known.map(\.originalTransactionID))
+        finisher.deliveredOriginalIDs.formUnion(known.map(\.originalTransactionID))
         // Also store the transactions. If the service can't confirm them now, they are finished after the next start.
         device.stored.account.deliveredTransactions.formUnion(known.map(\.transactionID))
         await finishDelivered()

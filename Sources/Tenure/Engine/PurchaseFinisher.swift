@@ -6,9 +6,9 @@ final class PurchaseFinisher {
     private let setup: Setup
     private let device: DeviceState
     /// The original transaction IDs of purchases with delivered content.
-    var delivered: Set<String> = []
+    var deliveredOriginalIDs: Set<String> = []
     /// Transactions that are being finished.
-    private var finishing: Set<String> = []
+    private var transactionsInProgress: Set<String> = []
 
     init(_ device: DeviceState) {
         setup = device.setup
@@ -37,10 +37,10 @@ final class PurchaseFinisher {
         let ours = Set(device.productIDs).union(device.stored.catalog?.catalog?.ids ?? [])
         for transaction in unfinished where mayFinish(transaction, ours) && isRecorded(transaction) {
             let id = transaction.purchase.transactionID
-            guard finishing.insert(id).inserted else { continue }
+            guard transactionsInProgress.insert(id).inserted else { continue }
             if case .failure(let error)? = await setup.attempt({ try await $0.finish(id) }) {
                 setup.options.log.error("a transaction couldn't be finished, and is finished later: \(error)")
-                finishing.remove(id)
+                transactionsInProgress.remove(id)
                 // If the App Store hangs, it would also hang for the next transaction.
                 if error is TimedOut { return }
             } else if device.stored.account.deliveredTransactions.remove(id) != nil {
@@ -69,7 +69,7 @@ final class PurchaseFinisher {
         case .nonConsumable, .nonRenewing, .autoRenewable: break
         case .consumable, .unknown, nil: return isDelivered
         }
-        if isDelivered || delivered.contains(purchase.originalTransactionID) { return true }
+        if isDelivered || deliveredOriginalIDs.contains(purchase.originalTransactionID) { return true }
         guard ours.contains(purchase.productID) else { return false }
         guard case .afterContent(let products) = setup.options.finishing else { return true }
         return !products.contains(purchase.productID)

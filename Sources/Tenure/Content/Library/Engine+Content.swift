@@ -51,7 +51,7 @@ extension Engine {
         load()
         return products.filter { product in
             device.stored.account.purchases.contains {
-                $0.productID == product && !finisher.delivered.contains($0.originalTransactionID)
+                $0.productID == product && !finisher.deliveredOriginalIDs.contains($0.originalTransactionID)
             }
         }
     }
