@@ -51,8 +51,8 @@ extension Engine {
             return .notAllowed(device.facts.distribution.whyStoreKitIsNotCalled)
         }
         // If a sign-in is already open, wait for that sign-in.
-        let task = restoring ?? Task { await self.signIn() }
-        restoring = task
+        let task = runningSignIn ?? Task { await self.signIn() }
+        runningSignIn = task
         if let result = await value(of: task, within: setup.options.restoreTimeout) { return result }
         // The sign-in stays open. Read the App Store anyway: there may be new purchases.
         _ = await value(of: Task { await searchAgain() }, within: setup.recheckTimeout)
@@ -73,7 +73,7 @@ extension Engine {
                 await searchAgain()
             }
         }
-        restoring = nil
+        runningSignIn = nil
         return signIn
     }
 

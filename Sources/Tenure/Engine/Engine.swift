@@ -27,7 +27,7 @@ actor Engine {
     /// The current request for the service's products.
     var productsTask: Task<Void, Never>?
     /// The sign-in that the system is showing.
-    var restoring: Task<Tenure.RestoreResult.SignIn, Never>?
+    var runningSignIn: Task<Tenure.RestoreResult.SignIn, Never>?
     private var runningSearch: Task<Void, Never>?
 
     /// Reads nothing and never blocks: apps call it on the main thread.
