@@ -43,7 +43,7 @@ final class BackgroundTransfers: Sendable {
         let ranges: [RangeLabel]
     }
 
-    private static func path(in store: PackStore) -> String { store.location.durable.path + "/background.json" }
+    private static func path(in store: PackStore) -> String { store.location.durableFolder.path + "/background.json" }
 
     /// Returns the packs of which the system downloads ranges, according to the stored record.
     static func packs(in store: PackStore) -> Set<String> {
@@ -59,7 +59,7 @@ final class BackgroundTransfers: Sendable {
         }
         let path = Self.path(in: store)
         guard !ranges.isEmpty else { return Disk.remove(path) }
-        try? ContentLocation.make(store.location.durable)
+        try? ContentLocation.make(store.location.durableFolder)
         if let data = try? JSONEncoder().encode(Record(ranges: ranges)) {
             try? Disk.replace(path, with: data, isLasting: false)
         }

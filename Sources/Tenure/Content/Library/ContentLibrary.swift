@@ -117,7 +117,7 @@ actor ContentLibrary {
         guard !isLoaded, isUsed else { return }
         isLoaded = true
         catalogs = Catalogs(entries)
-        catalogs.restore(from: store.location.durable, bundleID: bundleID)
+        catalogs.restore(from: store.location.durableFolder, bundleID: bundleID)
         updateRequests(from: sharedRequests.read())
         for name in store.names { reload(name) }
         // Hold downloads until it is known whether the system started the app in the background.
@@ -132,7 +132,7 @@ actor ContentLibrary {
             switch element {
             case .service(let keys):
                 let source = ServiceContent(
-                    engine, http, appVersion: setup.appVersion, folder: store.location.durable)
+                    engine, http, appVersion: setup.appVersion, folder: store.location.durableFolder)
                 return Catalogs.Entry(source: source, keys: keys.compactMap { PinnedKey($0) })
             case .webServer(let url, let keys):
                 let source = WebServerContent(url: url, http: http, timeout: setup.options.serviceTimeout)
@@ -188,7 +188,7 @@ actor ContentLibrary {
             do {
                 let listings = try await source.list()
                 let isNew = try catalogs.applyListings(listings, at: index, bundleID: bundleID)
-                if isNew { try catalogs.store(at: index, in: store.location.durable, bundleID: bundleID) }
+                if isNew { try catalogs.store(at: index, in: store.location.durableFolder, bundleID: bundleID) }
             } catch {
                 if case Tenure.ContentSourceError.missing = error { catalogs.noteNoCatalog(at: index) }
                 setup.options.log.info("the content catalog of \(source.identifier) can't be refreshed: \(error)")

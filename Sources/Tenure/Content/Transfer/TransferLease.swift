@@ -56,7 +56,7 @@ final class TransferLease: Sendable {
         release()
     }
 
-    private var path: String { store.location.durable.path + "/transfer.json" }
+    private var path: String { store.location.durableFolder.path + "/transfer.json" }
 
     private func read() -> Holder? {
         Disk.contents(of: path, most: 4096).flatMap { try? JSONDecoder().decode(Holder.self, from: $0) }
@@ -72,7 +72,7 @@ final class TransferLease: Sendable {
 
     /// Takes the lease, to download a pack. Returns false if another process has it.
     func acquire(for pack: String) throws -> Bool {
-        try ContentLocation.make(store.location.durable)
+        try ContentLocation.make(store.location.durableFolder)
         return try store.withLock {
             guard otherHolder == nil else { return false }
             try write(Holder(id: id, process: getpid(), pack: pack))
