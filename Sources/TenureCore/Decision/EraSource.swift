@@ -72,7 +72,7 @@ final class EraSource {
             }
         }
         // No era honors the entitlement for certain. If an era is unclear, the answer is undetermined.
-        guard !summary.honored.isEmpty else {
+        guard !summary.honoredEras.isEmpty else {
             return summary.firstUnclear.map { .undetermined($0) }
                 ?? .notGranted(summary.firstRefusal ?? .eraNotHonored(eras))
         }
@@ -82,7 +82,7 @@ final class EraSource {
         guard possible.version.wasCompared || possible.date.wasCompared else {
             return .undetermined(.nothingToCompare)
         }
-        let doubt = Finding.inDoubt(honored: summary.honored, others: summary.erasWithoutHonor)
+        let doubt = Finding.inDoubt(honored: summary.honoredEras, others: summary.erasWithoutHonor)
         return policy.inDoubt == .favorCustomer
             ? .granted(until: summary.end ?? nil, doubt) : .undetermined(doubt)
     }
@@ -158,7 +158,7 @@ final class EraSource {
 /// Collects what each possible era gives on each platform, for rule D1.
 private struct HonorSummary {
     /// The eras that honor the entitlement on at least one platform.
-    var honored = EraSet()
+    var honoredEras = EraSet()
     /// The eras that don't honor the entitlement, or possibly don't, on at least one platform.
     var erasWithoutHonor = EraSet()
     /// When the right ends by rule D4; `.some(nil)` if never, nil if no era honors the entitlement.
@@ -172,7 +172,7 @@ private struct HonorSummary {
     mutating func note(_ answer: SourceAnswer, of era: Int, under policy: Policy) {
         switch answer {
         case .granted(let until, _):
-            honored.insert(era)
+            honoredEras.insert(era)
             end = .some(end.map { policy.favored($0, until) } ?? until)
         case .undetermined(let finding):
             erasWithoutHonor.insert(era)
