@@ -15,7 +15,7 @@ extension LocalStore.State {
         for place in new.transactions.indices where finishedHere.contains(new.transactions[place].value.id) {
             new.transactions[place].isFinished = true
         }
-        let (buying, boughtHere) = (buying, boughtHere)
+        let (buying, boughtHere) = (purchasesInProgress, boughtHere)
         let isNews = news.update(
             new, isReturnedByPurchase: { (buying[$0.productID] ?? 0) > 0 && !boughtHere.contains($0.id) },
             isOwn: { boughtHere.contains($0.id) })

@@ -29,7 +29,7 @@ extension LocalStore {
         await withCheckedContinuation { continuation in
             let isOver = state.withLock { state in
                 guard isHanging(state.behavior) else { return true }
-                state.hanging.append(continuation)
+                state.hangingCallers.append(continuation)
                 return false
             }
             if isOver { continuation.resume() }
