@@ -23,7 +23,7 @@ final class DeviceState {
     var snapshot = AppStoreSnapshot()
     var facts: Facts
     /// The access token of the service's last response.
-    var token: AccessToken?
+    var accessToken: AccessToken?
     /// The latest time that this device had observed when the current search began.
     var searchFloor = Date.distantPast
     /// The number of times that new evidence was added.
@@ -180,6 +180,6 @@ final class DeviceState {
         snapshot.renewals = []
         snapshot.knowsRenewals = false
         facts.freshAnswers = nil
-        token = nil
+        accessToken = nil
     }
 }

@@ -146,7 +146,7 @@ final class ServiceSync {
         }
         device.stored.account.answeredAt = clock
         if let given = response.accessToken {
-            device.token = AccessToken(
+            device.accessToken = AccessToken(
                 value: given.value, expiresAt: min(given.expiresAt, clock.addingTimeInterval(3600)))
         }
         acknowledge(request, but: response.problems)

@@ -15,7 +15,7 @@ import TenureJSON
 /// may sign for a limited period, and revokes keys. Any other key is rejected, even if it comes from the service's
 /// address.
 struct KeyRing: Sendable {
-    private let pinned: [Key]
+    private let pinnedKeys: [Key]
     private let root: Key?
 
     /// A public key with its ID.
@@ -45,7 +45,7 @@ struct KeyRing: Sendable {
     /// - Parameter root: the offline root. If it isn't nil, it is trusted instead of the keys.
     init(_ keys: [Tenure.ServiceKey], root: Tenure.ServiceKey? = nil) {
         self.root = root.flatMap(Key.init)
-        pinned = root == nil ? keys.compactMap(Key.init) : []
+        pinnedKeys = root == nil ? keys.compactMap(Key.init) : []
     }
 
     /// Returns the conditions under which an entitlement token's signature is trusted. Nil if it isn't trusted.
@@ -54,7 +54,7 @@ struct KeyRing: Sendable {
     func trust(in token: SignedText, with statements: [String]) -> Trust? {
         let type = SignedType.entitlementToken
         guard root == nil else { return trustOfRoot(in: token, with: statements) }
-        if let key = pinned.first(where: { $0.hasSigned(token, as: type) }) { return Trust(keyID: key.id) }
+        if let key = pinnedKeys.first(where: { $0.hasSigned(token, as: type) }) { return Trust(keyID: key.id) }
         guard let key = newestKey(in: statements), key.hasSigned(token, as: type) else { return nil }
         return Trust(keyID: key.id)
     }
@@ -88,7 +88,7 @@ struct KeyRing: Sendable {
             let signers = newest.map { [$0] } ?? []
             // Ignore statements until one is signed with a pinned key. A later statement by a pinned key begins a new
             // chain.
-            guard (signers + pinned).contains(where: { $0.hasSigned(text, as: SignedType.keyStatement) }),
+            guard (signers + pinnedKeys).contains(where: { $0.hasSigned(text, as: SignedType.keyStatement) }),
                 let next = Self.key(in: text.payload)
             else { continue }
             newest = next
