@@ -68,7 +68,7 @@ package struct SQLRow: Sendable, Hashable {
     }
 
     /// Converts the number in a column to a value, such as a realm. `what` describes the value in the error.
-    func coded<Value>(_ column: Int, _ what: String, _ value: (UInt8) -> Value?) throws(StoreError) -> Value {
+    func codedValue<Value>(_ column: Int, _ what: String, _ value: (UInt8) -> Value?) throws(StoreError) -> Value {
         let code = try integer(column)
         if let value = UInt8(exactly: code).flatMap(value) { return value }
         throw .damaged("no \(what) has the number \(code)")

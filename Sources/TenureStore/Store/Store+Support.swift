@@ -63,7 +63,7 @@ extension DatabaseTransaction {
             return false
         }
         knownFacts[large] = prepared.former
-        self.prepared = prepared.next
+        self.preparedFacts = prepared.next
         return true
     }
 

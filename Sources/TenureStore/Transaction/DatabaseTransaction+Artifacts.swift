@@ -137,7 +137,7 @@ extension DatabaseTransaction {
             WHERE customer = $1 AND +artifacts.id > $2 AND \(Self.doesArtifactCount) ORDER BY +artifacts.id LIMIT $3
             """, [.integer(customer), .integer(number), SQLValue(limit)]
         ).map { row throws(StoreError) in
-            let kind = try row.coded(0, "kind of artifact", Artifact.Kind.init(rawValue:))
+            let kind = try row.codedValue(0, "kind of artifact", Artifact.Kind.init(rawValue:))
             let header = try row.bytesIfPresent(2) ?? []
             let artifact = Artifact(
                 kind, bytes: header + (try row.bytes(3)), sha256: try row.bytes(1),

@@ -20,7 +20,7 @@ package struct DatabaseTransaction {
     /// same bytes.
     var knownFacts: [Int64: EncodedFacts] = [:]
     /// The customer's facts after a change, encoded before this transaction.
-    var prepared: EncodedFacts?
+    var preparedFacts: EncodedFacts?
     /// What a change needs of large customers, computed before this transaction.
     var largeFacts: LargeFacts?
     /// How many entries of each kind an erasure hid in earlier transactions.
