@@ -54,7 +54,7 @@ extension DatabaseTransaction {
             Leftovers.Update(member: try row.integer(0), id: try row.integer(1))
         }
         guard !updates.isEmpty else { return nil }
-        let hidden = updates.filter { $0.id == Self.erasing }.map(\.member)
+        let hidden = updates.filter { $0.id == Self.erasureUpdateID }.map(\.member)
         return Leftovers(updates: updates, rehearsals: try rehearsals(naming: hidden))
     }
 
@@ -73,7 +73,7 @@ extension DatabaseTransaction {
             ])
         // If it isn't listed, another process removed it first.
         guard isListed != nil else { return true }
-        guard update.id != Self.erasing else { return try removeSome(ofHidden: update.member) }
+        guard update.id != Self.erasureUpdateID else { return try removeSome(ofHidden: update.member) }
         let count = try session.execute(
             "DELETE FROM artifacts WHERE id IN (SELECT id FROM artifacts WHERE update_id = $1 LIMIT \(Self.removedPerPiece))",
             [.integer(update.id)])
@@ -90,7 +90,7 @@ struct Leftovers: Sendable {
     /// An update that will never be finished, or the erasure of a member.
     struct Update: Sendable {
         let member: Int64
-        /// `erasing` for an erased customer.
+        /// `erasureUpdateID` for an erased customer.
         let id: Int64
     }
 
