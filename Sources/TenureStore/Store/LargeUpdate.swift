@@ -98,7 +98,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         }
         // Steps 3 to 5.
         let prepared = try await prepare(subject)
-        guard try await writeIdentities(subject.unknown, for: prepared) else { return .unfinished }
+        guard try await writeIdentities(subject.unknownIdentities, for: prepared) else { return .unfinished }
         guard let artifacts = try await writeArtifacts(of: prepared, &progress) else {
             progress.restart()
             return .unfinished
@@ -119,7 +119,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         /// One identity of each other customer whom the identities name: the first by `Identity.Kind`.
         let identitiesOfOthers: [Identity]
         /// Identities that name no customer yet.
-        let unknown: [Identity]
+        let unknownIdentities: [Identity]
     }
 
     /// Runs a transaction that reads, while no other large update of this process reads. So small readers find a free
@@ -155,7 +155,8 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
             return .done(
                 Subject(
                     customer: customer, identity: found == nil ? nil : leading?.identity,
-                    identitiesOfOthers: named.strongestIdentityOfEach(except: customer.id), unknown: named.unknown))
+                    identitiesOfOthers: named.strongestIdentityOfEach(except: customer.id),
+                    unknownIdentities: named.unknownIdentities))
         }
     }
 
@@ -179,7 +180,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
             return .done(
                 Subject(
                     customer: customer, identity: nil, identitiesOfOthers: [],
-                    unknown: Array(identities.dropFirst(first.count))))
+                    unknownIdentities: Array(identities.dropFirst(first.count))))
         }
     }
 

@@ -7,7 +7,7 @@ package struct FoundCustomer {
     package let customer: Customer?
     let namedMembers: NamedMembers
     /// Identities that name no customer yet.
-    let unknown: [Identity]
+    let unknownIdentities: [Identity]
     /// Purchases that the update names and by which another customer is found, with whom this one isn't joined.
     let purchasesOfOthers: [String]
 }
@@ -28,7 +28,7 @@ extension DatabaseTransaction {
         let (known, unknown) = try find(named, proving: acquisition)
         let (customer, members) = try joinCustomers(known)
         return FoundCustomer(
-            customer: try addingCompleteness(customer), namedMembers: named, unknown: unknown,
+            customer: try addingCompleteness(customer), namedMembers: named, unknownIdentities: unknown,
             purchasesOfOthers: named.purchases(ofOthersThan: members))
     }
 
@@ -40,7 +40,7 @@ extension DatabaseTransaction {
         let all = Set(identities)
         // If the customer was erased in the meantime, the identities have to be stored again.
         try insert(
-            (former == nil ? identities : found.unknown) + update.identities.filter { !all.contains($0) },
+            (former == nil ? identities : found.unknownIdentities) + update.identities.filter { !all.contains($0) },
             ofMember: customer.member, in: customer.realm)
         // The artifacts of an unbound customer name the customers that it's linked to.
         if !identities.contains(where: { $0.kind == .unbound }) {
@@ -132,7 +132,7 @@ extension DatabaseTransaction {
             }
             known.append(found)
         }
-        return (known, named.unknown)
+        return (known, named.unknownIdentities)
     }
 
     /// Whether one of these members has an app transaction ID.

@@ -34,7 +34,7 @@ struct NamedMembers: Sendable {
     }
 
     /// The identities that name no member.
-    var unknown: [Identity] { identities.filter { members[$0] == nil } }
+    var unknownIdentities: [Identity] { identities.filter { members[$0] == nil } }
 
     /// The original transaction IDs of the purchases by which other customers than these are found.
     func purchases(ofOthersThan customers: [Int64]) -> [String] {
