@@ -187,7 +187,7 @@ extension StoreClause {
             for (hours, isNoted) in [(23.0, true), (25.0, false)] {
                 try await store.removeOldTombstones(at: Sample.now.addingTimeInterval(hours * 3600))
                 let changes = try await store.write { try $0.changes(since: position) }
-                try expect(changes.outdated.contains(one.id) == isNoted, "after \(hours) hours")
+                try expect(changes.outdatedCustomers.contains(one.id) == isNoted, "after \(hours) hours")
             }
         },
         StoreClause("a publication with too many changed customers is left to another round") { store in

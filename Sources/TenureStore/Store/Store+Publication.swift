@@ -39,13 +39,13 @@ extension Store {
         if evaluation.beginMarking() {
             try await write(at: now, locking: [.policies]) { [evaluation] in try $0.beginMarking(evaluation.mark) }
         }
-        for customers in evaluation.unmarked.sorted().chunks(of: Self.maximumMarkedTogether) {
+        for customers in evaluation.unmarkedCustomers.sorted().chunks(of: Self.maximumMarkedTogether) {
             try await write(at: now, locking: [.policies]) { [evaluation] transaction in
                 try transaction.lock(Array(customers))
                 try transaction.markPromises(of: Array(customers), by: evaluation)
             }
         }
-        evaluation.unmarked = []
+        evaluation.unmarkedCustomers = []
         return evaluation
     }
 

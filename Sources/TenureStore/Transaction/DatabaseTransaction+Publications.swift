@@ -54,7 +54,8 @@ extension DatabaseTransaction {
         guard let former = try publication(), former.id == request.base else { return .refused(.overtaken) }
         guard try unfinishedPublication() == nil else { return .refused(.behind) }
         let changes = try changes(since: evaluation.position)
-        guard changes.customers.count <= limit, !request.endsPromises || evaluation.unmarked.count <= limit else {
+        guard changes.customers.count <= limit, !request.endsPromises || evaluation.unmarkedCustomers.count <= limit
+        else {
             return .refused(.behind)
         }
         var evaluation = evaluation

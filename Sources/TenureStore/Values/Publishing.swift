@@ -65,7 +65,7 @@ package struct PublicationEvaluation: Sendable {
     /// The value for `promises.ending` of the promises that the publication ends: random, and not 0.
     let mark = Int64.random(in: 1 ... .max)
     /// Customers with promises to mark, or with marks to remove, according to the impacts.
-    var unmarked: Set<Int64> = []
+    var unmarkedCustomers: Set<Int64> = []
     /// Whether marking has begun, so that changed customers may have marks.
     private var isMarking = false
     /// The state of the database before the first customer was read, or at the last changes.
@@ -96,12 +96,16 @@ package struct PublicationEvaluation: Sendable {
     /// Removes the impacts on customers that changed. The caller evaluates these customers again and calls `update`.
     package mutating func removeImpacts(of changes: ChangedCustomers) {
         position = changes.position
-        for id in changes.outdated {
+        for id in changes.outdatedCustomers {
             impacts[id] = nil
             readAgain[id] = false
         }
         // Without any marks yet, a customer without an impact has nothing to mark and no mark to remove.
-        if isMarking { unmarked.formUnion(changes.outdated) } else { unmarked.subtract(changes.outdated) }
+        if isMarking {
+            unmarkedCustomers.formUnion(changes.outdatedCustomers)
+        } else {
+            unmarkedCustomers.subtract(changes.outdatedCustomers)
+        }
     }
 
     /// Sets the impact on a customer that changed.
@@ -113,12 +117,12 @@ package struct PublicationEvaluation: Sendable {
     /// Sets the impact on a customer. `add` and `update` also count the customer.
     package mutating func setImpact(_ impact: PublicationImpact, of id: Int64) {
         impacts[id] = impact == PublicationImpact() ? nil : impact
-        if !impact.ending.isEmpty { unmarked.insert(id) }
+        if !impact.ending.isEmpty { unmarkedCustomers.insert(id) }
     }
 
     /// Returns true the first time that there is something to mark.
     mutating func beginMarking() -> Bool {
-        guard !isMarking, !unmarked.isEmpty else { return false }
+        guard !isMarking, !unmarkedCustomers.isEmpty else { return false }
         isMarking = true
         return true
     }
@@ -127,7 +131,7 @@ package struct PublicationEvaluation: Sendable {
     mutating func markRemaining(in transaction: DatabaseTransaction) throws(StoreError) {
         if beginMarking() { try transaction.beginMarking(mark) }
         guard isMarking else { return }
-        try transaction.markPromises(of: unmarked.sorted(), by: self)
+        try transaction.markPromises(of: unmarkedCustomers.sorted(), by: self)
         try transaction.endMarking()
     }
 
@@ -147,7 +151,7 @@ package struct DatabasePosition: Sendable, Hashable {
     /// The ID of the last row, by table. Empty tables have none.
     let last: [String: Int64]
     /// Members with artifacts of unfinished updates, which don't count yet.
-    let unfinished: [Int64]
+    let unfinishedMembers: [Int64]
 }
 
 /// What changed between two positions.
@@ -156,7 +160,7 @@ package struct ChangedCustomers: Sendable {
     /// Customers to evaluate, by row ID. A merged customer counts with the one into which it was merged.
     package let customers: [Int64]
     /// The row IDs of customers with impacts that are no longer valid. Some of these customers don't exist anymore.
-    package let outdated: Set<Int64>
+    package let outdatedCustomers: Set<Int64>
 }
 
 /// A customer to evaluate, with the promises that a rollback would restore.
