@@ -51,7 +51,7 @@ final class BodyBudget: Sendable {
     /// `Limits.bodyRate` ends it soon.
     fileprivate static let minimumVictimSize = 4096
     /// The number of small bodies, and of large bodies, that are compared to find the slowest: the oldest of each.
-    fileprivate static let compared = 64
+    fileprivate static let maximumCompared = 64
 
     init(bytes: Int) {
         state = Locked(State(total: bytes))
@@ -85,7 +85,7 @@ final class BodyBudget: Sendable {
     }
 
     /// How many bodies were dropped to make room.
-    var droppedBodies: UInt64 { state.withLock { $0.dropped } }
+    var droppedBodies: UInt64 { state.withLock { $0.droppedBodies } }
 }
 
 /// The reserved memory, in bytes, and the bodies that hold it.
@@ -103,7 +103,7 @@ private struct State {
     /// The bodies in both queues, by client.
     private var bodiesByClient: [NetworkAddress: BodyQueue] = [:]
     /// How many bodies were dropped.
-    private(set) var dropped: UInt64 = 0
+    private(set) var droppedBodies: UInt64 = 0
 
     init(total: Int) {
         self.total = total
@@ -130,7 +130,7 @@ private struct State {
                 return (false, victims)
             }
             release(slowest)
-            dropped += 1
+            droppedBodies += 1
             victims.append(slowest)
         }
         queue(body, with: count)
@@ -159,12 +159,13 @@ private struct State {
 
     /// The oldest bodies of the same client. They may include `body` itself, so one more body is read than is compared.
     private func droppableBodies(ofClientOf body: BodyBudget.Body) -> [BodyBudget.Body] {
-        body.client.flatMap { bodiesByClient[$0]?.first(BodyBudget.compared + 1) } ?? []
+        body.client.flatMap { bodiesByClient[$0]?.first(BodyBudget.maximumCompared + 1) } ?? []
     }
 
     /// The oldest bodies that may be dropped. Only other large bodies may be dropped for a large body.
     private func droppableBodies(isLarge: Bool) -> [BodyBudget.Body] {
-        largeBodies.first(BodyBudget.compared + 1) + (isLarge ? [] : smallBodies.first(BodyBudget.compared + 1))
+        largeBodies.first(BodyBudget.maximumCompared + 1)
+            + (isLarge ? [] : smallBodies.first(BodyBudget.maximumCompared + 1))
     }
 
     /// Puts a body into the queues to which it belongs once it holds `count` bytes more.

@@ -36,7 +36,7 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
         /// The time at which the phase began, or at which the client last read a part of the response, in nanoseconds.
         fileprivate var since: UInt64
         /// The bytes that arrived of the request's body; nil unless a request is arriving.
-        fileprivate var received: RecentBytes?
+        fileprivate var receivedBytes: RecentBytes?
         /// The bytes of responses that were sent. Pipelined responses are measured as one response, because each short
         /// response would seem new.
         fileprivate var sentBytes: RecentBytes?
@@ -61,7 +61,7 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
     fileprivate static let stallTime: UInt64 = 10_000_000_000
     /// The number of connections that are compared: those with the oldest requests, and those with responses that went
     /// unread for longest.
-    fileprivate static let compared = 64
+    fileprivate static let maximumCompared = 64
 
     /// - Parameters:
     ///   - limit: The maximum number of connections of the service.
@@ -108,12 +108,12 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
 
     /// Counts bytes of a request's body.
     func countReceived(_ bytes: Int, _ connection: Connection, at now: UInt64 = now) {
-        state.withLock { _ in connection.received?.add(bytes, at: now) }
+        state.withLock { _ in connection.receivedBytes?.add(bytes, at: now) }
     }
 
     /// Returns how many bytes of the request's body arrived within the last `bodyWindow` seconds.
     func recentlyReceived(_ connection: Connection, at now: UInt64 = now) -> Int {
-        state.withLock { _ in connection.received?.total(at: now) ?? 0 }
+        state.withLock { _ in connection.receivedBytes?.total(at: now) ?? 0 }
     }
 
     /// Counts bytes of responses that the operating system has taken to send them.
@@ -220,7 +220,7 @@ private struct State {
         connection.phase = phase
         connection.since = now
         connection.hadRequest = true
-        connection.received = phase == .request ? RecentBytes(window: bodyWindow, at: now) : nil
+        connection.receivedBytes = phase == .request ? RecentBytes(window: bodyWindow, at: now) : nil
         switch phase {
         case .idle, .request: connection.sentBytes = nil
         case .working: break
@@ -264,7 +264,7 @@ private struct State {
     private func first(_ phase: ConnectionPhase) -> [Connection] {
         var connections: [Connection] = []
         var next = queues[phase]?.first
-        while let connection = next, connections.count < Connections.compared {
+        while let connection = next, connections.count < Connections.maximumCompared {
             connections.append(connection)
             next = connection.next
         }
@@ -287,7 +287,7 @@ private struct State {
     /// The connection that sends its request slowest. Requests that began less than a second ago are left out.
     private func slowest(of connections: [Connection], at now: UInt64) -> Connection? {
         connections.filter { isOld($0, at: now) }
-            .map { ($0, $0.received?.rate(at: now) ?? 0) }.min { $0.1 < $1.1 }?.0
+            .map { ($0, $0.receivedBytes?.rate(at: now) ?? 0) }.min { $0.1 < $1.1 }?.0
     }
 
     /// The connection that reads its response slowest, of the network with most connections.
