@@ -100,7 +100,7 @@ struct ServiceMetrics: Sendable {
     }
 
     /// Counts the artifacts of one sync. `codes` are from the service's own tables.
-    func synced(counted: Int, rejected codes: [String]) {
+    func countSync(counted: Int, rejected codes: [String]) {
         artifactsCounted.increment(by: max(0, counted))
         for code in codes { artifactsRejected[code].increment() }
     }
@@ -113,12 +113,12 @@ struct ServiceMetrics: Sendable {
     }
 
     /// Counts a notification from the App Store. A type that Tenure doesn't know is counted as `other`.
-    func notified(type: String) {
+    func countNotification(type: String) {
         notifications[NotificationType(rawValue: type)?.rawValue ?? "other"].increment()
     }
 
     /// Counts an attempt to deliver a webhook. `endpoint` is a configured name.
-    func attempted(webhookTo endpoint: String, _ result: WebhookResult) {
+    func countAttempt(webhookTo endpoint: String, _ result: WebhookResult) {
         webhookAttempts[Attempt(endpoint: endpoint, result: result)].increment()
     }
 

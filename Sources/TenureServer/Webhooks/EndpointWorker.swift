@@ -112,7 +112,7 @@ struct EndpointWorker: Sendable {
                 "the result of a webhook delivery can't be stored; it is delivered again when its lease ends",
                 metadata: ["detail": "\(error)"])
         }
-        metrics.attempted(webhookTo: webhook.name, outcome.result)
+        metrics.countAttempt(webhookTo: webhook.name, outcome.result)
         log(delivery, outcome)
         return outcome.result == .delivered
     }
