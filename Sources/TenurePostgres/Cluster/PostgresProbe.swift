@@ -2,14 +2,14 @@ import Foundation
 
 /// Connects to several servers at once and reads their state.
 final class PostgresProbe: @unchecked Sendable {
-    // `Locked` can't wait until another thread changes the value. `received` and `isOver` are used only while the
-    // condition is locked. A connection is made on one thread, put into `received`, and used only by the thread that
+    // `Locked` can't wait until another thread changes the value. `receivedAnswers` and `isOver` are used only while the
+    // condition is locked. A connection is made on one thread, put into `receivedAnswers`, and used only by the thread that
     // takes it out.
     private let hosts: [PostgresHost]
     private let address: PostgresAddress
     private let role: PostgresConnection.Role
     private let condition = NSCondition()
-    private var received: [(index: Int, answer: Answer)] = []
+    private var receivedAnswers: [(index: Int, answer: Answer)] = []
     private var isOver = false
 
     /// The connection to one host, or the failure to connect.
@@ -37,16 +37,16 @@ final class PostgresProbe: @unchecked Sendable {
         condition.lock()
         defer { condition.unlock() }
         var mayEndEarly = false
-        while received.count < hosts.count {
-            if !mayEndEarly, received.contains(where: { $0.answer.takesWrites }) {
+        while receivedAnswers.count < hosts.count {
+            if !mayEndEarly, receivedAnswers.contains(where: { $0.answer.takesWrites }) {
                 mayEndEarly = true
                 deadline = min(deadline, Date().addingTimeInterval(Self.grace))
             }
             guard condition.wait(until: deadline) else { break }
         }
         isOver = true
-        defer { received = [] }
-        return received.sorted { $0.index < $1.index }.map(\.answer)
+        defer { receivedAnswers = [] }
+        return receivedAnswers.sorted { $0.index < $1.index }.map(\.answer)
     }
 
     private func ask(_ host: PostgresHost) -> Answer {
@@ -57,7 +57,7 @@ final class PostgresProbe: @unchecked Sendable {
         condition.lock()
         defer { condition.unlock() }
         guard !isOver else { return }
-        received.append((index, answer))
+        receivedAnswers.append((index, answer))
         condition.signal()
     }
 }

@@ -49,7 +49,7 @@ struct PostgresWorkersState {
     /// Why attempts to connect fail, by cluster.
     private var outages: [ObjectIdentifier: Outage] = [:]
     /// How many workers are connecting, by cluster.
-    private var connecting: [ObjectIdentifier: Int] = [:]
+    private var connectingWorkers: [ObjectIdentifier: Int] = [:]
     /// How many workers are connected, by cluster.
     private var connections: [ObjectIdentifier: Int] = [:]
 
@@ -95,7 +95,9 @@ extension PostgresWorkersState {
         for (number, lane) in lanes where lane.isClosing && lane.queue.isEmpty && lane.running == 0 {
             let id = ObjectIdentifier(lane.cluster)
             let isShared = lanes.contains { $0.key != number && $0.value.cluster === lane.cluster }
-            guard isShared || (connections[id, default: 0] == 0 && connecting[id, default: 0] == 0) else { continue }
+            guard isShared || (connections[id, default: 0] == 0 && connectingWorkers[id, default: 0] == 0) else {
+                continue
+            }
             lanes[number] = nil
             if !isShared { outages[id] = nil }
             closers += lane.closers
@@ -196,7 +198,7 @@ extension PostgresWorkersState {
         if let own, !(other.map { shouldLeave(worker, own, for: $0) } ?? false) { return run(own) }
         if let other, let cluster = lanes[other]?.cluster {
             leave(worker)
-            connecting[ObjectIdentifier(cluster), default: 0] += 1
+            connectingWorkers[ObjectIdentifier(cluster), default: 0] += 1
             return .connect(cluster)
         }
         worker.idleSince = .now
@@ -257,16 +259,18 @@ extension PostgresWorkersState {
     /// is one, only one worker at a time connects to any cluster.
     private func canConnect(to cluster: PostgresCluster) -> Bool {
         if let outage = outages[ObjectIdentifier(cluster)] {
-            guard outage.backoff.isOver(), connecting[ObjectIdentifier(cluster), default: 0] == 0 else { return false }
+            guard outage.backoff.isOver(), connectingWorkers[ObjectIdentifier(cluster), default: 0] == 0 else {
+                return false
+            }
         }
         guard outages.values.contains(where: { $0.error.isRetryable }) else { return true }
-        return connecting.values.allSatisfy { $0 == 0 }
+        return connectingWorkers.values.allSatisfy { $0 == 0 }
     }
 
     /// Records that a worker connected.
     mutating func connected(_ worker: PostgresWorker, to cluster: PostgresCluster) {
         let id = ObjectIdentifier(cluster)
-        connecting[id, default: 1] -= 1
+        connectingWorkers[id, default: 1] -= 1
         connections[id, default: 0] += 1
         outages[id] = nil
         // The server answers, so its other databases can be tried too.
@@ -281,7 +285,7 @@ extension PostgresWorkersState {
         to cluster: PostgresCluster, _ error: StoreError
     ) -> (jobs: [PostgresJob], retry: ContinuousClock.Instant) {
         let id = ObjectIdentifier(cluster)
-        connecting[id, default: 1] -= 1
+        connectingWorkers[id, default: 1] -= 1
         outages[id, default: Outage(error: error)].error = error
         outages[id]?.backoff.failed()
         var impossibleJobs: [PostgresJob] = []
