@@ -21,7 +21,7 @@ package struct DatabaseRehearsal: Sendable {
     package struct Outcome: Sendable {
         package let tally: Tally
         /// The number of customers of other environments or test authorities, who were skipped.
-        package let skipped: Int
+        package let skippedCustomers: Int
         /// Whether the rehearsal was stopped before the last customer.
         package let isPartial: Bool
     }
@@ -88,14 +88,14 @@ package struct DatabaseRehearsal: Sendable {
             let (outcome, page) = try result.get()
             tally.add(outcome.tally)
             kinds.add(outcome.newKinds, times: outcome.times, in: &tally)
-            skipped += outcome.skipped
+            skipped += outcome.skippedCustomers
             decidedThrough = page.through
             state.lines = tally.customers + kinds.customers + skipped
             state.share = Double(decidedThrough) / Double(max(1, lastRow))
             progress(state)
         }
         kinds.add(to: &tally)
-        return Outcome(tally: tally, skipped: skipped, isPartial: isStopped() && decidedThrough < lastRow)
+        return Outcome(tally: tally, skippedCustomers: skipped, isPartial: isStopped() && decidedThrough < lastRow)
     }
 
     /// Returns all versions of the policy, by number. Promises refer to these versions.

@@ -122,7 +122,7 @@ package struct EvidenceRehearsal: Sendable {
         var tally = Tally(for: comparison)
         let comparison = comparison
         var joins = try Self.joins(in: folder)
-        try Self.renameUnderWeakerNames(joins.anonymous, in: folder)
+        try Self.renameUnderWeakerNames(joins.accountsByPlaceholder, in: folder)
         let stages = GatheringStage.allCases
         for (number, stage) in stages.enumerated() {
             // The buckets of weaker names come first, because their entries may move to the buckets of stronger names.
@@ -150,7 +150,7 @@ package struct EvidenceRehearsal: Sendable {
                 progress((Double(number) + done) / Double(stages.count))
             }
         }
-        let anonymousIDs = joins.anonymous.map { AnonymousID(id: $0.key.text, accounts: $0.value) }
+        let anonymousIDs = joins.accountsByPlaceholder.map { AnonymousID(id: $0.key.text, accounts: $0.value) }
         return (tally, anonymousIDs.sorted { $0.id < $1.id })
     }
 

@@ -17,7 +17,7 @@ struct PageEvaluator: Sendable {
         /// The counts of customers who were evaluated one by one, and the examples of all customers.
         var tally: Tally
         /// The number of customers of other realms.
-        var skipped = 0
+        var skippedCustomers = 0
         /// The new kinds that this page found.
         var newKinds = CustomerKinds()
         /// The number of customers of each kind: first the known kinds, then the new kinds.
@@ -80,7 +80,7 @@ struct PageEvaluator: Sendable {
             _ realm: UInt8, _ publicID: UnsafeRawBufferPointer, _ facts: UnsafeRawBufferPointer
         ) throws(StoreError) {
             guard realms[Int(realm)] else {
-                outcome.skipped += 1
+                outcome.skippedCustomers += 1
                 return
             }
             let instants = evaluator.instants
