@@ -106,8 +106,8 @@ struct LintPlatform: Sendable {
         return date
     }
 
-    /// Returns the era in which the release at a place in `orderedReleases` came out, and the period in which it was on sale;
-    /// nil if either isn't certain.
+    /// Returns the era in which the release at a place in `orderedReleases` came out, and the period in which it was on
+    /// sale; nil if either isn't certain.
     ///
     /// An undated release came out in the era that its version proves, and after the dated release before it. It was
     /// certainly on sale only until the release that follows in the list, if that one is dated.

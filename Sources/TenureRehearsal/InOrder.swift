@@ -5,7 +5,8 @@ import Foundation
 /// The number of tasks that run at the same time is limited, and so is the number of results that wait.
 ///
 /// - Parameters:
-///   - makeNext: returns the input of the next task; nil if there is no more. Like `handle`, it runs on the caller's task.
+///   - makeNext: returns the input of the next task; nil if there is no more. Like `handle`, it runs on the caller's
+///     task.
 ///   - work: does one task with its input. Runs on any core.
 ///   - handle: gets each result. If it throws, the other tasks are canceled.
 package func inOrder<Work: Sendable, Done: Sendable>(

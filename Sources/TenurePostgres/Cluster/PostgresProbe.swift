@@ -2,9 +2,9 @@ import Foundation
 
 /// Connects to several servers at once and reads their state.
 final class PostgresProbe: @unchecked Sendable {
-    // `Locked` can't wait until another thread changes the value. `receivedAnswers` and `isOver` are used only while the
-    // condition is locked. A connection is made on one thread, put into `receivedAnswers`, and used only by the thread that
-    // takes it out.
+    // `Locked` can't wait until another thread changes the value. `receivedAnswers` and `isOver` are used only while
+    // the condition is locked. A connection is made on one thread, put into `receivedAnswers`, and used only by the
+    // thread that takes it out.
     private let hosts: [PostgresHost]
     private let address: PostgresAddress
     private let role: PostgresConnection.Role

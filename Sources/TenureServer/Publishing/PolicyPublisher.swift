@@ -175,7 +175,8 @@ struct PolicyPublisher: Sendable {
         }
     }
 
-    /// Completes the publication of the policy in effect, and returns this policy. All its promises are ended and restored.
+    /// Completes the publication of the policy in effect, and returns this policy. All its promises are ended and
+    /// restored.
     private func finishPublicationInEffect() async throws -> ActivePolicy.InEffect {
         try await policies.refreshNow()
         try await store.finishPublication(at: now())

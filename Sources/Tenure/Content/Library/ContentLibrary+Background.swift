@@ -101,8 +101,8 @@ extension ContentLibrary {
             else { continue }
             defer { lease.release() }
             let transfer = transfer(request, pack, version, from: source, isInForeground: true) { _ in }
-            // Read this list before `partialPack` reads the downloaded ranges, so that a range that ends in between isn't
-            // requested again.
+            // Read this list before `partialPack` reads the downloaded ranges, so that a range that ends in between
+            // isn't requested again.
             let others = background.ranges(of: pack.name, version)
             guard let folder = try? store.prepareFolder(of: pack.name, isPurgeable: pack.isPurgeable),
                 let partial = try? await transfer.partialPack(in: folder)
