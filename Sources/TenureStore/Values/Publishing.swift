@@ -71,7 +71,7 @@ package struct PublicationEvaluation: Sendable {
     /// The state of the database before the first customer was read, or at the last changes.
     package private(set) var position: DatabasePosition
     /// The customers that the first reading counted, in the order of their row IDs.
-    private var countedAtFirst: [Int64] = []
+    private var customersOfFirstReading: [Int64] = []
     /// The customers that changed since the first reading, and whether each of them is counted now.
     private var readAgain: [Int64: Bool] = [:]
 
@@ -84,13 +84,13 @@ package struct PublicationEvaluation: Sendable {
         let difference = readAgain.reduce(0) { count, entry in
             count + (entry.value ? 1 : 0) - (wasRead(entry.key) ? 1 : 0)
         }
-        return countedAtFirst.count + difference
+        return customersOfFirstReading.count + difference
     }
 
     /// Adds the next customer, in the order of their row IDs.
     package mutating func add(_ subject: CustomerToEvaluate, _ impact: PublicationImpact) {
         setImpact(impact, of: subject.customer.id)
-        if !subject.isUnbound { countedAtFirst.append(subject.customer.id) }
+        if !subject.isUnbound { customersOfFirstReading.append(subject.customer.id) }
     }
 
     /// Removes the impacts on customers that changed. The caller evaluates these customers again and calls `update`.
@@ -137,12 +137,12 @@ package struct PublicationEvaluation: Sendable {
 
     /// Whether the first reading counted the customer: a binary search.
     private func wasRead(_ id: Int64) -> Bool {
-        var (low, high) = (0, countedAtFirst.count)
+        var (low, high) = (0, customersOfFirstReading.count)
         while low < high {
             let middle = (low + high) / 2
-            if countedAtFirst[middle] < id { low = middle + 1 } else { high = middle }
+            if customersOfFirstReading[middle] < id { low = middle + 1 } else { high = middle }
         }
-        return low < countedAtFirst.count && countedAtFirst[low] == id
+        return low < customersOfFirstReading.count && customersOfFirstReading[low] == id
     }
 }
 
