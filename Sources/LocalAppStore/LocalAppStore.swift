@@ -21,7 +21,7 @@ package actor LocalAppStore {
     private let sender: NotificationSender
     private let setClocks: ClockSetter
     private let journal: Journal?
-    private var unwritten: [Journal.Entry] = []
+    private var unwrittenEntries: [Journal.Entry] = []
     /// The number of changes so far. Time that passes without an event isn't a change.
     private(set) var changeCount = 0
     private var watchers: [AsyncStream<Int>.Continuation] = []
@@ -76,8 +76,8 @@ package actor LocalAppStore {
                 break
             }
         }
-        defer { unwritten = [] }
-        try journal?.append(unwritten)
+        defer { unwrittenEntries = [] }
+        try journal?.append(unwrittenEntries)
         if let failure { throw failure }
         return Array(state.notifications[first...])
     }
@@ -196,7 +196,7 @@ package actor LocalAppStore {
     }
 
     private func record(_ entry: Journal.Entry) {
-        if journal != nil { unwritten.append(entry) }
+        if journal != nil { unwrittenEntries.append(entry) }
     }
 
     // An actor runs other calls at each `await`. An operation must end before the next one begins.

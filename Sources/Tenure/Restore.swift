@@ -50,8 +50,8 @@ extension Engine {
             return .notAllowed(device.facts.distribution.whyStoreKitIsNotCalled)
         }
         // If a sign-in is already open, wait for that sign-in.
-        let task = restoring ?? Task { await self.signIn() }
-        restoring = task
+        let task = runningSignIn ?? Task { await self.signIn() }
+        runningSignIn = task
         if let result = await value(of: task, within: setup.options.restoreTimeout) { return result }
         // The sign-in stays open. Read the App Store anyway: there may be new purchases.
         _ = await value(of: Task { await searchAgain() }, within: setup.recheckTimeout)
@@ -64,13 +64,15 @@ extension Engine {
         let signIn = await outcome { try await access.synchronize() }
         await searchAgain()
         if case .succeeded = signIn, device.snapshot.appTransaction == nil, device.mayReadAppTransaction {
-            let refreshed = await outcome { self.appStore.take(.success(try await access.refreshAppTransaction())) }
+            let refreshed = await outcome {
+                self.appStore.addAppTransaction(.success(try await access.refreshAppTransaction()))
+            }
             if case .succeeded = refreshed {
                 device.post()
                 await searchAgain()
             }
         }
-        restoring = nil
+        runningSignIn = nil
         return signIn
     }
 

@@ -26,7 +26,7 @@ package struct TransportRequest: Sendable, Hashable {
 
     /// Requests a range of the file at the URL. Also requests no compression: otherwise the range would be a range of
     /// compressed bytes.
-    package mutating func ask(for range: Range<Int64>) {
+    package mutating func setRange(_ range: Range<Int64>) {
         headers["Range"] = "bytes=\(range.lowerBound)-\(range.upperBound - 1)"
         headers["Accept-Encoding"] = "identity"
     }

@@ -113,20 +113,20 @@ package enum Base64 {
         var index = 0
         var written = 0
         while bytes.count - index >= 3 {
-            let (a, b, c) = (bytes[index], bytes[index + 1], bytes[index + 2])
-            output[written] = alphabet[Int(a >> 2)]
-            output[written + 1] = alphabet[Int((a & 3) << 4 | b >> 4)]
-            output[written + 2] = alphabet[Int((b & 15) << 2 | c >> 6)]
-            output[written + 3] = alphabet[Int(c & 63)]
+            let (first, second, third) = (bytes[index], bytes[index + 1], bytes[index + 2])
+            output[written] = alphabet[Int(first >> 2)]
+            output[written + 1] = alphabet[Int((first & 3) << 4 | second >> 4)]
+            output[written + 2] = alphabet[Int((second & 15) << 2 | third >> 6)]
+            output[written + 3] = alphabet[Int(third & 63)]
             index += 3
             written += 4
         }
         let rest = bytes.count - index
         guard rest > 0 else { return }
-        let (a, b) = (bytes[index], rest > 1 ? bytes[index + 1] : 0)
-        output[written] = alphabet[Int(a >> 2)]
-        output[written + 1] = alphabet[Int((a & 3) << 4 | b >> 4)]
-        if rest > 1 { output[written + 2] = alphabet[Int((b & 15) << 2)] }
+        let (first, second) = (bytes[index], rest > 1 ? bytes[index + 1] : 0)
+        output[written] = alphabet[Int(first >> 2)]
+        output[written + 1] = alphabet[Int((first & 3) << 4 | second >> 4)]
+        if rest > 1 { output[written + 2] = alphabet[Int((second & 15) << 2)] }
     }
 
     private static let standardAlphabet = alphabet(endingIn: "+/")

@@ -9,7 +9,7 @@ struct Acknowledgments {
 
     /// Returns the findings with the acknowledged ones marked, and a mistake for each acknowledgment without its
     /// finding.
-    func applied(to findings: [Linter.Checked]) -> [Linter.Checked] {
+    func applied(to findings: [Linter.FindingWithFixes]) -> [Linter.FindingWithFixes] {
         var result = findings
         for (index, acknowledgment) in input.draft.acknowledgments.enumerated() {
             let path: [PolicyMistake.Step] = ["acknowledge", .index(index)]

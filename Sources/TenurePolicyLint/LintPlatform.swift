@@ -8,11 +8,11 @@ struct LintPlatform: Sendable {
     /// The eras of the policy on this platform.
     let timeline: Timeline
     /// The releases of this platform in the order of the list, including undated releases.
-    let listed: [Release]
+    let listedReleases: [Release]
     /// The dated releases of this platform in the list, oldest first.
     let releases: [ListedRelease]
     /// All releases of this platform in the order in which they came out. A list with undated releases has that order.
-    let ordered: [ListedRelease]
+    let orderedReleases: [ListedRelease]
     /// When each era began on this platform: the date in the policy, or the date of its version in the release list; nil
     /// if neither is known.
     private let starts: [Release.Moment?]
@@ -29,11 +29,11 @@ struct LintPlatform: Sendable {
         self.timeline = timeline
         self.mayRestart = mayRestart && platform.versionKey == .bundleVersion
         let list = list.filter { $0.release.platform == platform }
-        listed = list.map(\.release)
+        listedReleases = list.map(\.release)
         let releases = list.filter { $0.release.releasedAt != .undated }
             .sorted { $0.release.releasedAt.sortingDate < $1.release.releasedAt.sortingDate }
         self.releases = releases
-        ordered = releases.count == list.count ? releases : list
+        orderedReleases = releases.count == list.count ? releases : list
         starts = eras.indices.map { index in
             let beginning = timeline.beginnings.indices.contains(index) ? timeline.beginnings[index] : nil
             if let date = beginning?.date { return .instant(date) }
@@ -106,22 +106,23 @@ struct LintPlatform: Sendable {
         return date
     }
 
-    /// Returns the era in which the release at a place in `ordered` came out, and the period in which it was on sale;
-    /// nil if either isn't certain.
+    /// Returns the era in which the release at a place in `orderedReleases` came out, and the period in which it was on
+    /// sale; nil if either isn't certain.
     ///
     /// An undated release came out in the era that its version proves, and after the dated release before it. It was
     /// certainly on sale only until the release that follows in the list, if that one is dated.
     func eraAndSale(at place: Int) -> (era: Int, from: Date, until: Date)? {
-        let release = ordered[place].release
+        let release = orderedReleases[place].release
         let begin = begin(of: release)
         let proven = release.originalAppVersion.flatMap { eras(provenBy: $0) }
         let provenEra = proven?.count == 1 ? proven?.first : nil
         guard let era = release.releasedAt == .undated ? provenEra : era(of: release) else { return nil }
         // Called only for a release with a known end: in a long list without dates, few have one.
         func from() -> Date {
-            begin ?? ordered[..<place].lazy.reversed().compactMap { self.begin(of: $0.release) }.first ?? .distantPast
+            begin ?? orderedReleases[..<place].lazy.reversed().compactMap { self.begin(of: $0.release) }.first
+                ?? .distantPast
         }
-        for next in ordered[(place + 1)...] {
+        for next in orderedReleases[(place + 1)...] {
             guard let end = self.begin(of: next.release) else {
                 // It replaced this release, at an unknown date.
                 let number = next.release.originalAppVersion

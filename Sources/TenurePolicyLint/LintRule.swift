@@ -43,7 +43,7 @@ package struct LintRule: Sendable {
 struct LintReport {
     let rule: LintRule
     let draft: PolicyDraft
-    private(set) var findings: [Linter.Checked] = []
+    private(set) var findings: [Linter.FindingWithFixes] = []
 
     /// Adds a finding about a part of the policy.
     ///

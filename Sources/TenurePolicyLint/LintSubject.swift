@@ -133,7 +133,7 @@ struct LintSubject: Sendable {
 
     /// Returns the entitlements that eras would give to a customer who acquired the app with this version and date; nil
     /// if `decide` can't be called.
-    func granted(_ version: AppVersion?, on platform: Platform?, bought date: Date?) -> [String]? {
+    func grantedEntitlements(_ version: AppVersion?, on platform: Platform?, bought date: Date?) -> [String]? {
         guard let policy else { return nil }
         let proof = AppProof(
             kind: .appTransaction, signedDate: date, originalPlatform: platform,
@@ -146,8 +146,8 @@ struct LintSubject: Sendable {
 
     /// Returns the entitlements that a customer gets only because of the version, and not because of the date.
     func extraEntitlements(_ version: AppVersion, on platform: Platform, bought date: Date) -> [String] {
-        guard let byBoth = granted(version, on: platform, bought: date),
-            let byDate = granted(nil, on: platform, bought: date)
+        guard let byBoth = grantedEntitlements(version, on: platform, bought: date),
+            let byDate = grantedEntitlements(nil, on: platform, bought: date)
         else { return [] }
         return byBoth.filter { !byDate.contains($0) }
     }
@@ -181,12 +181,12 @@ struct EraChange: Sendable {
     /// The path of the beginning in the file.
     let path: [PolicyMistake.Step]
     /// The entitlements that only the earlier era gives, or that it gives for longer.
-    let lost: [String]
+    let lostEntitlements: [String]
     /// The entitlements that only the new era gives, or that it gives for longer.
-    let gained: [String]
+    let gainedEntitlements: [String]
 
     /// Whether the two eras give different entitlements.
-    var matters: Bool { !lost.isEmpty || !gained.isEmpty }
+    var matters: Bool { !lostEntitlements.isEmpty || !gainedEntitlements.isEmpty }
 
     /// Finds the change to an era; nil if the era has no beginning on the platform, or begins as `new`.
     init?(to index: Int, on platform: LintPlatform, in subject: LintSubject) {
@@ -203,7 +203,9 @@ struct EraChange: Sendable {
         before = subject.eras[previous]
         after = subject.eras[index]
         path = subject.path(ofBeginning: index, on: platform)
-        lost = subject.entitlements.filter { !subject.keeps($0, of: previous, countedIn: index) }.map(\.name)
-        gained = subject.entitlements.filter { !subject.keeps($0, of: index, countedIn: previous) }.map(\.name)
+        lostEntitlements = subject.entitlements.filter { !subject.keeps($0, of: previous, countedIn: index) }.map(
+            \.name)
+        gainedEntitlements = subject.entitlements.filter { !subject.keeps($0, of: index, countedIn: previous) }.map(
+            \.name)
     }
 }

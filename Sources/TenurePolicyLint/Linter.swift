@@ -20,7 +20,7 @@ package enum Linter {
         at now: Date = .distantFuture
     ) -> [LintFinding] {
         let input = Input(draft: draft, releases: releases, isListMapped: isListMapped, old: old, now: now)
-        let checked = checked(input)
+        let checked = findingsWithFixes(input)
         var suggestions = Suggestions(for: input, findings: checked.map(\.finding))
         let findings = checked.map { finding, fixes in
             var finding = finding
@@ -50,12 +50,12 @@ package enum Linter {
     }
 
     /// A finding, and the fixes that may resolve it.
-    typealias Checked = (finding: LintFinding, fixes: [LintFix])
+    typealias FindingWithFixes = (finding: LintFinding, fixes: [LintFix])
 
     /// Returns the findings of all rules with the fixes that may resolve them. The policy's acknowledgments are
     /// applied.
-    static func checked(_ input: Input) -> [Checked] {
-        var found: [Checked] = input.draft.mistakes.map { (LintFinding($0), []) }
+    static func findingsWithFixes(_ input: Input) -> [FindingWithFixes] {
+        var found: [FindingWithFixes] = input.draft.mistakes.map { (LintFinding($0), []) }
         if let subject = LintSubject(input) {
             for rule in LintRule.all {
                 guard let check = rule.check else { continue }

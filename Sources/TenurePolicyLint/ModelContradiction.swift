@@ -14,9 +14,9 @@ struct ModelContradiction {
     let isByDate: Bool
     private(set) var releases: [ListedRelease]
     /// The entitlements that buyers would have in an era in which the app was sold, and don't have.
-    private(set) var lost: Set<String> = []
+    private(set) var lostEntitlements: Set<String> = []
     /// The entitlements that other customers get without having paid.
-    private(set) var given: Set<String> = []
+    private(set) var unpaidEntitlements: Set<String> = []
     /// Whether buyers with a purchase date keep everything.
     private(set) var datesHelp = true
 
@@ -26,14 +26,15 @@ struct ModelContradiction {
     /// Adds the releases of another contradiction that belongs to this group.
     fileprivate mutating func add(_ other: ModelContradiction) {
         releases += other.releases
-        lost.formUnion(other.lost)
-        given.formUnion(other.given)
+        lostEntitlements.formUnion(other.lostEntitlements)
+        unpaidEntitlements.formUnion(other.unpaidEntitlements)
         datesHelp = datesHelp && other.datesHelp
     }
 
     /// Whether both contradictions are reported as one finding.
     fileprivate func belongsTogether(_ other: ModelContradiction) -> Bool {
-        model == other.model && era == other.era && isByDate == other.isByDate && lost.isEmpty == other.lost.isEmpty
+        model == other.model && era == other.era && isByDate == other.isByDate
+            && lostEntitlements.isEmpty == other.lostEntitlements.isEmpty
     }
 
     /// Examines one release; nil if the release and its era have the same model, or if too little is known.
@@ -59,18 +60,21 @@ struct ModelContradiction {
         meant = subject.era(of: model, near: era)
         let rights = subject.rights(of: model, in: meant)
         let honored = Set(possible.flatMap { subject.honored(in: $0) })
-        let byVersion = subject.granted(number, on: platform.platform, bought: nil).map { Set($0) } ?? honored
+        let byVersion =
+            subject.grantedEntitlements(number, on: platform.platform, bought: nil).map { Set($0) } ?? honored
         let atRelease =
-            subject.granted(number, on: platform.platform, bought: listed.release.lateInstant).map { Set($0) }
+            subject.grantedEntitlements(number, on: platform.platform, bought: listed.release.lateInstant).map {
+                Set($0)
+            }
             ?? honored
         switch model {
         case .paid:
-            lost = rights.subtracting(isByDate ? atRelease : byVersion)
-            datesHelp = lost.isSubset(of: atRelease)
+            lostEntitlements = rights.subtracting(isByDate ? atRelease : byVersion)
+            datesHelp = lostEntitlements.isSubset(of: atRelease)
         case .free:
-            given = (isByDate ? atRelease : byVersion.union(atRelease)).subtracting(rights)
+            unpaidEntitlements = (isByDate ? atRelease : byVersion.union(atRelease)).subtracting(rights)
             // If the version is assigned correctly, a date that gives nothing away does no harm.
-            if isByDate, proven != nil, given.isEmpty { return nil }
+            if isByDate, proven != nil, unpaidEntitlements.isEmpty { return nil }
         }
     }
 }

@@ -39,7 +39,7 @@ struct Suggestions {
         testsLeft -= 1
         var edited = input
         edited.draft = input.draft.edited(by: edits)
-        let result = Self.keys(of: Linter.checked(edited).map(\.finding))
+        let result = Self.keys(of: Linter.findingsWithFixes(edited).map(\.finding))
         results[edits] = result
         return result
     }

@@ -52,7 +52,7 @@ extension PostgresConnection {
             }
             try makeSchema()
             try apply(migrations)
-            if let bundleID { _ = try execute(DatabaseHeader.claim, [.text(bundleID)]) }
+            if let bundleID { _ = try execute(DatabaseHeader.claimStatement, [.text(bundleID)]) }
         }
     }
 

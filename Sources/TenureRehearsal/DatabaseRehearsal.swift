@@ -21,7 +21,7 @@ package struct DatabaseRehearsal: Sendable {
     package struct Outcome: Sendable {
         package let tally: Tally
         /// The number of customers of other environments or test authorities, who were skipped.
-        package let skipped: Int
+        package let skippedCustomers: Int
         /// Whether the rehearsal was stopped before the last customer.
         package let isPartial: Bool
     }
@@ -36,7 +36,7 @@ package struct DatabaseRehearsal: Sendable {
         /// The last row number of the page.
         let through: Int64
         /// The kinds of customers that earlier pages found, with their effects.
-        let known: CustomerKinds
+        let knownKinds: CustomerKinds
         /// The ranks up to which customers of this page can become examples.
         let ranks: ExampleRanks
     }
@@ -68,14 +68,14 @@ package struct DatabaseRehearsal: Sendable {
             guard pagedThrough < lastRow, !isStopped() else { return nil }
             defer { pagedThrough += Self.pageSize }
             return Page(
-                after: pagedThrough, through: min(pagedThrough + Self.pageSize, lastRow), known: kinds.known,
+                after: pagedThrough, through: min(pagedThrough + Self.pageSize, lastRow), knownKinds: kinds.knownKinds,
                 ranks: ExampleRanks(of: tally))
         }
 
         let evaluatePage = {
             @Sendable (page: Page) async -> Result<(PageEvaluator.Outcome, Page), RehearsalError> in
             do throws(RehearsalError) {
-                let outcome = try await evaluator.evaluate(knowing: page.known, ranks: page.ranks) {
+                let outcome = try await evaluator.evaluate(knowing: page.knownKinds, ranks: page.ranks) {
                     body throws(StoreError) in
                     try await store.forEachCustomer(after: page.after, through: page.through, body)
                 }
@@ -88,14 +88,14 @@ package struct DatabaseRehearsal: Sendable {
             let (outcome, page) = try result.get()
             tally.add(outcome.tally)
             kinds.add(outcome.newKinds, times: outcome.times, in: &tally)
-            skipped += outcome.skipped
+            skipped += outcome.skippedCustomers
             decidedThrough = page.through
             state.lines = tally.customers + kinds.customers + skipped
             state.share = Double(decidedThrough) / Double(max(1, lastRow))
             progress(state)
         }
         kinds.add(to: &tally)
-        return Outcome(tally: tally, skipped: skipped, isPartial: isStopped() && decidedThrough < lastRow)
+        return Outcome(tally: tally, skippedCustomers: skipped, isPartial: isStopped() && decidedThrough < lastRow)
     }
 
     /// Returns all versions of the policy, by number. Promises refer to these versions.

@@ -122,7 +122,7 @@ package struct EvidenceRehearsal: Sendable {
         var tally = Tally(for: comparison)
         let comparison = comparison
         var joins = try Self.joins(in: folder)
-        try Self.renameUnderWeakerNames(joins.anonymous, in: folder)
+        try Self.renameUnderWeakerNames(joins.accountsByPlaceholder, in: folder)
         let stages = GatheringStage.allCases
         for (number, stage) in stages.enumerated() {
             // The buckets of weaker names come first, because their entries may move to the buckets of stronger names.
@@ -130,7 +130,7 @@ package struct EvidenceRehearsal: Sendable {
             let known = joins
             func next() -> BucketContents? {
                 while let bucket = bucketsLeft.popFirst() {
-                    if let contents = folder.take(bucket) { return contents }
+                    if let contents = folder.removeRecords(of: bucket) { return contents }
                 }
                 return nil
             }
@@ -144,13 +144,13 @@ package struct EvidenceRehearsal: Sendable {
             ) { result in
                 let outcome = try result.get()
                 tally.add(outcome.tally)
-                for (one, other) in outcome.joined { joins.join(one, other) }
-                for (bucket, record) in outcome.moved { try folder.append(record[...], to: bucket) }
+                for (one, other) in outcome.joinedAccounts { joins.join(one, other) }
+                for (bucket, record) in outcome.movedRecords { try folder.append(record[...], to: bucket) }
                 let done = 1 - Double(bucketsLeft.count) / Double(SpillFolder.bucketCount)
                 progress((Double(number) + done) / Double(stages.count))
             }
         }
-        let anonymousIDs = joins.anonymous.map { AnonymousID(id: $0.key.text, accounts: $0.value) }
+        let anonymousIDs = joins.accountsByPlaceholder.map { AnonymousID(id: $0.key.text, accounts: $0.value) }
         return (tally, anonymousIDs.sorted { $0.id < $1.id })
     }
 
@@ -173,7 +173,7 @@ package struct EvidenceRehearsal: Sendable {
         _ anonymous: [CustomerName: Int], in folder: SpillFolder
     ) throws(RehearsalError) {
         for bucket in Set(anonymous.keys.map { SpillFolder.bucket(of: $0, at: .exported) }) {
-            guard let contents = folder.take(bucket) else { continue }
+            guard let contents = folder.removeRecords(of: bucket) else { continue }
             var records: [(bucket: Int, record: [UInt8])] = []
             try contents.forEach { record in
                 var record = record

@@ -1,36 +1,37 @@
 import Foundation
 
-/// Runs tasks on all cores, and passes their results to `take` in the order of the tasks.
+/// Runs tasks on all cores, and passes their results to `handle` in the order of the tasks.
 ///
 /// The number of tasks that run at the same time is limited, and so is the number of results that wait.
 ///
 /// - Parameters:
-///   - makeNext: returns the input of the next task; nil if there is no more. Like `take`, it runs on the caller's task.
+///   - makeNext: returns the input of the next task; nil if there is no more. Like `handle`, it runs on the caller's
+///     task.
 ///   - work: does one task with its input. Runs on any core.
-///   - take: gets each result. If it throws, the other tasks are canceled.
+///   - handle: gets each result. If it throws, the other tasks are canceled.
 package func inOrder<Work: Sendable, Done: Sendable>(
     makeNext: () async throws -> Work?, _ work: @escaping @Sendable (Work) async -> Done,
-    _ take: (Done) throws -> Void
+    _ handle: (Done) throws -> Void
 ) async throws {
     let limit = ProcessInfo.processInfo.activeProcessorCount * 2
     try await withThrowingTaskGroup(of: (Int, Done).self) { group in
         var started = 0
-        var taken = 0
+        var handled = 0
         // The results that wait for the result of an earlier task, by the number of their task.
         var waiting: [Int: Done] = [:]
         while true {
             // Also limit the results that wait for the result of an earlier task, so that they don't fill the memory if
             // one task is slow.
-            while started - taken < limit, let next = try await makeNext() {
+            while started - handled < limit, let next = try await makeNext() {
                 let index = started
                 group.addTask { (index, await work(next)) }
                 started += 1
             }
-            guard taken < started, let (index, done) = try await group.next() else { break }
+            guard handled < started, let (index, done) = try await group.next() else { break }
             waiting[index] = done
-            while let next = waiting.removeValue(forKey: taken) {
-                try take(next)
-                taken += 1
+            while let next = waiting.removeValue(forKey: handled) {
+                try handle(next)
+                handled += 1
             }
         }
     }

@@ -7,9 +7,9 @@ package import TenureStore
 // starting.
 extension ServiceConfiguration {
     /// All mistakes, including the mistakes in files. Finding them creates and changes nothing.
-    package var findings: [ServiceError] { findingsBesideKeys + findingsOfKeys }
+    package var findings: [ServiceError] { findingsExceptKeys + findingsOfKeys }
 
-    private var findingsBesideKeys: [ServiceError] {
+    private var findingsExceptKeys: [ServiceError] {
         var findings = mistakes
         if let certificateFiles {
             do {
@@ -114,7 +114,7 @@ extension ServiceConfiguration {
         guard let keysFolder, !FileManager.default.fileExists(atPath: keysFolder) else { return findings }
         var alone = self
         alone.keysFolder = nil
-        return alone.findingsBesideKeys.filter { $0 != .noKeysFolder }
+        return alone.findingsExceptKeys.filter { $0 != .noKeysFolder }
     }
 
     /// The mistake if the folder of a file is missing or not writable; otherwise none.

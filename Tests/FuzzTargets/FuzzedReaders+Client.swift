@@ -84,7 +84,7 @@ extension FuzzedReaders {
         _ = try? decoder.decode(TrialResponse.self, from: data)
         _ = try? decoder.decode(ProductsResponse.self, from: data)
         _ = try? decoder.decode(Problem.self, from: data)
-        _ = try? decoder.decode(KeptPolicy.self, from: data)
+        _ = try? decoder.decode(CachedPolicy.self, from: data)
     }
 
     /// The local state, with a valid seal.

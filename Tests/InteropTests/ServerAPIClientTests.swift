@@ -75,7 +75,7 @@ struct ServerAPIClientTests {
     ) async -> JSONObject {
         let state = await store.state
         func milliseconds(_ date: Date) -> JSONValue { .number(String(Int64(date.timeIntervalSince1970 * 1000))) }
-        let renewal = state.transactions.last { $0.original == 0 } ?? state.transactions[0]
+        let renewal = state.transactions.last { $0.originalTransaction == 0 } ?? state.transactions[0]
         return [
             "url": .string("http://127.0.0.1:\(port)"), "key": .string(key.pem), "keyID": .string(key.keyID),
             "issuerID": .string(key.issuerID), "bundleID": .string("com.example.calculator"),

@@ -26,7 +26,7 @@ actor DecidingService: EntitlementService {
             trust: try TrustConfiguration(anchors: [environment: anchors]))
     }
 
-    func open(_ device: DeviceArtifacts, at now: Date) throws -> [String: Decision.Outcome] {
+    func openApp(_ device: DeviceArtifacts, at now: Date) throws -> [String: Decision.Outcome] {
         if let id = device.appTransactionID { names[id] = device.customer }
         var known = customers[device.customer] ?? KnownEvidence()
         if let id = device.appTransactionID, let early = customers.removeValue(forKey: id) {
@@ -48,7 +48,7 @@ actor DecidingService: EntitlementService {
         return try decisions(on: known, at: now)
     }
 
-    func known(_ customer: KnownCustomer, at now: Date) throws -> [String: Decision.Outcome]? {
+    func outcomes(of customer: KnownCustomer, at now: Date) throws -> [String: Decision.Outcome]? {
         try (customers[customer.name] ?? customer.appTransactionID.flatMap { customers[$0] })
             .map { try decisions(on: $0, at: now) }
     }

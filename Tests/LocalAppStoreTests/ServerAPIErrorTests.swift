@@ -153,7 +153,7 @@ private func wrongExtensions(_ state: AppStoreState) throws -> [Wrong] {
     func original(_ name: String) throws -> String {
         let account = try state.accountIndex(name)
         let subscription = try #require(state.accounts[account].subscriptions.first)
-        return state.id(of: state.transactions[state.subscriptions[subscription].original])
+        return state.id(of: state.transactions[state.subscriptions[subscription].originalTransaction])
     }
     func wrong(_ error: ServerAPIError, _ id: String, _ change: (inout JSONObject) -> Void = { _ in }) -> Wrong {
         var body = fields

@@ -51,7 +51,7 @@ private func subscribed(gracePeriodDays: Int? = nil) throws -> AppStoreState {
         ])
     // Only customers who never subscribed get the trial.
     #expect(state.transactions.last?.offer == nil)
-    #expect(state.transactions.last?.original == 0)
+    #expect(state.transactions.last?.originalTransaction == 0)
 }
 
 @Test func `a subscription renews after its renewal is switched on again`() throws {

@@ -43,7 +43,7 @@ func `after random operations, decisions from artifacts and notifications match 
         try await store.perform([
             AppStoreOperation(.customer, parameters), AppStoreOperation(.acquire, [.customer: name]),
         ])
-        _ = try await service.open(try await store.artifacts(of: name), at: header.now)
+        _ = try await service.openApp(try await store.artifacts(of: name), at: header.now)
     }
     let kinds: [AppStoreOperation.Kind] = [
         .buy, .buy, .buy, .cancel, .resume, .upgrade, .downgrade, .keepPlan, .failBilling, .recover, .consent, .refund,
@@ -68,8 +68,8 @@ func `after random operations, decisions from artifacts and notifications match 
         let state = await store.state
         for name in names {
             let truth = try state.entitledProducts(of: name)
-            let known = try #require(try await service.known(try await store.customer(name), at: state.now))
-            let opened = try await service.open(try await store.artifacts(of: name), at: state.now)
+            let known = try #require(try await service.outcomes(of: try await store.customer(name), at: state.now))
+            let opened = try await service.openApp(try await store.artifacts(of: name), at: state.now)
             for (product, outcome) in opened {
                 let expected: Decision.Outcome = truth.contains(product) ? .granted : .denied
                 #expect(outcome == expected, "opened: \(name), \(product) after \(operation) at \(state.now.rfc3339)")

@@ -116,12 +116,12 @@ extension StoreClause {
             _ = try await store.bring("2", purchases: purchases)
             var rederivation = Sample.rederivation
             for member in try await store.read({ try $0.members(of: .publicID(one.publicID)) }) {
-                var proven = Rederivation.Proven()
+                var proven = Rederivation.ProvenFacts()
                 let entries = try unwrap(
                     try await store.read { try $0.signedEntries(of: member, after: .init(), limit: 100) }, "the entries"
                 )
                 proven.add([try rederivation.prove(entries)], upTo: entries.end)
-                rederivation.proven[member] = proven
+                rederivation.provenFacts[member] = proven
             }
             _ = try await store.bring("2", purchases: ["late"])
             _ = try await store.perform(

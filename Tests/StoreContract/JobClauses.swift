@@ -13,10 +13,12 @@ extension StoreClause {
             try expect(claimed[0]?.identities == [Identity(.appTransactionID, "1")], "with the customer's identities")
             try expect(claimed.allSatisfy { $0?.tries == 0 }, "not tried before")
             try expect(try await store.claim() == nil, "there is no third job")
-            try expect(try await store.read { try $0.waiting(.history) } == 2, "claimed jobs still wait to be finished")
+            try expect(
+                try await store.read { try $0.unfinishedJobCount(.history) } == 2,
+                "claimed jobs still wait to be finished")
             for case let job? in claimed { try await store.write { try $0.finish(job) } }
             try expect(try await store.claim(after: 1e6) == nil, "finished jobs don't come back")
-            try expect(try await store.read { try $0.waiting(.history) } == 0, "and aren't counted")
+            try expect(try await store.read { try $0.unfinishedJobCount(.history) } == 0, "and aren't counted")
             _ = try await store.bringWithJob("1")
             try expect(try await store.claim()?.customer.id == one.id, "a new job can be created")
         },
@@ -82,7 +84,8 @@ extension StoreClause {
                 try await store.claim()?.identities == [Identity(.appTransactionID, "1")],
                 "the first account has its own job")
             try await store.write { try $0.finish(job) }
-            try expect(try await store.read { try $0.waiting(.history) } == 1, "only the finished job is gone")
+            try expect(
+                try await store.read { try $0.unfinishedJobCount(.history) } == 1, "only the finished job is gone")
         },
         StoreClause("a job for a merged customer without an account uses the other customer's account") { store in
             let download = Identity(.downloadID, "9")
@@ -126,12 +129,12 @@ extension StoreClause {
             }
         },
         StoreClause("progress is stored by name and has its last value") { store in
-            try expect(try await store.read { try $0.progress("one") } == nil, "none at first")
-            try await store.write(locking: [.progress("one")]) { try $0.setProgress("one", to: "1") }
-            try await store.write(locking: [.progress("two")]) { try $0.setProgress("two", to: "2") }
-            try await store.write(locking: [.progress("one")]) { try $0.setProgress("one", to: "3") }
-            try expect(try await store.read { try $0.progress("one") } == "3", "the last")
-            try expect(try await store.read { try $0.progress("two") } == "2", "the other one is unchanged")
+            try expect(try await store.read { try $0.storedValue(named: "one") } == nil, "none at first")
+            try await store.write(locking: [.progress("one")]) { try $0.setStoredValue(named: "one", to: "1") }
+            try await store.write(locking: [.progress("two")]) { try $0.setStoredValue(named: "two", to: "2") }
+            try await store.write(locking: [.progress("one")]) { try $0.setStoredValue(named: "one", to: "3") }
+            try expect(try await store.read { try $0.storedValue(named: "one") } == "3", "the last")
+            try expect(try await store.read { try $0.storedValue(named: "two") } == "2", "the other one is unchanged")
         },
     ]
 }

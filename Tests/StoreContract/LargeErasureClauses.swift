@@ -99,9 +99,7 @@ extension StoreClause {
             _ = try await store.change(.grant(entitlement: "everything", until: nil), on: large.customer)
             try await large.tell(messages: 50)
             try await large.rehearse(1)
-            let start = try await store.write(at: Sample.now, locking: [.policies]) {
-                try $0.start(with: [1], sha256: [1])
-            }
+            let start = try await store.startFirstPolicy()
             counted.counts.reset { number in
                 if number == 2 {
                     let rehearsal = try unwrap(try await store.read { try $0.rehearsal("large 0") }, "a rehearsal")

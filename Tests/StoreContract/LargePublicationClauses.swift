@@ -8,12 +8,10 @@ extension StoreClause {
         StoreClause("a publication decodes and evaluates large customers outside of its transaction") { store in
             let counted = store.counted
             let ordinary = try await counted.ordinary()
-            let start = try await store.write(at: Sample.now, locking: [.policies]) {
-                try $0.start(with: [1], sha256: [1])
-            }
+            let start = try await store.startFirstPolicy()
             let owner = try await counted.showPromised("owner")
             var evaluation = PublicationEvaluation(at: try await store.write { try $0.position() })
-            evaluation.set(PublicationImpact(loses: true, ending: ["everything"]), of: owner.id)
+            evaluation.setImpact(PublicationImpact(loses: true, ending: ["everything"]), of: owner.id)
             let late = try await counted.show(5000..<7000, by: "late")
             let (taken, work) = try await counted.measured { count in
                 let outcome = try await counted.publish(
@@ -42,12 +40,10 @@ extension StoreClause {
         },
         StoreClause("a publication keeps what other transactions write to large customers meanwhile") { store in
             let counted = store.counted
-            let start = try await store.write(at: Sample.now, locking: [.policies]) {
-                try $0.start(with: [1], sha256: [1])
-            }
+            let start = try await store.startFirstPolicy()
             let owner = try await counted.showPromised("owner")
             var evaluation = PublicationEvaluation(at: try await store.write { try $0.position() })
-            evaluation.set(PublicationImpact(loses: true, ending: ["everything"]), of: owner.id)
+            evaluation.setImpact(PublicationImpact(loses: true, ending: ["everything"]), of: owner.id)
             counted.counts.reset { number in
                 guard number <= 2 else { return }
                 _ = try await store.show(9000 + number..<9001 + number, by: "owner")
@@ -155,9 +151,7 @@ extension StoreClause {
         },
         StoreClause("support can grant a right to a large customer with a promise that a publication still has to end")
         { store in
-            let start = try await store.write(at: Sample.now, locking: [.policies]) {
-                try $0.start(with: [1], sha256: [1])
-            }
+            let start = try await store.startFirstPolicy()
             let owner = try await store.showPromised("owner")
             let outcome = try await store.publish(
                 .taking([2], after: start), after: try await store.evaluation(taking: "everything", from: owner),
@@ -169,12 +163,10 @@ extension StoreClause {
             try await store.expect(promises: 0, purchases: 2000, of: owner)
         },
         StoreClause("promises that are marked for a publication apply until the publication takes effect") { store in
-            let start = try await store.write(at: Sample.now, locking: [.policies]) {
-                try $0.start(with: [1], sha256: [1])
-            }
+            let start = try await store.startFirstPolicy()
             let customer = try await store.update("1") { $0.promise(Sample.promise(policy: 1)) }
             var evaluation = PublicationEvaluation(at: try await store.write { try $0.position() })
-            evaluation.set(PublicationImpact(loses: true, ending: ["everything"]), of: customer.id)
+            evaluation.setImpact(PublicationImpact(loses: true, ending: ["everything"]), of: customer.id)
             let first = try await store.markPromises(of: evaluation, at: Sample.now)
             let second = try await store.markPromises(
                 of: try await store.evaluation(taking: "everything", from: customer), at: Sample.now)
@@ -335,14 +327,14 @@ extension Store {
     fileprivate func takePromises(
         of count: Int, isFinished: Bool = true
     ) async throws -> (start: StoredPublication, taken: StoredPublication, customers: [Customer]) {
-        let start = try await write(at: Sample.now, locking: [.policies]) { try $0.start(with: [1], sha256: [1]) }
+        let start = try await startFirstPolicy()
         var customers: [Customer] = []
         for number in 0..<count {
             customers.append(try await update("\(number)") { $0.promise(Sample.promise(policy: 1)) })
         }
         var evaluation = PublicationEvaluation(at: try await write { try $0.position() })
         for customer in customers {
-            evaluation.set(PublicationImpact(loses: true, ending: ["everything"]), of: customer.id)
+            evaluation.setImpact(PublicationImpact(loses: true, ending: ["everything"]), of: customer.id)
         }
         evaluation = try await markPromises(of: evaluation, at: Sample.now)
         let outcome = try await publish(
@@ -355,11 +347,11 @@ extension Store {
     }
 
     /// Returns an evaluation by which one customer loses the promises of an entitlement.
-    fileprivate func evaluation(
+    func evaluation(
         taking entitlement: String, from customer: Customer
     ) async throws(StoreError) -> PublicationEvaluation {
         var evaluation = PublicationEvaluation(at: try await write { try $0.position() })
-        evaluation.set(PublicationImpact(loses: true, ending: [entitlement]), of: customer.id)
+        evaluation.setImpact(PublicationImpact(loses: true, ending: [entitlement]), of: customer.id)
         return evaluation
     }
 

@@ -170,9 +170,7 @@ extension StoreClause {
         },
         StoreClause("a customer with an update that ends during an evaluation is checked again") { store in
             let counted = store.counted
-            let start = try await store.write(at: Sample.now, locking: [.policies]) {
-                try $0.start(with: [1], sha256: [1])
-            }
+            let start = try await store.startFirstPolicy()
             let before = try await counted.show(0..<1, by: "large")
             let mark = PositionDuringUpdate()
             counted.counts.reset { number in

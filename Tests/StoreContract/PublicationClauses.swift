@@ -7,9 +7,7 @@ extension StoreClause {
         StoreClause("the first policy decides from the start, and another policy decides after its publication") {
             store in
             try expect(try await store.read { try $0.publication() } == nil, "no publication yet")
-            let start = try await store.write(at: Sample.now, locking: [.policies]) {
-                try $0.start(with: [1], sha256: [1])
-            }
+            let start = try await store.startFirstPolicy()
             try expect(start.version == 1 && start.action == .start, "the first")
             let again = try await store.write(at: Sample.now, locking: [.policies]) {
                 try $0.start(with: [2], sha256: [2])
@@ -31,21 +29,17 @@ extension StoreClause {
         },
         StoreClause("of two publications based on one earlier publication, the second is refused as overtaken") {
             store in
-            let start = try await store.write(at: Sample.now, locking: [.policies]) {
-                try $0.start(with: [1], sha256: [1])
-            }
+            let start = try await store.startFirstPolicy()
             _ = try await store.publish([2], after: start)
             let late = try await store.attempt([3], after: start)
             try expect(late == .overtaken, "overtaken")
             try expect(try await store.read { try $0.policies() }.count == 2, "nothing was kept of it")
         },
         StoreClause("customers who came or changed since the evaluation are checked in the publication") { store in
-            let start = try await store.write(at: Sample.now, locking: [.policies]) {
-                try $0.start(with: [1], sha256: [1])
-            }
+            let start = try await store.startFirstPolicy()
             let before = try await store.update("1") { $0.add([Sample.artifact("a")], proving: [Sample.proof("1")]) }
             var evaluation = PublicationEvaluation(at: try await store.write { try $0.position() })
-            evaluation.set(PublicationImpact(loses: true), of: before.id)
+            evaluation.setImpact(PublicationImpact(loses: true), of: before.id)
             let new = try await store.update("2") { $0.add([Sample.artifact("b")], proving: [Sample.proof("2")]) }
             let outcome = try await store.attempt([2], after: start, evaluation: evaluation, allowance: 1) {
                 subject throws(StoreError) in
@@ -65,12 +59,10 @@ extension StoreClause {
         },
         StoreClause("more gains than allowed prevent a publication, and without a limit any number is allowed") {
             store in
-            let start = try await store.write(at: Sample.now, locking: [.policies]) {
-                try $0.start(with: [1], sha256: [1])
-            }
+            let start = try await store.startFirstPolicy()
             let known = try await store.update("1") { $0.add([Sample.artifact("a")], proving: [Sample.proof("1")]) }
             var evaluation = PublicationEvaluation(at: try await store.write { try $0.position() })
-            evaluation.set(PublicationImpact(gains: true), of: known.id)
+            evaluation.setImpact(PublicationImpact(gains: true), of: known.id)
             _ = try await store.update("2") { $0.add([Sample.artifact("b")], proving: [Sample.proof("2")]) }
             let gains: @Sendable (CustomerToEvaluate) throws(StoreError) -> PublicationImpact = { _ in
                 PublicationImpact(gains: true)
@@ -85,19 +77,17 @@ extension StoreClause {
             try expect(publication.counts.gaining == 2, "two gain")
             try expect(try await store.read { try $0.publication() } == publication, "stored with all numbers")
             evaluation = PublicationEvaluation(at: try await store.write { try $0.position() })
-            evaluation.set(PublicationImpact(gains: true), of: known.id)
+            evaluation.setImpact(PublicationImpact(gains: true), of: known.id)
             let unbounded = try await store.attempt([1], after: publication, action: .rollback, evaluation: evaluation)
             guard case .published = unbounded else { throw BrokenClause(description: "not published: \(unbounded)") }
         },
         StoreClause("a customer who was merged or erased since the evaluation isn't counted as losing rights") {
             store in
-            let start = try await store.write(at: Sample.now, locking: [.policies]) {
-                try $0.start(with: [1], sha256: [1])
-            }
+            let start = try await store.startFirstPolicy()
             let one = try await store.update("1") { $0.add([Sample.artifact("a")]) }
             let other = try await store.update("2") { $0.add([Sample.artifact("b")]) }
             var evaluation = PublicationEvaluation(at: try await store.write { try $0.position() })
-            for id in [one.id, other.id] { evaluation.set(PublicationImpact(loses: true), of: id) }
+            for id in [one.id, other.id] { evaluation.setImpact(PublicationImpact(loses: true), of: id) }
             _ = try await store.perform(
                 RequestedChange(.merge(other: other.publicID), actor: "ada", at: Sample.now), on: .number(one.id),
                 by: Sample.rederivation)
@@ -118,9 +108,7 @@ extension StoreClause {
             "new and removed unbound customers don't prevent a publication, and every unbound customer is checked"
         ) {
             store in
-            let start = try await store.write(at: Sample.now, locking: [.policies]) {
-                try $0.start(with: [1], sha256: [1])
-            }
+            let start = try await store.startFirstPolicy()
             let one = try await store.update("1") { $0.add([Sample.artifact("a")]) }
             // The store keeps fewer unbound customers for one customer, so it removes the first unbound customers
             // before the publication.
@@ -147,9 +135,7 @@ extension StoreClause {
             try expect(taken == .tooManyLosing(1), "a customer who came meanwhile is checked")
         },
         StoreClause("links, transfers and erasures don't prevent a publication, and its counts are exact") { store in
-            let start = try await store.write(at: Sample.now, locking: [.policies]) {
-                try $0.start(with: [1], sha256: [1])
-            }
+            let start = try await store.startFirstPolicy()
             let one = try await store.bring("1")
             let other = try await store.bring("2")
             var mark = try await store.write { try $0.position() }
@@ -201,13 +187,11 @@ extension StoreClause {
             for (hours, isNoted) in [(23.0, true), (25.0, false)] {
                 try await store.removeOldTombstones(at: Sample.now.addingTimeInterval(hours * 3600))
                 let changes = try await store.write { try $0.changes(since: position) }
-                try expect(changes.outdated.contains(one.id) == isNoted, "after \(hours) hours")
+                try expect(changes.outdatedCustomers.contains(one.id) == isNoted, "after \(hours) hours")
             }
         },
         StoreClause("a publication with too many changed customers is left to another round") { store in
-            let start = try await store.write(at: Sample.now, locking: [.policies]) {
-                try $0.start(with: [1], sha256: [1])
-            }
+            let start = try await store.startFirstPolicy()
             var evaluation = PublicationEvaluation(at: try await store.write { try $0.position() })
             for number in 0..<3 { _ = try await store.bring("\(number)") }
             let request = RequestedPublication(
@@ -221,7 +205,7 @@ extension StoreClause {
             try expect(try await outcome(limit: 3) == .tooManyLosing(3), "few enough")
             let position = evaluation.position
             let changes = try await store.write { try $0.changes(since: position) }
-            evaluation.apply(changes)
+            evaluation.removeImpacts(of: changes)
             for id in changes.customers {
                 let found = try await store.read { try $0.customerToEvaluate(id, restoringAfter: nil) }
                 evaluation.update(try unwrap(found, "the customer"), PublicationImpact(gains: true))
@@ -248,9 +232,7 @@ extension StoreClause {
                 rest.map(\.customer.id) == [unbound.id] && rest[0].isUnbound, "the unbound customer, and no sandbox")
         },
         StoreClause("a rehearsal is stored unchanged") { store in
-            let start = try await store.write(at: Sample.now, locking: [.policies]) {
-                try $0.start(with: [1], sha256: [1])
-            }
+            let start = try await store.startFirstPolicy()
             let rehearsal = StoredRehearsal(
                 base: start.id, sha256: [2], at: Sample.now, actor: "ada", gaining: 5, losing: 12,
                 losingWithPromises: 3,
@@ -260,9 +242,7 @@ extension StoreClause {
             try expect(try await store.read { try $0.rehearsal("reh_x") } == nil, "no other")
         },
         StoreClause("after a publication all customers are compared, only under the new policy") { store in
-            let start = try await store.write(at: Sample.now, locking: [.policies]) {
-                try $0.start(with: [1], sha256: [1])
-            }
+            let start = try await store.startFirstPolicy()
             try await store.write(at: Sample.now, locking: [.endpoints]) {
                 try $0.register([Endpoint(name: "all")], comparisonKey: "a")
             }
@@ -301,6 +281,11 @@ extension Store {
             update.add([Sample.artifact("unbound \(number)")])
             return (update, ())
         }.0
+    }
+
+    /// Stores the first policy, `[1]`, which is in effect from the start.
+    func startFirstPolicy() async throws(StoreError) -> StoredPublication {
+        try await write(at: Sample.now, locking: [.policies]) { try $0.start(with: [1], sha256: [1]) }
     }
 
     /// Publishes a policy with an empty evaluation, or the given one.

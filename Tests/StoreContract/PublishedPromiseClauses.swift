@@ -6,16 +6,8 @@ import TenureStore
 extension StoreClause {
     static let publishedPromises: [StoreClause] = [
         StoreClause("a publication ends promises, and a rollback restores them") { store in
-            let start = try await store.write(at: Sample.now, locking: [.policies]) {
-                try $0.start(with: [1], sha256: [1])
-            }
             let promises = [Sample.promise(policy: 1), Sample.promise("cloud", policy: 1)]
-            let customer = try await store.update { $0.promise(promises) }
-            var evaluation = PublicationEvaluation(at: try await store.write { try $0.position() })
-            evaluation.set(PublicationImpact(loses: true, ending: ["everything"]), of: customer.id)
-            let outcome = try await store.attempt(
-                [2], after: start, evaluation: evaluation, allowance: 1, endsPromises: true)
-            guard case .published(let taken) = outcome else { throw BrokenClause(description: "\(outcome)") }
+            let (start, taken, customer) = try await store.endPromise(among: promises)
             try expect(taken.counts.ended == 1, "one ended")
             try expect(try await store.promises(of: customer.id) == [promises[1]], "the other one remains")
             let known = try unwrap(try await store.lookUp(customer.id), "the customer")
@@ -34,15 +26,7 @@ extension StoreClause {
             try expect(try await store.read { try $0.restorablePromises(after: start.id) }.isEmpty, "nothing is left")
         },
         StoreClause("the evaluation of a rollback counts no promise that its target ended") { store in
-            let start = try await store.write(at: Sample.now, locking: [.policies]) {
-                try $0.start(with: [1], sha256: [1])
-            }
-            let customer = try await store.update { $0.promise(Sample.promise(policy: 1)) }
-            var evaluation = PublicationEvaluation(at: try await store.write { try $0.position() })
-            evaluation.set(PublicationImpact(loses: true, ending: ["everything"]), of: customer.id)
-            let outcome = try await store.attempt(
-                [2], after: start, evaluation: evaluation, allowance: 1, endsPromises: true)
-            guard case .published(let taken) = outcome else { throw BrokenClause(description: "\(outcome)") }
+            let (start, taken, customer) = try await store.endPromise()
             _ = try await store.publish([3], after: taken)
             for (target, count) in [(start, 1), (taken, 0)] {
                 let subject = try await store.read {
@@ -52,15 +36,7 @@ extension StoreClause {
             }
         },
         StoreClause("a promise that is made again after it ended applies") { store in
-            let start = try await store.write(at: Sample.now, locking: [.policies]) {
-                try $0.start(with: [1], sha256: [1])
-            }
-            let customer = try await store.update { $0.promise(Sample.promise(policy: 1)) }
-            var evaluation = PublicationEvaluation(at: try await store.write { try $0.position() })
-            evaluation.set(PublicationImpact(loses: true, ending: ["everything"]), of: customer.id)
-            let outcome = try await store.attempt(
-                [2], after: start, evaluation: evaluation, allowance: 1, endsPromises: true)
-            guard case .published(let taken) = outcome else { throw BrokenClause(description: "\(outcome)") }
+            let (_, taken, customer) = try await store.endPromise()
             do {
                 // This promise was decided before the publication, and is written after it.
                 _ = try await store.update {
@@ -81,9 +57,7 @@ extension StoreClause {
             try expect(try await store.promises(of: customer.id) == [repeated], "and in the promises table")
         },
         StoreClause("an update that was decided under a former policy is rejected") { store in
-            let start = try await store.write(at: Sample.now, locking: [.policies]) {
-                try $0.start(with: [1], sha256: [1])
-            }
+            let start = try await store.startFirstPolicy()
             _ = try await store.publish([2], after: start)
             do {
                 _ = try await store.update {
@@ -103,4 +77,19 @@ extension StoreClause {
                 try await store.promises(of: customer.id).count == 1, "an update under the current policy was written")
         },
     ]
+}
+
+extension Store {
+    /// Makes promises to a customer, and publishes a policy that ends the promise of `everything`.
+    fileprivate func endPromise(
+        among promises: [StoredPromise] = [Sample.promise(policy: 1)]
+    ) async throws -> (start: StoredPublication, taken: StoredPublication, customer: Customer) {
+        let start = try await startFirstPolicy()
+        let customer = try await update { $0.promise(promises) }
+        let outcome = try await attempt(
+            [2], after: start, evaluation: try await evaluation(taking: "everything", from: customer), allowance: 1,
+            endsPromises: true)
+        guard case .published(let taken) = outcome else { throw BrokenClause(description: "\(outcome)") }
+        return (start, taken, customer)
+    }
 }

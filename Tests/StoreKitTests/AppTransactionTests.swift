@@ -11,19 +11,19 @@ import Testing
         let kiosk = try await Kiosk()
         let device = try await kiosk.device()
         let result = try await device.run { try await AppTransaction.shared }
-        let it = try result.payloadValue
-        #expect(it.originalAppVersion == "37")
-        #expect(it.originalPurchaseDate == Kiosk.date("2014-09-06T10:00:00Z"))
-        #expect(it.originalPlatform == .iOS)
-        #expect(it.bundleID == Kiosk.bundleID)
-        #expect(it.appID == 828_838_134)
-        #expect(it.environment == .production)
-        #expect(it.appTransactionID.count == 18)
-        #expect(it.preorderDate == nil)
-        #expect(it.revocationDate == nil)
-        #expect(it.signedDate == Kiosk.date("2014-09-06T10:00:00Z"))
+        let appTransaction = try result.payloadValue
+        #expect(appTransaction.originalAppVersion == "37")
+        #expect(appTransaction.originalPurchaseDate == Kiosk.date("2014-09-06T10:00:00Z"))
+        #expect(appTransaction.originalPlatform == .iOS)
+        #expect(appTransaction.bundleID == Kiosk.bundleID)
+        #expect(appTransaction.appID == 828_838_134)
+        #expect(appTransaction.environment == .production)
+        #expect(appTransaction.appTransactionID.count == 18)
+        #expect(appTransaction.preorderDate == nil)
+        #expect(appTransaction.revocationDate == nil)
+        #expect(appTransaction.signedDate == Kiosk.date("2014-09-06T10:00:00Z"))
         #expect(result.jwsRepresentation.split(separator: ".").count == 3)
-        #expect(result.payloadData == it.jsonRepresentation)
+        #expect(result.payloadData == appTransaction.jsonRepresentation)
         #expect(result.signatureData.count == 64)
     }
 
@@ -31,10 +31,10 @@ import Testing
         let kiosk = try await Kiosk()
         let device = try await kiosk.device()
         try await device.run {
-            let it = try await AppTransaction.shared.payloadValue
+            let appTransaction = try await AppTransaction.shared.payloadValue
             let id = try #require(AppStore.deviceVerificationID)
-            let hash = DeviceVerification.hash(nonce: it.deviceVerificationNonce, deviceVerificationID: id)
-            #expect(Array(it.deviceVerification) == hash)
+            let hash = DeviceVerification.hash(nonce: appTransaction.deviceVerificationNonce, deviceVerificationID: id)
+            #expect(Array(appTransaction.deviceVerification) == hash)
         }
         let other = try await kiosk.device(named: "second")
         #expect(other.deviceVerificationID != device.deviceVerificationID)
@@ -42,11 +42,11 @@ import Testing
 
     @Test func `every app transaction of the sandbox has version 1.0 and a date in 2013`() async throws {
         let kiosk = try await Kiosk(.sandbox)
-        let it = try await kiosk.device().run { try await AppTransaction.shared.payloadValue }
-        #expect(it.environment == .sandbox)
-        #expect(it.originalAppVersion == "1.0")
-        #expect(it.originalPurchaseDate == Kiosk.date("2013-08-01T07:00:00Z"))
-        #expect(it.appID == nil)
+        let appTransaction = try await kiosk.device().run { try await AppTransaction.shared.payloadValue }
+        #expect(appTransaction.environment == .sandbox)
+        #expect(appTransaction.originalAppVersion == "1.0")
+        #expect(appTransaction.originalPurchaseDate == Kiosk.date("2013-08-01T07:00:00Z"))
+        #expect(appTransaction.appID == nil)
     }
 
     @Test func `AppTransaction.shared uses the network only for the first copy, and never asks to sign in`()
@@ -104,9 +104,9 @@ import Testing
             try await kiosk.advance("365d")
             try await kiosk.operation(.update, "Ada")
             _ = await entitledProducts()
-            let it = try await AppTransaction.shared.payloadValue
-            #expect(it.appVersion == "120")
-            #expect(it.originalAppVersion == "37")
+            let appTransaction = try await AppTransaction.shared.payloadValue
+            #expect(appTransaction.appVersion == "120")
+            #expect(appTransaction.originalAppVersion == "37")
         }
     }
 

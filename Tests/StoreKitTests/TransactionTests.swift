@@ -141,19 +141,19 @@ import Testing
         let token = "5b1c1d8e-34c0-4f5a-9b51-0d2a3f0f7c11"
         try await kiosk.operation(.buy, "Ida", [.product: Kiosk.everything, .appAccountToken: token])
         try await kiosk.device("Ida").run {
-            let it = try #require(await StoreKit.Transaction.latest(for: Kiosk.everything)).payloadValue
-            #expect(it.appAccountToken == UUID(uuidString: token))
-            #expect(it.storefront.countryCode == "DEU")
-            #expect(it.storefront.id == "143443")
-            #expect(it.price == Decimal(string: "10.99"))
-            #expect(it.currency?.identifier.uppercased() == "EUR")
-            #expect(it.productType == .nonConsumable)
-            #expect(it.reason == .purchase)
-            #expect(it.ownershipType == .purchased)
-            #expect(it.id == it.originalID)
-            #expect(it.purchasedQuantity == 1)
-            #expect(it.expirationDate == nil)
-            #expect(try await it.appTransactionID == AppTransaction.shared.payloadValue.appTransactionID)
+            let transaction = try #require(await StoreKit.Transaction.latest(for: Kiosk.everything)).payloadValue
+            #expect(transaction.appAccountToken == UUID(uuidString: token))
+            #expect(transaction.storefront.countryCode == "DEU")
+            #expect(transaction.storefront.id == "143443")
+            #expect(transaction.price == Decimal(string: "10.99"))
+            #expect(transaction.currency?.identifier.uppercased() == "EUR")
+            #expect(transaction.productType == .nonConsumable)
+            #expect(transaction.reason == .purchase)
+            #expect(transaction.ownershipType == .purchased)
+            #expect(transaction.id == transaction.originalID)
+            #expect(transaction.purchasedQuantity == 1)
+            #expect(transaction.expirationDate == nil)
+            #expect(try await transaction.appTransactionID == AppTransaction.shared.payloadValue.appTransactionID)
             #expect(await StoreKit.Storefront.current?.countryCode == "DEU")
         }
     }

@@ -99,7 +99,7 @@ import Testing
     @Test func `a request for a byte range asks for an unencoded body`() async throws {
         try await serving(.status("206 Partial Content", body: "0123")) { server, request in
             var request = request
-            request.ask(for: 10..<14)
+            request.setRange(10..<14)
             _ = try await transport.receive(request, accept: { _ in true }, body: { _ in })
             let head = try #require(server.heads.first)
             #expect(head.contains("Range: bytes=10-13"))

@@ -107,7 +107,7 @@ import Testing
         let input = Linter.Input(
             draft: try files.draft.edited(by: [builds("restarted"), allow("1s")]), releases: try files.releases,
             isListMapped: false, old: nil, now: .distantFuture)
-        let findings = Linter.checked(input).map(\.finding)
+        let findings = Linter.findingsWithFixes(input).map(\.finding)
         #expect(findings.first { $0.code == "build-reused" }?.severity == .warning)
         let short = try #require(findings.first { $0.code == "allow-too-short" })
         func isShown(_ fix: LintFix) throws -> Bool {

@@ -62,9 +62,9 @@ import Testing
         let (one, other) = (try freshAddress("connections=5"), try freshAddress("connections=7"))
         let reports = await PostgresBudget.reports(for: [one, other, one])
         // Seven for operations, and two for look-ups: both apps have a schema in one database.
-        #expect(reports.map(\.needed) == [9])
+        #expect(reports.map(\.neededConnections) == [9])
         let report = try #require(reports.first)
-        #expect(try report.allowed.get() > 9)
+        #expect(try report.allowedConnections.get() > 9)
     }
 
     @Test func `apps with schemas in one PostgreSQL database share a limited number of connections`() async throws {

@@ -110,7 +110,7 @@ import Testing
                 #expect(try derivation.facts(of: rows).purchases.count == transactions)
                 let first = entries.withLock { $0 }
                 let proven = try await derivation.rederivation(of: .publicID(rows.customer.publicID), in: store)
-                    .proven
+                    .provenFacts
                 #expect(proven[1]?.facts.purchases.count == transactions)
                 return first
             }

@@ -62,7 +62,7 @@ import Testing
             #expect(throws: SQLiteRestore.Failure.self) {
                 try SQLiteRestore(of: other, to: new, for: Self.first).run()
             }
-            #expect(try SQLiteRestore(of: other, to: new).run().replaced == nil)
+            #expect(try SQLiteRestore(of: other, to: new).run().replacedPath == nil)
         }
     }
 

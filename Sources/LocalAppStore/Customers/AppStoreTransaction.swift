@@ -6,7 +6,7 @@ package struct AppStoreTransaction: Sendable, Hashable {
     /// The index in `AppStoreState.transactions`.
     package let index: Int
     /// The index of the first transaction of the subscription; for other purchases the transaction itself.
-    package let original: Int
+    package let originalTransaction: Int
     let account: Int
     let app: Int
     /// The index of the product.

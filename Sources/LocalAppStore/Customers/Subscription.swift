@@ -25,8 +25,8 @@ struct Subscription: Sendable, Hashable {
     let app: Int
     let group: String
     /// The indexes of the first transaction, and of the transaction for the current period.
-    let original: Int
-    var current: Int
+    let originalTransaction: Int
+    var currentTransaction: Int
     /// The indexes of the current product, and of the product from the next renewal on.
     var product: Int
     var renewsAs: Int

@@ -107,7 +107,7 @@ extension DeviceInterface {
         if state.products[index].type == .autoRenewable,
             let subscription = state.subscription(of: request.account, group: state.products[index].group)
         {
-            return try answer(state.transactions[subscription.current], in: state, request)
+            return try answer(state.transactions[subscription.currentTransaction], in: state, request)
         }
         guard
             let bought = state.accounts[request.account].transactions.last(where: {

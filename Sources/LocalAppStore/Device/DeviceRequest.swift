@@ -67,7 +67,7 @@ struct DeviceRequest: Sendable {
             })
         contents["subscriptions"] = .array(
             try customer.subscriptions.map { state.subscriptions[$0] }.filter { $0.app == app }.map { subscription in
-                let current = state.transactions[subscription.current]
+                let current = state.transactions[subscription.currentTransaction]
                 return .object([
                     "group": .string(state.groupID(subscription.group, of: app)),
                     "status": .integer(subscription.status.rawValue),

@@ -105,7 +105,7 @@ extension AppStoreState {
         case .setAppAccountToken:
             let token = try operation.uuid(.appAccountToken)
             for index in accounts[transaction.account].transactions
-            where transactions[index].original == transaction.original {
+            where transactions[index].originalTransaction == transaction.originalTransaction {
                 change(index) { $0.appAccountToken = token }
             }
         case .answerConsumption:

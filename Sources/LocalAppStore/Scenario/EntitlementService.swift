@@ -12,10 +12,10 @@ package protocol EntitlementService: Sendable {
     ) async throws -> [ScenarioRun.Outcome]
 
     /// Opens the customer's app, which sends its artifacts. Returns the service's decisions.
-    func open(_ device: DeviceArtifacts, at now: Date) async throws -> [String: Decision.Outcome]
+    func openApp(_ device: DeviceArtifacts, at now: Date) async throws -> [String: Decision.Outcome]
 
     /// Returns the service's decisions without new artifacts; nil for an unknown customer.
-    func known(_ customer: KnownCustomer, at now: Date) async throws -> [String: Decision.Outcome]?
+    func outcomes(of customer: KnownCustomer, at now: Date) async throws -> [String: Decision.Outcome]?
 
     /// Makes the service fetch and apply every notification that it may have missed.
     func catchUp(from store: LocalAppStore) async throws

@@ -50,10 +50,10 @@ package struct ScenarioRun: Sendable {
         do {
             if expectation.opensApp {
                 let shows = scenario.customers.first { $0.name == expectation.customer }?.shows ?? .appTransaction
-                answers = try await service.open(
+                answers = try await service.openApp(
                     try await store.artifacts(of: expectation.customer, showing: shows), at: now)
             } else {
-                answers = try await service.known(try await store.customer(expectation.customer), at: now)
+                answers = try await service.outcomes(of: try await store.customer(expectation.customer), at: now)
             }
         } catch {
             throw ScenarioFailure(place: expectation.place, detail: "\(error)")

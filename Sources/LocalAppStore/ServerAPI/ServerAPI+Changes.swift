@@ -110,7 +110,9 @@ extension ServerAPI {
 
     private func setAppAccountToken(_ request: ServerAPIRequest) async throws -> Response {
         let transaction = try request.transaction(request.id)
-        guard transaction.original == transaction.index else { throw ServerAPIError.notAnOriginalTransactionID }
+        guard transaction.originalTransaction == transaction.index else {
+            throw ServerAPIError.notAnOriginalTransactionID
+        }
         guard !transaction.isFamilyShared else { throw ServerAPIError.familyTransactionNotSupported }
         guard case .string(let text)? = try request.bodyObject()["appAccountToken"], UUID(uuidString: text) != nil
         else {
@@ -151,7 +153,7 @@ extension ServerAPI {
         }
         try await perform(AppStoreOperation(.extend, [.transaction: request.id, .days: String(days)]))
         let state = await store.state
-        let current = state.transactions[state.subscriptions[subscription.index].current]
+        let current = state.transactions[state.subscriptions[subscription.index].currentTransaction]
         var answer: JSONObject = [
             "originalTransactionId": .string(request.id),
             "webOrderLineItemId": .string(state.ids.webOrderLineItem(current.index)), "success": .boolean(true),

@@ -74,10 +74,10 @@ package struct ServerAPI: Sendable {
             guard wanted.isEmpty || wanted.contains(subscription.status.rawValue),
                 let group = groups.firstIndex(where: { $0.name == subscription.group })
             else { continue }
-            let current = request.state.transactions[subscription.current]
+            let current = request.state.transactions[subscription.currentTransaction]
             groups[group].items.append(
                 .object([
-                    "originalTransactionId": .string(request.state.ids.transaction(subscription.original)),
+                    "originalTransactionId": .string(request.state.ids.transaction(subscription.originalTransaction)),
                     "status": .integer(subscription.status.rawValue),
                     "signedRenewalInfo": .string(
                         try request.signer.renewalInfo(subscription, in: request.state)),

@@ -40,7 +40,8 @@ struct ServerAPIRequest: Sendable {
     /// Returns the original transaction with this ID. Throws for the ID of a later transaction.
     func original(_ id: String) throws(ServerAPIError) -> AppStoreTransaction {
         try checkForm(of: id, .invalidOriginalTransactionID)
-        guard let transaction = state.transaction(id), transaction.app == app, transaction.original == transaction.index
+        guard let transaction = state.transaction(id), transaction.app == app,
+            transaction.originalTransaction == transaction.index
         else { throw .originalTransactionIDNotFound }
         return transaction
     }

@@ -58,7 +58,7 @@ extension AppStoreState {
         draft[.productID] = .text(product.id)
         draft[.transactionID] = .text(id(of: transaction))
         draft[.purchaseDate] = .date(transaction.purchaseDate)
-        draft[.originalTransactionID] = .text(ids.transaction(transaction.original))
+        draft[.originalTransactionID] = .text(ids.transaction(transaction.originalTransaction))
         draft[.originalTransactionPurchaseDate] = .date(transaction.originalPurchaseDate)
         draft[.productType] = .number(product.type.receiptNumber)
         draft[.expiresDate] = transaction.expiresDate.map(ReceiptDraft.Value.date) ?? .text("")

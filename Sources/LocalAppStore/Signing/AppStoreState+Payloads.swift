@@ -45,7 +45,7 @@ extension AppStoreState {
         let product = products[transaction.product]
         let isSubscription = product.type == .autoRenewable
         var payload = JSONObject()
-        payload["originalTransactionId"] = .string(ids.transaction(transaction.original))
+        payload["originalTransactionId"] = .string(ids.transaction(transaction.originalTransaction))
         payload["transactionId"] = .string(id(of: transaction))
         if isSubscription { payload["webOrderLineItemId"] = .string(ids.webOrderLineItem(transaction.index)) }
         payload["bundleId"] = .string(apps[transaction.app].bundleID)
@@ -86,7 +86,7 @@ extension AppStoreState {
         -> JSONObject
     {
         var payload = JSONObject()
-        payload["originalTransactionId"] = .string(ids.transaction(subscription.original))
+        payload["originalTransactionId"] = .string(ids.transaction(subscription.originalTransaction))
         payload["autoRenewProductId"] = .string(products[subscription.renewsAs].id)
         payload["productId"] = .string(products[subscription.product].id)
         payload["autoRenewStatus"] = .integer((subscription.autoRenews ? AutoRenewStatus.on : .off).rawValue)
@@ -109,13 +109,14 @@ extension AppStoreState {
         payload["signedDate"] = .instant(date)
         payload["environment"] = .string(environment.rawValue)
         payload["recentSubscriptionStartDate"] = .instant(subscription.streakBegan)
-        payload["renewalDate"] = transactions[subscription.current].expiresDate.map(JSONValue.instant)
+        payload["renewalDate"] = transactions[subscription.currentTransaction].expiresDate.map(JSONValue.instant)
         if !subscription.isRunning, subscription.sharedFrom == nil {
             let offers = products[subscription.product].offers.filter { $0.type == .winBack }.compactMap(\.id)
             if !offers.isEmpty { payload["eligibleWinBackOfferIds"] = .array(offers.map(JSONValue.string)) }
         }
         payload["appAccountToken"] =
-            (transactions[subscription.current].appAccountToken?.uuidString.lowercased()).map(JSONValue.string)
+            (transactions[subscription.currentTransaction].appAccountToken?.uuidString.lowercased()).map(
+                JSONValue.string)
         payload["appTransactionId"] = acquisition(of: subscription.account, app: subscription.app).map {
             .string(id(of: $0))
         }

@@ -63,7 +63,7 @@ extension AppStoreState {
     mutating func update(
         _ customer: String, app bundleID: String? = nil, on platform: Platform? = nil
     ) throws(AppStoreStateError) {
-        let acquisition = try held(by: customer, app: bundleID)
+        let acquisition = try acquisition(by: customer, app: bundleID)
         let platform = platform ?? acquisition.installedPlatform
         let release = try self.release(of: acquisition.app, on: platform, named: nil)
         acquisitions[acquisition.index].installedPlatform = platform
@@ -72,7 +72,7 @@ extension AppStoreState {
 
     /// The App Store refunds the app, and sends no notification.
     mutating func refundApp(_ customer: String, app bundleID: String? = nil) throws(AppStoreStateError) {
-        let acquisition = try held(by: customer, app: bundleID)
+        let acquisition = try acquisition(by: customer, app: bundleID)
         guard acquisition.refundedAt == nil, acquisition.price > 0 else {
             throw .appNotBought(customer: customer, app: apps[acquisition.app].bundleID)
         }
@@ -81,12 +81,12 @@ extension AppStoreState {
 
     /// A parent withdraws the consent for a child's app.
     mutating func rescindConsent(_ customer: String, app bundleID: String? = nil) throws(AppStoreStateError) {
-        let acquisition = try held(by: customer, app: bundleID)
+        let acquisition = try acquisition(by: customer, app: bundleID)
         notify(.rescindConsent, app: acquisition.app, about: .app(acquisition.index))
     }
 
     /// Returns the customer's acquisition of the app, which may be refunded.
-    func held(by customer: String, app bundleID: String?) throws(AppStoreStateError) -> AppStoreAcquisition {
+    func acquisition(by customer: String, app bundleID: String?) throws(AppStoreStateError) -> AppStoreAcquisition {
         let app = try appIndex(bundleID)
         guard let acquisition = acquisition(of: try accountIndex(customer), app: app) else {
             throw .hasNoApp(customer: customer, app: apps[app].bundleID)

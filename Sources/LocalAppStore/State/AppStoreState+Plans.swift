@@ -56,11 +56,11 @@ extension AppStoreState {
     /// Begins the new product now, and refunds the rest of the old product.
     private mutating func upgrade(_ index: Int, to product: Int, offer: SubscriptionOffer?) {
         let old = subscriptions[index]
-        change(old.current) { $0.isUpgraded = true }
+        change(old.currentTransaction) { $0.isUpgraded = true }
         let transaction = addTransaction(
-            product, account: old.account, original: old.original, offer: offer, period: now,
-            appAccountToken: transactions[old.current].appAccountToken)
-        subscriptions[index].current = transaction.index
+            product, account: old.account, original: old.originalTransaction, offer: offer, period: now,
+            appAccountToken: transactions[old.currentTransaction].appAccountToken)
+        subscriptions[index].currentTransaction = transaction.index
         subscriptions[index].product = product
         subscriptions[index].renewsAs = product
         subscriptions[index].priceIncrease = nil

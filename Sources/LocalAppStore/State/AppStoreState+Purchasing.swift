@@ -53,21 +53,22 @@ extension AppStoreState {
         appAccountToken: UUID?
     ) -> AppStoreTransaction {
         let transaction = addTransaction(
-            product, account: account, original: former?.original, offer: offer, period: now,
-            appAccountToken: appAccountToken ?? former.flatMap { transactions[$0.current].appAccountToken })
+            product, account: account, original: former?.originalTransaction, offer: offer, period: now,
+            appAccountToken: appAccountToken ?? former.flatMap { transactions[$0.currentTransaction].appAccountToken })
         let index: Int
         if let former {
             index = former.index
             // Gaps of up to 60 days don't interrupt a subscription.
-            let ended = transactions[former.current].expiresDate ?? .distantPast
+            let ended = transactions[former.currentTransaction].expiresDate ?? .distantPast
             if now.timeIntervalSince(ended) > 60 * 86_400 { subscriptions[index].streakBegan = now }
-            subscriptions[index].current = transaction.index
+            subscriptions[index].currentTransaction = transaction.index
         } else {
             index = subscriptions.count
             subscriptions.append(
                 Subscription(
                     index: index, account: account, app: app, group: products[product].group ?? "",
-                    original: transaction.index, current: transaction.index, product: product, renewsAs: product,
+                    originalTransaction: transaction.index, currentTransaction: transaction.index, product: product,
+                    renewsAs: product,
                     renewalPrice: 0, streakBegan: now, sharedFrom: nil))
             accounts[account].subscriptions.append(index)
         }
@@ -108,7 +109,7 @@ extension AppStoreState {
         revision += 1
         let unit = offer?.price ?? price ?? products[product].price(in: storefront)
         let transaction = AppStoreTransaction(
-            index: index, original: original ?? index, account: account, app: app(ofProduct: product),
+            index: index, originalTransaction: original ?? index, account: account, app: app(ofProduct: product),
             product: product, purchaseDate: start ?? now,
             originalPurchaseDate: original.map { transactions[$0].purchaseDate } ?? start ?? now,
             expiresDate: expiresDate ?? start.flatMap { start in length.map { end(of: $0, from: start) } },
@@ -137,7 +138,7 @@ extension AppStoreState {
 
     /// Schedules the renewal and the end of the current period.
     mutating func schedulePeriodEnd(of index: Int) {
-        let current = subscriptions[index].current
+        let current = subscriptions[index].currentTransaction
         guard let end = transactions[current].expiresDate else { return }
         scheduledEvents.schedule(
             .renewal(subscription: index, transaction: current), at: end.addingTimeInterval(-Self.renewalLead))

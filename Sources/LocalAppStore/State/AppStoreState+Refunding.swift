@@ -52,7 +52,7 @@ extension AppStoreState {
                 date: now, reason: reason, type: percentage == nil ? .refundFull : .refundProrated,
                 percentage: percentage)
         }
-        if let subscription = subscription(of: transaction), subscription.current == transaction.index,
+        if let subscription = subscription(of: transaction), subscription.currentTransaction == transaction.index,
             subscription.isRunning
         {
             // The App Store switches renewal off before it refunds.
@@ -79,7 +79,7 @@ extension AppStoreState {
             throw .wrongState(customer: customer, product: product, must: "be refunded")
         }
         change(transaction.index) { $0.revocation = nil }
-        if let subscription = subscription(of: transaction), subscription.current == transaction.index,
+        if let subscription = subscription(of: transaction), subscription.currentTransaction == transaction.index,
             subscription.state == .revoked
         {
             let isOver = (transaction.expiresDate ?? .distantPast) <= now

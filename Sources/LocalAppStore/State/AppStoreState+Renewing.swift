@@ -14,15 +14,16 @@ extension AppStoreState {
     /// Charges for the next period. It follows the last period, or begins now if access had ended meanwhile.
     mutating func renew(_ index: Int, recovering: Bool) {
         let subscription = subscriptions[index]
-        let former = transactions[subscription.current]
+        let former = transactions[subscription.currentTransaction]
         let end = former.expiresDate ?? now
         let hadAccess = subscription.state == .active || subscription.gracePeriodEnd != nil
         let offer = subscription.nextOffer
         let transaction = addTransaction(
-            subscription.renewsAs, account: subscription.account, original: subscription.original, offer: offer,
+            subscription.renewsAs, account: subscription.account, original: subscription.originalTransaction,
+            offer: offer,
             period: hadAccess ? end : now,
             reason: .renewal, price: subscription.renewalPrice, appAccountToken: former.appAccountToken)
-        subscriptions[index].current = transaction.index
+        subscriptions[index].currentTransaction = transaction.index
         subscriptions[index].product = subscription.renewsAs
         subscriptions[index].state = .active
         subscriptions[index].renewals += 1
@@ -59,13 +60,14 @@ extension AppStoreState {
         if let days = apps[subscription.app].gracePeriodDays {
             let end = now.addingTimeInterval(seconds(ofDays: Double(days)))
             subscriptions[index].state = .gracePeriod(until: end)
-            scheduledEvents.schedule(.gracePeriodEnd(subscription: index, transaction: subscription.current), at: end)
+            scheduledEvents.schedule(
+                .gracePeriodEnd(subscription: index, transaction: subscription.currentTransaction), at: end)
         } else {
             subscriptions[index].state = .billingRetry
         }
         let subtype: NotificationSubtype? = apps[subscription.app].gracePeriodDays == nil ? nil : .gracePeriod
         scheduledEvents.schedule(
-            .billingRetryEnd(subscription: index, transaction: subscription.current),
+            .billingRetryEnd(subscription: index, transaction: subscription.currentTransaction),
             at: now.addingTimeInterval(seconds(ofDays: Self.billingRetryDays)))
         notify(.didFailToRenew, subtype, about: index)
         for member in subscription.sharedWith { follow(member) { $0.notify(.didFailToRenew, subtype, about: member) } }
@@ -116,15 +118,15 @@ extension AppStoreState {
     /// The developer extends the next renewal date.
     mutating func extend(_ transaction: AppStoreTransaction, by days: Int) -> Date? {
         guard let subscription = subscription(of: transaction), subscription.state == .active,
-            let end = transactions[subscription.current].expiresDate
+            let end = transactions[subscription.currentTransaction].expiresDate
         else { return nil }
         let date = end.addingTimeInterval(Double(days) * 86_400)
-        change(subscription.current) { $0.expiresDate = date }
+        change(subscription.currentTransaction) { $0.expiresDate = date }
         subscriptions[subscription.index].extensions.append(now)
         schedulePeriodEnd(of: subscription.index)
         notify(.renewalExtended, about: subscription.index)
         for member in subscription.sharedWith {
-            change(subscriptions[member].current) { $0.expiresDate = date }
+            change(subscriptions[member].currentTransaction) { $0.expiresDate = date }
             notify(.renewalExtended, about: member)
         }
         return date
@@ -144,7 +146,7 @@ extension AppStoreState {
             let subscription = subscriptions[index]
             let storefront = accounts[subscription.account].storefront.code
             guard storefronts.isEmpty || storefronts.contains(storefront) else { continue }
-            if extend(transactions[subscription.current], by: days) != nil {
+            if extend(transactions[subscription.currentTransaction], by: days) != nil {
                 succeeded += 1
             } else {
                 failed += 1

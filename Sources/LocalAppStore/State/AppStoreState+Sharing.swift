@@ -19,7 +19,7 @@ extension AppStoreState {
             share(subscription.index)
         } else {
             sharedPurchases.insert(transaction.index)
-            for member in family(of: transaction.account) { give(transaction.index, to: member) }
+            for member in family(of: transaction.account) { sharePurchase(transaction.index, with: member) }
         }
     }
 
@@ -70,7 +70,7 @@ extension AppStoreState {
             }
             for index in accounts[other].transactions
             where sharedPurchases.contains(index) && transactions[index].app == app {
-                give(index, to: account)
+                sharePurchase(index, with: account)
             }
         }
     }
@@ -97,7 +97,7 @@ extension AppStoreState {
     /// - Parameter account: the index of the only member to share with. Nil shares with all members.
     mutating func share(_ purchaser: Int, with account: Int? = nil) {
         let shared = subscriptions[purchaser]
-        let origin = transactions[shared.current]
+        let origin = transactions[shared.currentTransaction]
         for member in account.map({ [$0] }) ?? family(of: shared.account)
         where acquisition(of: member, app: shared.app) != nil {
             if let known = shared.sharedWith.first(where: { subscriptions[$0].account == member }) {
@@ -112,8 +112,9 @@ extension AppStoreState {
             let index = subscriptions.count
             subscriptions.append(
                 Subscription(
-                    index: index, account: member, app: shared.app, group: shared.group, original: transaction.index,
-                    current: transaction.index, product: shared.product, renewsAs: shared.renewsAs,
+                    index: index, account: member, app: shared.app, group: shared.group,
+                    originalTransaction: transaction.index,
+                    currentTransaction: transaction.index, product: shared.product, renewsAs: shared.renewsAs,
                     autoRenews: shared.autoRenews, state: shared.state, renewalPrice: 0, streakBegan: now,
                     sharedFrom: purchaser))
             accounts[member].subscriptions.append(index)
@@ -123,7 +124,7 @@ extension AppStoreState {
     }
 
     /// Gives a member who has the app a share in a purchase that isn't a subscription.
-    private mutating func give(_ purchase: Int, to member: Int) {
+    private mutating func sharePurchase(_ purchase: Int, with member: Int) {
         let origin = transactions[purchase]
         guard acquisition(of: member, app: origin.app) != nil,
             !accounts[member].transactions.contains(where: {
@@ -138,17 +139,18 @@ extension AppStoreState {
     mutating func follow(_ member: Int, telling: (inout AppStoreState) -> Void) {
         guard let purchaser = subscriptions[member].sharedFrom, subscriptions[member].state != .revoked else { return }
         let shared = subscriptions[purchaser]
-        let origin = transactions[shared.current]
-        if transactions[subscriptions[member].current].sharedFrom != origin.index {
-            let former = transactions[subscriptions[member].current]
+        let origin = transactions[shared.currentTransaction]
+        if transactions[subscriptions[member].currentTransaction].sharedFrom != origin.index {
+            let former = transactions[subscriptions[member].currentTransaction]
             let isUpgrade =
                 origin.reason == .purchase && former.revocation == nil && former.expiresDate ?? now > now
-            if isUpgrade { change(subscriptions[member].current) { $0.isUpgraded = true } }
+            if isUpgrade { change(subscriptions[member].currentTransaction) { $0.isUpgraded = true } }
             let transaction = addTransaction(
-                shared.product, account: subscriptions[member].account, original: subscriptions[member].original,
+                shared.product, account: subscriptions[member].account,
+                original: subscriptions[member].originalTransaction,
                 period: origin.purchaseDate, reason: origin.reason, price: 0, sharedFrom: origin.index,
                 expiresDate: origin.expiresDate)
-            subscriptions[member].current = transaction.index
+            subscriptions[member].currentTransaction = transaction.index
         }
         subscriptions[member].product = shared.product
         subscriptions[member].renewsAs = shared.renewsAs
@@ -161,7 +163,7 @@ extension AppStoreState {
         guard subscriptions[member].isRunning else { return }
         subscriptions[member].state = .revoked
         subscriptions[member].autoRenews = false
-        let current = subscriptions[member].current
+        let current = subscriptions[member].currentTransaction
         change(current) { [now] in $0.revocation = Self.familyRevocation(at: now) }
         notify(.revoke, about: member)
     }

@@ -53,7 +53,7 @@ extension AppStoreState {
     }
 
     private func isCurrent(_ subscription: Int, _ transaction: Int) -> Bool {
-        subscriptions[subscription].current == transaction && subscriptions[subscription].sharedFrom == nil
+        subscriptions[subscription].currentTransaction == transaction && subscriptions[subscription].sharedFrom == nil
     }
 
     // MARK: Deliveries

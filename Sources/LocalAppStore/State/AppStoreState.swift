@@ -184,7 +184,7 @@ package struct AppStoreState: Sendable {
     /// The subscription that a transaction belongs to.
     func subscription(of transaction: AppStoreTransaction) -> Subscription? {
         accounts[transaction.account].subscriptions.lazy.map { subscriptions[$0] }
-            .first { $0.original == transaction.original }
+            .first { $0.originalTransaction == transaction.originalTransaction }
     }
 
     // MARK: Notifications
@@ -197,8 +197,8 @@ package struct AppStoreState: Sendable {
         let index = notifications.count
         var rank = 0
         if case .transaction(let transaction, _, _) = subject {
-            if let last = lastNotified[transaction.original], last.date == now { rank = last.rank + 1 }
-            lastNotified[transaction.original] = (now, rank)
+            if let last = lastNotified[transaction.originalTransaction], last.date == now { rank = last.rank + 1 }
+            lastNotified[transaction.originalTransaction] = (now, rank)
         }
         notifications.append(
             AppStoreNotification(
@@ -212,7 +212,7 @@ package struct AppStoreState: Sendable {
         _ type: NotificationType, _ subtype: NotificationSubtype? = nil, about index: Int
     ) {
         let subscription = subscriptions[index]
-        let transaction = transactions[subscription.current]
+        let transaction = transactions[subscription.currentTransaction]
         notify(type, subtype, app: subscription.app, about: .transaction(transaction, subscription, nil))
     }
 

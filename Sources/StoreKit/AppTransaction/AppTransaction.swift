@@ -4,10 +4,10 @@ import TenureAppStore
 /// The App Store's signed information about the app itself: when, where and as which version the customer first got the
 /// app.
 public struct AppTransaction: Sendable {
-    let signed: SignedText
+    let signedText: SignedText
 
     /// The payload of the JWS, as the App Store wrote it.
-    public var jsonRepresentation: Data { signed.payloadData }
+    public var jsonRepresentation: Data { signedText.payloadData }
     /// The app's Apple ID; nil outside of production.
     public let appID: UInt64?
     /// The ID of the Apple Account in this app. It never changes.
@@ -65,7 +65,7 @@ extension AppTransaction: SignedValue {
             let originalPurchaseDate = payload.date("originalPurchaseDate"),
             let signedDate = payload.date("receiptCreationDate"), let device = DeviceBinding(payload)
         else { return nil }
-        self.signed = signed
+        self.signedText = signed
         self.appTransactionID = appTransactionID
         appID = payload.number("appAppleId").flatMap(UInt64.init)
         self.appVersion = appVersion
@@ -89,9 +89,9 @@ extension AppTransaction: SignedValue {
 
 extension AppTransaction: Equatable, Hashable, CustomDebugStringConvertible {
     /// Compares the JWS. So two app transactions with the same content differ if they were signed at different times.
-    public static func == (left: AppTransaction, right: AppTransaction) -> Bool { left.signed == right.signed }
+    public static func == (left: AppTransaction, right: AppTransaction) -> Bool { left.signedText == right.signedText }
     /// Hashes the JWS, which `==` compares.
-    public func hash(into hasher: inout Hasher) { hasher.combine(signed) }
+    public func hash(into hasher: inout Hasher) { hasher.combine(signedText) }
     /// The payload as JSON.
-    public var debugDescription: String { signed.payloadText }
+    public var debugDescription: String { signedText.payloadText }
 }

@@ -81,7 +81,7 @@ struct HeldSubscription: Sendable {
     }
 
     /// The payloads without the fields that differ each time the same content is signed.
-    var contents: [JSONObject] { [transaction.signed.contents, renewalInfo.signed.contents] }
+    var contents: [JSONObject] { [transaction.signedText.contents, renewalInfo.signedText.contents] }
 }
 
 extension SignedText {
@@ -100,7 +100,7 @@ extension DeviceContents {
         let transactionCopies = Dictionary(old.transactions.map { ($0.value.id, $0.value) }) { first, _ in first }
         for place in transactions.indices {
             let value = transactions[place].value
-            if let copy = transactionCopies[value.id], copy.signed.contents == value.signed.contents {
+            if let copy = transactionCopies[value.id], copy.signedText.contents == value.signedText.contents {
                 transactions[place].value = copy
             }
         }

@@ -8,14 +8,14 @@ extension LocalStore.State {
     /// Stores what the App Store reported, unless a later report is stored. Returns whether anything changed.
     ///
     /// - Parameter isFresh: replaces the stored artifacts even if their contents are the same.
-    mutating func absorb(_ new: DeviceContents, isFresh: Bool) -> Bool {
+    mutating func storeReport(_ new: DeviceContents, isFresh: Bool) -> Bool {
         if let old = contents, new.change < old.change { return false }
         var new = new
         if !isFresh { new.keepCopies(of: contents) }
         for place in new.transactions.indices where finishedHere.contains(new.transactions[place].value.id) {
             new.transactions[place].isFinished = true
         }
-        let (buying, boughtHere) = (buying, boughtHere)
+        let (buying, boughtHere) = (purchasesInProgress, boughtHere)
         let isNews = news.update(
             new, isReturnedByPurchase: { (buying[$0.productID] ?? 0) > 0 && !boughtHere.contains($0.id) },
             isOwn: { boughtHere.contains($0.id) })

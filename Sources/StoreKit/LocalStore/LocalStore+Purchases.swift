@@ -67,8 +67,8 @@ extension LocalStore {
         _ product: String, _ order: JSONObject, _ flaw: Flaw?
     ) async throws -> VerificationResult<Transaction> {
         if state.withLock({ $0.verifier == nil }) { try await contact() }
-        state.withLock { $0.buying[product, default: 0] += 1 }
-        defer { state.withLock { $0.buying[product, default: 1] -= 1 } }
+        state.withLock { $0.purchasesInProgress[product, default: 0] += 1 }
+        defer { state.withLock { $0.purchasesInProgress[product, default: 1] -= 1 } }
         let answer: JSONObject
         do throws(ConnectionFailure) {
             answer = try await sendKeepingFailure(.purchase, order)

@@ -29,7 +29,7 @@ extension LocalStore {
         await withCheckedContinuation { continuation in
             let isOver = state.withLock { state in
                 guard isHanging(state.behavior) else { return true }
-                state.hanging.append(continuation)
+                state.hangingCallers.append(continuation)
                 return false
             }
             if isOver { continuation.resume() }
@@ -83,7 +83,7 @@ extension LocalStore {
         try await createVerifier(for: contents)
         let isNews: Bool? = state.withLock { state in
             // Another customer may have signed in during the request.
-            state.configuration.customer == before ? state.absorb(contents, isFresh: isFresh) : nil
+            state.configuration.customer == before ? state.storeReport(contents, isFresh: isFresh) : nil
         }
         guard let isNews else { return try await contact(isFresh: isFresh) }
         if isNews { wakeListeners() }

@@ -12,7 +12,7 @@ extension LocalStore {
             Bundle.main.infoDictionary?["SKIncludeConsumableInAppPurchaseHistory"] as? Bool ?? false
         return contents.selected(
             selection, at: await deviceTime(contents), withAllConsumables: withAllConsumables
-        ).compactMap { check($0.signed, flaw) }
+        ).compactMap { check($0.signedText, flaw) }
     }
 
     func statuses() async -> [Product.SubscriptionInfo.Status] { (try? await statusesOrError()) ?? [] }
@@ -37,9 +37,9 @@ extension LocalStore {
     ) -> Product.SubscriptionInfo.Status? {
         guard
             let transaction: VerificationResult<Transaction> = check(
-                subscription.transaction.signed, flaw),
+                subscription.transaction.signedText, flaw),
             let renewalInfo: VerificationResult<Product.SubscriptionInfo.RenewalInfo> = check(
-                subscription.renewalInfo.signed, flaw)
+                subscription.renewalInfo.signedText, flaw)
         else { return nil }
         return .init(state: subscription.state(at: now), transaction: transaction, renewalInfo: renewalInfo)
     }
@@ -63,7 +63,9 @@ extension LocalStore {
 
     func nextUpdate(_ cursor: inout NewsCursor<Transaction>) async -> VerificationResult<Transaction>? {
         while let transaction = await next(of: \.transactions, &cursor) {
-            if let result: VerificationResult<Transaction> = check(transaction.signed, await applyBehaviorToUpdates()) {
+            if let result: VerificationResult<Transaction> = check(
+                transaction.signedText, await applyBehaviorToUpdates())
+            {
                 return result
             }
         }

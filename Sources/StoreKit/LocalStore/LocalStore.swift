@@ -62,7 +62,7 @@ public final class LocalStore: Sendable {
         var appTransaction: SignedText?
         var news = News()
         /// Purchases of this device in progress, by product.
-        var buying: [String: Int] = [:]
+        var purchasesInProgress: [String: Int] = [:]
         /// IDs of transactions that `purchase` has returned.
         var boughtHere: Set<UInt64> = []
         /// IDs of transactions that the app has finished, and that the App Store may not know as finished yet.
@@ -70,7 +70,7 @@ public final class LocalStore: Sendable {
         /// Purchases that wait for a parent.
         var waitingPurchases: [JSONObject] = []
         /// Callers that hang until the test sets another `LocalStore.Behavior`.
-        var hanging: [CheckedContinuation<Void, Never>] = []
+        var hangingCallers: [CheckedContinuation<Void, Never>] = []
         /// Listeners that wait for a change.
         var watchers: [AsyncStream<Void>.Continuation] = []
     }
@@ -125,8 +125,8 @@ public final class LocalStore: Sendable {
         set {
             let hanging = state.withLock { state in
                 state.behavior = newValue
-                defer { state.hanging = [] }
-                return state.hanging
+                defer { state.hangingCallers = [] }
+                return state.hangingCallers
             }
             for continuation in hanging { continuation.resume() }
             wakeListeners()

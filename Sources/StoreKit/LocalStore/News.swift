@@ -48,7 +48,7 @@ struct News: Sendable {
         // Report the oldest transactions first.
         for held in contents.transactions.reversed()
         where !isReturnedByPurchase(held.value) || !isFirst && isKnown(held.value) {
-            let contents = held.value.signed.contents
+            let contents = held.value.signedText.contents
             let known = knownTransactions?[held.value.id]
             let isNews =
                 isFirst

@@ -4,10 +4,10 @@ import TenureAppStore
 extension Product.SubscriptionInfo {
     /// The App Store's signed information about the next renewal of a subscription.
     public struct RenewalInfo: Sendable {
-        let signed: SignedText
+        let signedText: SignedText
 
         /// The payload of the JWS, as the App Store wrote it.
-        public var jsonRepresentation: Data { signed.payloadData }
+        public var jsonRepresentation: Data { signedText.payloadData }
         /// The ID of the subscription, which all its transactions have as `originalID`.
         public let originalTransactionID: UInt64
         /// The `AppTransaction.appTransactionID` of the same customer; empty if the payload lacks it.
@@ -56,11 +56,11 @@ extension Product.SubscriptionInfo {
         /// `offer?.paymentMode` as in the payload, such as `FREE_TRIAL`.
         public var offerPaymentModeStringRepresentation: String? { offer?.paymentMode?.rawValue }
         /// The length of the offer as in the payload, such as `P1M`.
-        public var offerPeriodStringRepresentation: String? { signed.payload.text("offerPeriod") }
+        public var offerPeriodStringRepresentation: String? { signedText.payload.text("offerPeriod") }
         /// The older form of `environment`, such as `Sandbox`.
         public var environmentStringRepresentation: String { environment.rawValue }
         /// The older form of `currency`, such as `EUR`.
-        public var currencyCode: String? { signed.payload.text("currency") }
+        public var currencyCode: String? { signedText.payload.text("currency") }
     }
 }
 
@@ -72,7 +72,7 @@ extension Product.SubscriptionInfo.RenewalInfo: SignedValue {
             let environment = payload.text("environment"), let signedDate = payload.date("signedDate"),
             let device = DeviceBinding(payload)
         else { return nil }
-        self.signed = signed
+        self.signedText = signed
         originalTransactionID = originalID
         appTransactionID = payload.text("appTransactionId") ?? ""
         currentProductID = product
@@ -107,9 +107,9 @@ extension Product.SubscriptionInfo.RenewalInfo: SignedValue {
 
 extension Product.SubscriptionInfo.RenewalInfo: Equatable, Hashable, CustomDebugStringConvertible {
     /// Compares the JWS. So two renewal infos with the same content differ if they were signed at different times.
-    public static func == (left: Self, right: Self) -> Bool { left.signed == right.signed }
+    public static func == (left: Self, right: Self) -> Bool { left.signedText == right.signedText }
     /// Hashes the JWS, which `==` compares.
-    public func hash(into hasher: inout Hasher) { hasher.combine(signed) }
+    public func hash(into hasher: inout Hasher) { hasher.combine(signedText) }
     /// The payload as JSON.
-    public var debugDescription: String { signed.payloadText }
+    public var debugDescription: String { signedText.payloadText }
 }

@@ -3,10 +3,10 @@ import TenureAppStore
 
 /// One purchase of a product, or one period of a subscription, signed by the App Store.
 public struct Transaction: Identifiable, Sendable {
-    let signed: SignedText
+    let signedText: SignedText
 
     /// The payload of the JWS, as the App Store wrote it.
-    public var jsonRepresentation: Data { signed.payloadData }
+    public var jsonRepresentation: Data { signedText.payloadData }
     /// The ID of this purchase or period. A restored purchase keeps it.
     public let id: UInt64
     /// The ID of the subscription's first transaction; for other purchases, the ID of this transaction.
@@ -67,7 +67,7 @@ public struct Transaction: Identifiable, Sendable {
     /// `offer?.paymentMode` as in the payload, such as `FREE_TRIAL`.
     public var offerPaymentModeStringRepresentation: String? { offer?.paymentMode?.rawValue }
     /// The length of the offer as in the payload, such as `P1M`.
-    public var offerPeriodStringRepresentation: String? { signed.payload.text("offerPeriod") }
+    public var offerPeriodStringRepresentation: String? { signedText.payload.text("offerPeriod") }
     /// The older form of `environment`, such as `Sandbox`.
     public var environmentStringRepresentation: String { environment.rawValue }
     /// The older form of `reason`, such as `RENEWAL`.
@@ -75,7 +75,7 @@ public struct Transaction: Identifiable, Sendable {
     /// The older form of `storefront.countryCode`.
     public var storefrontCountryCode: String { storefront.countryCode }
     /// The older form of `currency`, such as `EUR`.
-    public var currencyCode: String? { signed.payload.text("currency") }
+    public var currencyCode: String? { signedText.payload.text("currency") }
 
     /// The status of the subscription, with its latest transaction; nil for other products.
     public var subscriptionStatus: Product.SubscriptionInfo.Status? {
@@ -99,7 +99,7 @@ extension Transaction: SignedValue {
             let ownership = payload.text("inAppOwnershipType"), let signedDate = payload.date("signedDate"),
             let country = payload.text("storefront"), let device = DeviceBinding(payload)
         else { return nil }
-        self.signed = signed
+        self.signedText = signed
         self.id = id
         originalID = payload.text("originalTransactionId").flatMap(UInt64.init) ?? id
         appTransactionID = payload.text("appTransactionId") ?? ""
@@ -136,9 +136,9 @@ extension Transaction: SignedValue {
 
 extension Transaction: Equatable, Hashable, CustomDebugStringConvertible {
     /// Compares the JWS. So two transactions with the same content differ if they were signed at different times.
-    public static func == (left: Transaction, right: Transaction) -> Bool { left.signed == right.signed }
+    public static func == (left: Transaction, right: Transaction) -> Bool { left.signedText == right.signedText }
     /// Hashes the JWS, which `==` compares.
-    public func hash(into hasher: inout Hasher) { hasher.combine(signed) }
+    public func hash(into hasher: inout Hasher) { hasher.combine(signedText) }
     /// The payload as JSON.
-    public var debugDescription: String { signed.payloadText }
+    public var debugDescription: String { signedText.payloadText }
 }

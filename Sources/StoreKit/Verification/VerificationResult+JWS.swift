@@ -3,17 +3,17 @@ public import Foundation
 
 extension VerificationResult where SignedType == AppTransaction {
     /// The JWS as the App Store signed it.
-    public var jwsRepresentation: String { unsafePayloadValue.signed.jws }
+    public var jwsRepresentation: String { unsafePayloadValue.signedText.jws }
     /// The first segment of the JWS, decoded from Base64.
-    public var headerData: Data { unsafePayloadValue.signed.headerData }
+    public var headerData: Data { unsafePayloadValue.signedText.headerData }
     /// The second segment of the JWS, decoded from Base64.
-    public var payloadData: Data { unsafePayloadValue.signed.payloadData }
+    public var payloadData: Data { unsafePayloadValue.signedText.payloadData }
     /// The third segment of the JWS, decoded from Base64: 64 bytes.
-    public var signatureData: Data { unsafePayloadValue.signed.signatureData }
+    public var signatureData: Data { unsafePayloadValue.signedText.signatureData }
     /// The signature as a value of CryptoKit; of swift-crypto on Linux.
-    public var signature: P256.Signing.ECDSASignature { unsafePayloadValue.signed.signature }
+    public var signature: P256.Signing.ECDSASignature { unsafePayloadValue.signedText.signature }
     /// The signed bytes: the first two segments and the period between them.
-    public var signedData: Data { unsafePayloadValue.signed.signedData }
+    public var signedData: Data { unsafePayloadValue.signedText.signedData }
     /// When the local App Store signed the app transaction, verified or not.
     public var signedDate: Date { unsafePayloadValue.signedDate }
     /// SHA-384 of the nonce and `AppStore.deviceVerificationID`, as lower-case text; 48 bytes.
@@ -24,17 +24,17 @@ extension VerificationResult where SignedType == AppTransaction {
 
 extension VerificationResult where SignedType == Transaction {
     /// The JWS as the App Store signed it.
-    public var jwsRepresentation: String { unsafePayloadValue.signed.jws }
+    public var jwsRepresentation: String { unsafePayloadValue.signedText.jws }
     /// The first segment of the JWS, decoded from Base64.
-    public var headerData: Data { unsafePayloadValue.signed.headerData }
+    public var headerData: Data { unsafePayloadValue.signedText.headerData }
     /// The second segment of the JWS, decoded from Base64.
-    public var payloadData: Data { unsafePayloadValue.signed.payloadData }
+    public var payloadData: Data { unsafePayloadValue.signedText.payloadData }
     /// The third segment of the JWS, decoded from Base64: 64 bytes.
-    public var signatureData: Data { unsafePayloadValue.signed.signatureData }
+    public var signatureData: Data { unsafePayloadValue.signedText.signatureData }
     /// The signature as a value of CryptoKit; of swift-crypto on Linux.
-    public var signature: P256.Signing.ECDSASignature { unsafePayloadValue.signed.signature }
+    public var signature: P256.Signing.ECDSASignature { unsafePayloadValue.signedText.signature }
     /// The signed bytes: the first two segments and the period between them.
-    public var signedData: Data { unsafePayloadValue.signed.signedData }
+    public var signedData: Data { unsafePayloadValue.signedText.signedData }
     /// When the local App Store signed the transaction, verified or not.
     public var signedDate: Date { unsafePayloadValue.signedDate }
     /// SHA-384 of the nonce and `AppStore.deviceVerificationID`, as lower-case text; 48 bytes.
@@ -45,17 +45,17 @@ extension VerificationResult where SignedType == Transaction {
 
 extension VerificationResult where SignedType == Product.SubscriptionInfo.RenewalInfo {
     /// The JWS as the App Store signed it.
-    public var jwsRepresentation: String { unsafePayloadValue.signed.jws }
+    public var jwsRepresentation: String { unsafePayloadValue.signedText.jws }
     /// The first segment of the JWS, decoded from Base64.
-    public var headerData: Data { unsafePayloadValue.signed.headerData }
+    public var headerData: Data { unsafePayloadValue.signedText.headerData }
     /// The second segment of the JWS, decoded from Base64.
-    public var payloadData: Data { unsafePayloadValue.signed.payloadData }
+    public var payloadData: Data { unsafePayloadValue.signedText.payloadData }
     /// The third segment of the JWS, decoded from Base64: 64 bytes.
-    public var signatureData: Data { unsafePayloadValue.signed.signatureData }
+    public var signatureData: Data { unsafePayloadValue.signedText.signatureData }
     /// The signature as a value of CryptoKit; of swift-crypto on Linux.
-    public var signature: P256.Signing.ECDSASignature { unsafePayloadValue.signed.signature }
+    public var signature: P256.Signing.ECDSASignature { unsafePayloadValue.signedText.signature }
     /// The signed bytes: the first two segments and the period between them.
-    public var signedData: Data { unsafePayloadValue.signed.signedData }
+    public var signedData: Data { unsafePayloadValue.signedText.signedData }
     /// When the local App Store signed the renewal info, verified or not.
     public var signedDate: Date { unsafePayloadValue.signedDate }
     /// SHA-384 of the nonce and `AppStore.deviceVerificationID`, as lower-case text; 48 bytes.

@@ -12,7 +12,7 @@ final class AppStoreReader {
     }
 
     /// Adds an app transaction, and records the result of the step. Nil means that StoreKit wasn't called.
-    func take(_ result: Result<AppStoreResult<AppStoreAppTransaction>, any Error>?) {
+    func addAppTransaction(_ result: Result<AppStoreResult<AppStoreAppTransaction>, any Error>?) {
         switch result {
         case nil: device.snapshot.note(.appTransaction, .skipped(device.facts.distribution.whyStoreKitIsNotCalled))
         case .success(.verified(let app)):
@@ -22,7 +22,7 @@ final class AppStoreReader {
             if let policyID = device.facts.policy?.app.bundleID, policyID != app.bundleID {
                 device.reject(policyOf: policyID, for: app.bundleID)
             }
-            take(app)
+            addVerified(app)
             device.snapshot.note(.appTransaction, .done)
         case .success(.unverified(let reason)):
             device.snapshot.note(.appTransaction, .failed("StoreKit couldn't verify it: \(reason)"))
@@ -40,12 +40,12 @@ final class AppStoreReader {
     ///
     /// After the customer signs in to another account, StoreKit immediately lists the purchases of the new account. But
     /// StoreKit returns the app transaction of the previous account until `restore()` refreshes the app transaction.
-    func take(
+    func addAppTransaction(
         _ result: Result<AppStoreResult<AppStoreAppTransaction>, any Error>?,
         unlessPurchasesAreOf listed: Result<[AppStoreResult<AppStoreTransaction>], any Error>?
     ) {
         guard case .success(.verified(let app))? = result, let id = app.proof.appTransactionID else {
-            return take(result)
+            return addAppTransaction(result)
         }
         let purchases = (try? listed?.get())?.compactMap(\.value) ?? []
         let areAllOfAnother = purchases.first.map { _ in purchases.allSatisfy { $0.isOfAnother(than: id) } }
@@ -58,9 +58,9 @@ final class AppStoreReader {
             && device.stored.account.purchases.contains { $0.type?.staysListed ?? false }
         // If there are no purchases, an app transaction that was old before is still old, unless its account is signed
         // in again.
-        let isOld = areAllOfAnother ?? (device.stored.account.stale == id && !isSignedInAgain)
-        guard isOld else { return take(result) }
-        device.stored.account.stale = id
+        let isOld = areAllOfAnother ?? (device.stored.account.staleAppTransactionID == id && !isSignedInAgain)
+        guard isOld else { return addAppTransaction(result) }
+        device.stored.account.staleAppTransactionID = id
         device.snapshot.appTransaction = nil
         device.snapshot.note(.appTransaction, .failed(Self.whyStale))
     }
@@ -70,7 +70,7 @@ final class AppStoreReader {
 
     /// Adds a verified app transaction. If it belongs to another account, discards what is known about the previous
     /// account.
-    private func take(_ app: AppStoreAppTransaction) {
+    private func addVerified(_ app: AppStoreAppTransaction) {
         if device.stored.account.isAnother(than: app) {
             setup.options.log.info("another account is signed in; the previous account's data is discarded")
             device.discardAccount()
@@ -82,7 +82,9 @@ final class AppStoreReader {
 
     /// Adds the list of transactions, and records the result of the step. If StoreKit verified all of them, also reads
     /// the state of subscriptions.
-    nonisolated(nonsending) func take(_ result: Result<[AppStoreResult<AppStoreTransaction>], any Error>?) async {
+    nonisolated(nonsending) func addTransactions(_ result: Result<[AppStoreResult<AppStoreTransaction>], any Error>?)
+        async
+    {
         switch result {
         case nil: device.snapshot.note(.purchases, .skipped(device.facts.distribution.whyStoreKitIsNotCalled))
         case .failure(let error):
@@ -90,7 +92,7 @@ final class AppStoreReader {
             device.snapshot.note(.purchases, .failed("\(error)"))
         case .success(let results):
             let listed = results.compactMap(\.value)
-            let counted = take(listed)
+            let counted = addTransactions(listed)
             guard listed.count == results.count else {
                 device.snapshot.transactions = nil
                 return device.snapshot.note(
@@ -104,14 +106,14 @@ final class AppStoreReader {
 
     /// Adds and returns the transactions of this account and of the app's environment. Ignores all other transactions.
     @discardableResult
-    func take(_ transactions: [AppStoreTransaction]) -> [AppStoreTransaction] {
+    func addTransactions(_ transactions: [AppStoreTransaction]) -> [AppStoreTransaction] {
         if let first = transactions.first, transactions.allSatisfy({ device.stored.account.isAnother(than: $0) }) {
             setup.options.log.info("the purchases belong to another account; the previous account's data is discarded")
             let stale = device.stored.account.key?.appTransactionID
             if device.snapshot.appTransaction != nil { device.snapshot.note(.appTransaction, .failed(Self.whyStale)) }
             device.discardAccount()
-            device.stored.account.stale = stale
-            device.stored.account.adopt(first)
+            device.stored.account.staleAppTransactionID = stale
+            device.stored.account.setIDIfMissing(from: first)
         }
         let environment = self.environment(of: transactions)
         let counted = transactions.filter { transaction in

@@ -58,7 +58,7 @@ final class CustomerState: Sendable {
         /// The latest time observed, in seconds since the reference date.
         var floor: Double
         /// Rights that have ended. They get no grace period, even if the clock is turned back afterward.
-        var ended: Set<String> = []
+        var endedRights: Set<String> = []
         /// The end of each running trial session.
         var sessions: [String: [UUID: Double]] = [:]
         /// Whether callers have stopped waiting for the first search, because it takes longer than a timeout.
@@ -112,7 +112,7 @@ final class CustomerState: Sendable {
             let now = state.floor
             if let end = state.ends[entitlement] {
                 if now < end { return .yes }
-                state.ended.insert(entitlement)
+                state.endedRights.insert(entitlement)
                 return state.snapshot.hasFinishedSearch ? .ended : .resolving
             }
             if state.snapshot.allowsEverything || state.hasSession(of: entitlement) { return .yes }
@@ -159,9 +159,9 @@ final class CustomerState: Sendable {
             // later time: a caller may have observed a later clock meanwhile.
             let isClockCorrected = snapshot.clockCorrections > state.snapshot.clockCorrections
             state.floor = isClockCorrected ? floor : max(state.floor, floor)
-            if snapshot.accountChanges != state.snapshot.accountChanges { state.ended = [] }
-            for name in state.ended where isClockCorrected || (ends[name] ?? 0) > state.floor {
-                state.ended.remove(name)
+            if snapshot.accountChanges != state.snapshot.accountChanges { state.endedRights = [] }
+            for name in state.endedRights where isClockCorrected || (ends[name] ?? 0) > state.floor {
+                state.endedRights.remove(name)
             }
             state.snapshot = snapshot
             state.ends = ends
@@ -274,7 +274,7 @@ extension CustomerState.State {
 
     /// Whether the grace period covers an entitlement that isn't granted.
     func hasGrace(_ entitlement: String) -> Bool {
-        guard !snapshot.hasNoGrace, !ended.contains(entitlement), !snapshot.denials.contains(entitlement) else {
+        guard !snapshot.hasNoGrace, !endedRights.contains(entitlement), !snapshot.denials.contains(entitlement) else {
             return false
         }
         if let end = ends[entitlement], end <= floor { return false }
@@ -302,7 +302,7 @@ extension CustomerState.State {
         access.isAllowedByDefault =
             snapshot.allowsEverything
             || !snapshot.hasNoGrace && isGraceRunning && !knowsAllNames
-        let names = Set(snapshot.customer.answers.keys).union(sessions.keys).union(ended).union(snapshot.denials)
+        let names = Set(snapshot.customer.answers.keys).union(sessions.keys).union(endedRights).union(snapshot.denials)
         access.exceptions = names.filter { allows($0) != access.isAllowedByDefault }
         return snapshot.customer.with(access: access, isResolving: isResolving)
     }

@@ -13,14 +13,14 @@ extension DeviceState {
         if let failure = state.moveFailure {
             setup.options.log.error("the state couldn't be moved to the access group yet: \(failure)")
         }
-        adopt(changesSince: before)
+        applyChanges(since: before)
     }
 
     /// Changes and writes the state with a lock that keeps out other processes. Changes that other processes have
     /// written are applied even if `change` throws.
     func updateState<Result>(_ change: (inout StoredState) throws -> Result) throws -> Result {
         let before = stored
-        defer { adopt(changesSince: before) }
+        defer { applyChanges(since: before) }
         return try state.update(at: setup.clock(), change)
     }
 
@@ -28,7 +28,7 @@ extension DeviceState {
     @discardableResult
     func save() -> Bool {
         let before = stored
-        defer { adopt(changesSince: before) }
+        defer { applyChanges(since: before) }
         do {
             try state.save(at: setup.clock())
             return true
@@ -40,7 +40,7 @@ extension DeviceState {
     }
 
     /// Updates this object after the stored state was merged with another process's changes.
-    private func adopt(changesSince before: StoredState) {
+    private func applyChanges(since before: StoredState) {
         let account = stored.account
         if before.account.isAnother(than: account) {
             setup.options.log.info("another process found another account; the previous one's data is discarded")
@@ -81,7 +81,7 @@ extension DeviceState {
             setup.options.log.error("the stored entitlement token is rejected: it \(error.rawValue)")
             guard error == .revoked else { return true }
             stored.account.discardDistrustedAnswers()
-            facts.fresh = nil
+            facts.freshAnswers = nil
             return false
         }
         return true

@@ -23,13 +23,13 @@ final class DeviceState {
     var snapshot = AppStoreSnapshot()
     var facts: Facts
     /// The access token of the service's last response.
-    var token: AccessToken?
+    var accessToken: AccessToken?
     /// The latest time that this device had observed when the current search began.
     var searchFloor = Date.distantPast
     /// The number of times that new evidence was added.
     private(set) var evidenceChanges = 0
     /// The stream of `Engine.changes()`, which is notified of everything that may change a right.
-    var changed: AsyncStream<Void>.Continuation?
+    var changesContinuation: AsyncStream<Void>.Continuation?
     private var isLoaded = false
 
     /// Reads nothing and never blocks.
@@ -81,7 +81,7 @@ final class DeviceState {
     /// Evaluates what is known now, and publishes the answers.
     func post() {
         customerState.post(evaluation().customerSnapshot)
-        changed?.yield()
+        changesContinuation?.yield()
     }
 
     /// The IDs of the app's products: from the policy, or else from the service's catalog.
@@ -111,7 +111,7 @@ final class DeviceState {
             }
         }
         guard setup.service == nil, facts.policyError == nil, facts.persona == nil else { return }
-        stored.account.granted = evaluation.answers.filter { $0.value.outcome == .granted }
+        stored.account.grantedByDevice = evaluation.answers.filter { $0.value.outcome == .granted }
     }
 
     /// Removes the stored denials of entitlements that are granted now.
@@ -179,7 +179,7 @@ final class DeviceState {
         snapshot.transactions = nil
         snapshot.renewals = []
         snapshot.knowsRenewals = false
-        facts.fresh = nil
-        token = nil
+        facts.freshAnswers = nil
+        accessToken = nil
     }
 }

@@ -64,7 +64,7 @@ extension Engine {
     /// Adds a transaction to the stored account, and publishes what it grants.
     private func record(_ transaction: AppStoreTransaction) {
         device.observeClock()
-        appStore.take([transaction])
+        appStore.addTransactions([transaction])
         device.noteGrants()
         device.save()
         device.post()
@@ -73,8 +73,8 @@ extension Engine {
     /// Marks one transaction as delivered, and finishes it once it is recorded.
     func contentArrived(ofPurchase original: String, transaction id: String) async {
         load()
-        finisher.delivered.insert(original)
-        device.stored.account.delivered.insert(id)
+        finisher.deliveredOriginalIDs.insert(original)
+        device.stored.account.deliveredTransactions.insert(id)
         await finishDelivered()
     }
 
@@ -86,9 +86,9 @@ extension Engine {
         let known = (device.stored.account.purchases + unfinished.map(\.purchase)).filter {
             $0.productID == product && $0.type?.staysListed ?? false
         }
-        finisher.delivered.formUnion(known.map(\.originalTransactionID))
+        finisher.deliveredOriginalIDs.formUnion(known.map(\.originalTransactionID))
         // Also store the transactions. If the service can't confirm them now, they are finished after the next start.
-        device.stored.account.delivered.formUnion(known.map(\.transactionID))
+        device.stored.account.deliveredTransactions.formUnion(known.map(\.transactionID))
         await finishDelivered()
     }
 

@@ -27,8 +27,8 @@ actor Engine {
     /// The current request for the service's products.
     var productsTask: Task<Void, Never>?
     /// The sign-in that the system is showing.
-    var restoring: Task<Tenure.RestoreResult.SignIn, Never>?
-    private var running: Task<Void, Never>?
+    var runningSignIn: Task<Tenure.RestoreResult.SignIn, Never>?
+    private var runningSearch: Task<Void, Never>?
 
     /// Reads nothing and never blocks: apps call it on the main thread.
     init(_ setup: Setup, policy: Result<Tenure.LoadedPolicy?, Tenure.Error>) {
@@ -52,19 +52,19 @@ actor Engine {
 
     /// Reads all sources that need no sign-in. If a search is running, waits for that search.
     func search() async {
-        if let running { return await running.value }
+        if let runningSearch { return await runningSearch.value }
         let search = Task { await readAllSources() }
-        running = search
+        runningSearch = search
         await search.value
     }
 
     /// Waits for the running search, if there is one.
-    func waitForRunningSearch() async { await running?.value }
+    func waitForRunningSearch() async { await runningSearch?.value }
 
     /// Waits for a search that begins after this call and that asks the service in any case.
     func searchAgain() async {
         if setup.service != nil { service.isWanted = true }
-        if let running { await running.value }
+        if let runningSearch { await runningSearch.value }
         await search()
         // This search may have begun before `isWanted` was set, and so without the service. If so, search again.
         if service.isWanted { await search() }
@@ -72,7 +72,7 @@ actor Engine {
 
     /// Searches again because of a denial, at most once in ten seconds.
     func recheck() async {
-        if running == nil, let checkedAt = device.facts.checkedAt,
+        if runningSearch == nil, let checkedAt = device.facts.checkedAt,
             abs(setup.clock().timeIntervalSince(checkedAt)) < Self.minimumRecheckInterval
         {
             return
@@ -113,12 +113,12 @@ actor Engine {
         // StoreKit may still return the app transaction of an account that was signed in before.
         let answer = await app
         if !appStore.isOfAnotherAccount(answer) {
-            appStore.take(answer)
+            appStore.addAppTransaction(answer)
             device.post()
         }
         let purchases = await listed
-        if appStore.isOfAnotherAccount(answer) { appStore.take(answer, unlessPurchasesAreOf: purchases) }
-        await appStore.take(purchases)
+        if appStore.isOfAnotherAccount(answer) { appStore.addAppTransaction(answer, unlessPurchasesAreOf: purchases) }
+        await appStore.addTransactions(purchases)
         device.post()
         if setup.service != nil { await service.askService() }
         await policyNews
@@ -135,7 +135,7 @@ actor Engine {
             backoff.succeed()
         }
         // From here on, a caller of `search()` gets a new search.
-        running = nil
+        runningSearch = nil
         device.post()
         await finisher.finishRecorded(isStoreResponding: device.snapshot.transactions != nil)
     }

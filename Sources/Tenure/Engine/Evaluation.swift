@@ -70,10 +70,12 @@ struct Evaluation {
         }
         var answers = deviceAnswers
         guard setup.service != nil else { return answers }
-        let grantsByNewPurchases = grants(by: account.unanswered)
+        let grantsByNewPurchases = grants(by: account.unansweredTransactions)
         let confirmed = grantsByConfirmedPurchases
-        let names = Set(answers.keys).union(account.serviceAnswers.keys).union(facts.fresh?.keys.map { $0 } ?? [])
-            .union(facts.claims?.rights.keys.map { $0 } ?? []).union(grantsByNewPurchases.keys)
+        let names = Set(answers.keys).union(account.serviceAnswers.keys).union(
+            facts.freshAnswers?.keys.map { $0 } ?? []
+        )
+        .union(facts.claims?.rights.keys.map { $0 } ?? []).union(grantsByNewPurchases.keys)
         for name in names {
             answers[name] = serviceAnswer(
                 on: name, device: answers[name], newPurchase: grantsByNewPurchases[name],
@@ -108,7 +110,7 @@ struct Evaluation {
     /// Rights that an earlier start granted under a policy that can't be read now.
     private var storedGrants: [String: Tenure.Answer] {
         let now = stored.time.now(clock)
-        return account.granted.filter { $0.value.until.map { now < $0 } ?? true }
+        return account.grantedByDevice.filter { $0.value.until.map { now < $0 } ?? true }
             .mapValues { .kept($0.entitlement, title: title(of: $0.entitlement), until: $0.until) }
     }
 
@@ -145,10 +147,10 @@ struct Evaluation {
     /// The grants of verified purchases that the service has confirmed in an unsigned answer. The service signs only if
     /// it gets the app transaction, which isn't always available.
     private var grantsByConfirmedPurchases: [String: Tenure.Answer] {
-        guard (facts.fresh ?? account.serviceAnswers).values.contains(where: { $0.outcome == .granted }) else {
+        guard (facts.freshAnswers ?? account.serviceAnswers).values.contains(where: { $0.outcome == .granted }) else {
             return [:]
         }
-        return grants(by: Set(account.purchases.map(\.transactionID)).subtracting(account.refused))
+        return grants(by: Set(account.purchases.map(\.transactionID)).subtracting(account.refusedTransactions))
     }
 
     /// Returns the answer about one entitlement for a client with a service: the first of these that exists.
@@ -166,7 +168,7 @@ struct Evaluation {
         if let newPurchase, newPurchase.lastsLonger(than: signed) { return newPurchase }
         if let signed { return signed }
         let deviceGrant = device?.outcome == .granted ? device : nil
-        if let fresh = facts.fresh?[name] {
+        if let fresh = facts.freshAnswers?[name] {
             switch fresh.outcome {
             // Ignore a right that has ended in the meantime.
             case .granted where fresh.until.map { $0 <= stored.time.now(clock) } ?? false: break
@@ -194,7 +196,7 @@ struct Evaluation {
     private func signedAnswer(on name: String) -> Tenure.Answer? {
         let now = stored.time.now(clock)
         guard let right = facts.claims?.rights[name], right.until.map({ now < $0 }) ?? true else { return nil }
-        if let answer = facts.fresh?[name] ?? account.serviceAnswers[name], answer.outcome == .granted,
+        if let answer = facts.freshAnswers?[name] ?? account.serviceAnswers[name], answer.outcome == .granted,
             answer.until == right.until
         {
             return answer

@@ -15,7 +15,7 @@ struct Facts {
     /// The claims of the stored entitlement token.
     var claims: EntitlementTokenClaims?
     /// The service's answers about the current evidence. Nil if the service wasn't asked, or didn't respond.
-    var fresh: [String: Tenure.Answer]?
+    var freshAnswers: [String: Tenure.Answer]?
     /// Whether a search has finished since the app started. In a search, the engine asks the App Store, and the service
     /// if there is one.
     var hasFinishedSearch = false

@@ -6,9 +6,9 @@ final class PurchaseFinisher {
     private let setup: Setup
     private let device: DeviceState
     /// The original transaction IDs of purchases with delivered content.
-    var delivered: Set<String> = []
+    var deliveredOriginalIDs: Set<String> = []
     /// Transactions that are being finished.
-    private var finishing: Set<String> = []
+    private var transactionsInProgress: Set<String> = []
 
     init(_ device: DeviceState) {
         setup = device.setup
@@ -26,24 +26,24 @@ final class PurchaseFinisher {
         guard setup.host.mayFinishTransactions, !setup.isListening, setup.options.finishing != .never,
             device.facts.distribution.hasPurchases,
             case (let deliveredBefore, .success(let unfinished)?) = (
-                device.stored.account.delivered, await setup.attempt({ try await $0.unfinished() })
+                device.stored.account.deliveredTransactions, await setup.attempt({ try await $0.unfinished() })
             )
         else { return }
         if isStoreResponding || !unfinished.isEmpty {
             // If a delivered transaction isn't listed as unfinished, the app has finished it itself.
             let ids = Set(unfinished.map(\.purchase.transactionID))
-            device.stored.account.delivered.subtract(deliveredBefore.subtracting(ids))
+            device.stored.account.deliveredTransactions.subtract(deliveredBefore.subtracting(ids))
         }
         let ours = Set(device.productIDs).union(device.stored.catalog?.catalog?.ids ?? [])
         for transaction in unfinished where mayFinish(transaction, ours) && isRecorded(transaction) {
             let id = transaction.purchase.transactionID
-            guard finishing.insert(id).inserted else { continue }
+            guard transactionsInProgress.insert(id).inserted else { continue }
             if case .failure(let error)? = await setup.attempt({ try await $0.finish(id) }) {
                 setup.options.log.error("a transaction couldn't be finished, and is finished later: \(error)")
-                finishing.remove(id)
+                transactionsInProgress.remove(id)
                 // If the App Store hangs, it would also hang for the next transaction.
                 if error is TimedOut { return }
-            } else if device.stored.account.delivered.remove(id) != nil {
+            } else if device.stored.account.deliveredTransactions.remove(id) != nil {
                 device.save()
             }
         }
@@ -56,19 +56,20 @@ final class PurchaseFinisher {
         guard let stored = device.state.stored?.account, stored.purchases.contains(where: { $0.transactionID == id })
         else { return false }
         guard setup.service != nil else { return true }
-        return !stored.unanswered.contains(id) && (!stored.refused.contains(id) || stored.delivered.contains(id))
+        return !stored.unansweredTransactions.contains(id)
+            && (!stored.refusedTransactions.contains(id) || stored.deliveredTransactions.contains(id))
     }
 
     /// Whether Tenure may finish the transaction. Tenure doesn't finish products that other code in the app sells and
     /// delivers. Nor does it finish consumables: a consumable that is finished before its delivery is lost permanently.
     private func mayFinish(_ transaction: AppStoreTransaction, _ ours: Set<String>) -> Bool {
         let purchase = transaction.purchase
-        let isDelivered = device.stored.account.delivered.contains(purchase.transactionID)
+        let isDelivered = device.stored.account.deliveredTransactions.contains(purchase.transactionID)
         switch purchase.type {
         case .nonConsumable, .nonRenewing, .autoRenewable: break
         case .consumable, .unknown, nil: return isDelivered
         }
-        if isDelivered || delivered.contains(purchase.originalTransactionID) { return true }
+        if isDelivered || deliveredOriginalIDs.contains(purchase.originalTransactionID) { return true }
         guard ours.contains(purchase.productID) else { return false }
         guard case .afterContent(let products) = setup.options.finishing else { return true }
         return !products.contains(purchase.productID)

@@ -55,8 +55,10 @@ final class ServiceSync {
 
     /// The transactions that the service hasn't answered about yet and that the next request can contain.
     var unsent: Set<String> {
-        guard !device.stored.account.unanswered.isEmpty, let listed = device.snapshot.transactions else { return [] }
-        return device.stored.account.unanswered.intersection(
+        guard !device.stored.account.unansweredTransactions.isEmpty, let listed = device.snapshot.transactions else {
+            return []
+        }
+        return device.stored.account.unansweredTransactions.intersection(
             SyncRequest.mostRelevant(listed).lazy.map(\.purchase.transactionID))
     }
 
@@ -74,8 +76,8 @@ final class ServiceSync {
             let hasSeenAll =
                 device.snapshot.knowsPurchases
                 && (device.snapshot.appTransaction != nil || !device.mayReadAppTransaction)
-            if device.facts.fresh == nil, hasSeenAll, !setup.isListening {
-                device.facts.fresh = device.stored.account.serviceAnswers
+            if device.facts.freshAnswers == nil, hasSeenAll, !setup.isListening {
+                device.facts.freshAnswers = device.stored.account.serviceAnswers
             }
             return device.snapshot.note(
                 .service, .skipped("it was asked a short while ago, and there is no new evidence"))
@@ -100,7 +102,7 @@ final class ServiceSync {
             else {
                 return device.snapshot.note(.service, .failed("another account was signed in meanwhile"))
             }
-            take(response, to: request)
+            applyResponse(response, to: request)
             // If evidence was added during the request, the response doesn't cover it. Ask again soon.
             if evidenceChangesBefore != device.evidenceChanges { device.stored.account.answeredAt = nil }
         } catch {
@@ -121,7 +123,7 @@ final class ServiceSync {
     }
 
     /// Applies a response. If its entitlement token is rejected, uses only the response's list of revoked keys.
-    private func take(_ response: CustomerResponse, to request: SyncRequest) {
+    private func applyResponse(_ response: CustomerResponse, to request: SyncRequest) {
         let clock = setup.clock()
         if !setup.isListening {
             device.addRevocations(response.signingKey?.revocations)
@@ -136,7 +138,7 @@ final class ServiceSync {
             let answers = Dictionary(
                 response.entitlements.map { ($0.key, Tenure.Answer($0.value, named: $0.key)) }
             ) { first, _ in first }
-            device.facts.fresh = answers
+            device.facts.freshAnswers = answers
             device.stored.account.sentEverything =
                 request.transactions != nil && device.snapshot.knowsRenewals
                 && (request.appTransaction != nil || !device.facts.distribution.hasAppTransaction)
@@ -144,7 +146,7 @@ final class ServiceSync {
         }
         device.stored.account.answeredAt = clock
         if let given = response.accessToken {
-            device.token = AccessToken(
+            device.accessToken = AccessToken(
                 value: given.value, expiresAt: min(given.expiresAt, clock.addingTimeInterval(3600)))
         }
         acknowledge(request, but: response.problems)
@@ -174,7 +176,7 @@ final class ServiceSync {
         device.updateTime { $0.update(serviceTime: claims.issuedAt, clock: $1) }
         device.facts.claims = claims
         device.stored.account.entitlementToken = text
-        device.stored.account.keyStatements = KeyRing.kept(of: token.statements)
+        device.stored.account.keyStatements = KeyRing.statementsToStore(of: token.statements)
     }
 
     /// Marks the sent transactions as answered. The service has stored all except the rejected transactions.
@@ -185,11 +187,11 @@ final class ServiceSync {
         let ids = Dictionary(transactions.map { ($0.jws, $0.purchase.transactionID) }) { first, _ in first }
         for (index, jws) in sent.enumerated() {
             guard let id = ids[jws] else { continue }
-            device.stored.account.unanswered.remove(id)
+            device.stored.account.unansweredTransactions.remove(id)
             if refused.contains("transactions[\(index)]") {
-                device.stored.account.refused.insert(id)
+                device.stored.account.refusedTransactions.insert(id)
             } else {
-                device.stored.account.refused.remove(id)
+                device.stored.account.refusedTransactions.remove(id)
             }
         }
         for problem in problems {

@@ -29,7 +29,7 @@ private final class Race<Value: Sendable>: Sendable {
         var continuation: CheckedContinuation<Value, any Error>?
         var tasks: [Task<Void, Never>] = []
         /// A result that came before the caller waited for it.
-        var early: Result<Value, any Error>?
+        var earlyResult: Result<Value, any Error>?
         var isOver = false
     }
 
@@ -64,7 +64,7 @@ private final class Race<Value: Sendable>: Sendable {
         _ continuation: CheckedContinuation<Value, any Error>, worker: Task<Void, Never>, timer: Task<Void, Never>
     ) {
         let early = state.withLock { state -> Result<Value, any Error>? in
-            guard !state.isOver else { return state.early }
+            guard !state.isOver else { return state.earlyResult }
             state.continuation = continuation
             state.tasks = [worker, timer]
             return nil
@@ -80,7 +80,7 @@ private final class Race<Value: Sendable>: Sendable {
             guard !state.isOver else { return (nil as CheckedContinuation<Value, any Error>?, [Task<Void, Never>]()) }
             state.isOver = true
             defer { state.continuation = nil }
-            if state.continuation == nil { state.early = result }
+            if state.continuation == nil { state.earlyResult = result }
             return (state.continuation, state.tasks)
         }
         for task in tasks { task.cancel() }

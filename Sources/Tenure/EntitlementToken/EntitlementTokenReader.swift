@@ -84,7 +84,7 @@ struct EntitlementTokenReader: Sendable {
         guard let text = SignedText(token.text), let trust = keys.trust(in: text, with: token.statements) else {
             throw .notSigned
         }
-        guard !keys.revoked(trust.keyID, by: token.revocations) else { throw .revoked }
+        guard !keys.isRevoked(trust.keyID, by: token.revocations) else { throw .revoked }
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .secondsSince1970
         guard let claims = try? decoder.decode(EntitlementTokenClaims.self, from: Data(text.payload)) else {

@@ -15,7 +15,7 @@ import TenureJSON
 /// may sign for a limited period, and revokes keys. Any other key is rejected, even if it comes from the service's
 /// address.
 struct KeyRing: Sendable {
-    private let pinned: [Key]
+    private let pinnedKeys: [Key]
     private let root: Key?
 
     /// A public key with its ID.
@@ -30,7 +30,7 @@ struct KeyRing: Sendable {
         }
 
         /// Whether this key signed the text as a text of this type.
-        func signed(_ text: SignedText, as type: String) -> Bool {
+        func hasSigned(_ text: SignedText, as type: String) -> Bool {
             text.hasHeader(type: type, by: id) && text.isSigned(by: verifier)
         }
     }
@@ -45,7 +45,7 @@ struct KeyRing: Sendable {
     /// - Parameter root: the offline root. If it isn't nil, it is trusted instead of the keys.
     init(_ keys: [Tenure.ServiceKey], root: Tenure.ServiceKey? = nil) {
         self.root = root.flatMap(Key.init)
-        pinned = root == nil ? keys.compactMap(Key.init) : []
+        pinnedKeys = root == nil ? keys.compactMap(Key.init) : []
     }
 
     /// Returns the conditions under which an entitlement token's signature is trusted. Nil if it isn't trusted.
@@ -54,8 +54,8 @@ struct KeyRing: Sendable {
     func trust(in token: SignedText, with statements: [String]) -> Trust? {
         let type = SignedType.entitlementToken
         guard root == nil else { return trustOfRoot(in: token, with: statements) }
-        if let key = pinned.first(where: { $0.signed(token, as: type) }) { return Trust(keyID: key.id) }
-        guard let key = newestKey(in: statements), key.signed(token, as: type) else { return nil }
+        if let key = pinnedKeys.first(where: { $0.hasSigned(token, as: type) }) { return Trust(keyID: key.id) }
+        guard let key = newestKey(in: statements), key.hasSigned(token, as: type) else { return nil }
         return Trust(keyID: key.id)
     }
 
@@ -64,8 +64,8 @@ struct KeyRing: Sendable {
     private func trustOfRoot(in token: SignedText, with statements: [String]) -> Trust? {
         for statement in statements.prefix(SigningKeyBounds.maximumChainLength) {
             guard let root, let text = SignedText(statement, most: SigningKeyBounds.maximumStatementSize),
-                root.signed(text, as: SignedType.rootStatement), let certified = RootStatement(text),
-                certified.key.signed(token, as: SignedType.entitlementToken)
+                root.hasSigned(text, as: SignedType.rootStatement), let certified = RootStatement(text),
+                certified.key.hasSigned(token, as: SignedType.entitlementToken)
             else { continue }
             return Trust(keyID: certified.key.id, signUntil: certified.signUntil)
         }
@@ -74,7 +74,7 @@ struct KeyRing: Sendable {
 
     /// Returns the statements that a device stores with a token. Drops statements beyond the number and size that a
     /// service sends.
-    static func kept(of statements: [String]) -> [String] {
+    static func statementsToStore(of statements: [String]) -> [String] {
         statements.prefix(SigningKeyBounds.maximumChainLength).filter {
             $0.utf8.count <= SigningKeyBounds.maximumStatementSize
         }
@@ -88,7 +88,7 @@ struct KeyRing: Sendable {
             let signers = newest.map { [$0] } ?? []
             // Ignore statements until one is signed with a pinned key. A later statement by a pinned key begins a new
             // chain.
-            guard (signers + pinned).contains(where: { $0.signed(text, as: SignedType.keyStatement) }),
+            guard (signers + pinnedKeys).contains(where: { $0.hasSigned(text, as: SignedType.keyStatement) }),
                 let next = Self.key(in: text.payload)
             else { continue }
             newest = next
@@ -129,7 +129,7 @@ struct KeyRing: Sendable {
             let revoked: [String]
         }
         guard let root, let text = SignedText(text, most: SigningKeyBounds.maximumRevocationsSize),
-            root.signed(text, as: SignedType.revocations),
+            root.hasSigned(text, as: SignedType.revocations),
             let fields = try? JSONDecoder().decode(Fields.self, from: Data(text.payload)), fields.counter > 0,
             fields.revoked.count <= SigningKeyBounds.maximumRevocations
         else { return nil }
@@ -137,7 +137,7 @@ struct KeyRing: Sendable {
     }
 
     /// Whether the root that this app pins has revoked the key.
-    func revoked(_ keyID: String, by revocations: KeyRevocations?) -> Bool {
+    func isRevoked(_ keyID: String, by revocations: KeyRevocations?) -> Bool {
         guard let root, let revocations, revocations.root == root.id else { return false }
         return revocations.keys.contains(keyID)
     }

@@ -10,9 +10,9 @@ struct CurrentPolicy: Sendable {
     private let keys: [PinnedKey]
     private let bundled: Bundled
     /// The newest signed policy; nil while the bundled policy applies.
-    private var newest: SignedPolicy?
+    private var newestSigned: SignedPolicy?
     /// The state to store for the next start.
-    private(set) var kept: KeptPolicy?
+    private(set) var cachedPolicy: CachedPolicy?
 
     /// The bundled policy: a compiled policy, or a signed policy, which has a counter.
     private enum Bundled: Sendable {
@@ -31,9 +31,9 @@ struct CurrentPolicy: Sendable {
     ///   - bundled: the output of `tenure policy compile` or `tenure policy sign`. A signed policy has a counter. After
     ///     an update of the app, the counter shows whether the bundled policy is newer than the stored policy.
     ///   - keys: the public keys that may sign the policy. There are two keys while a new key replaces an old key.
-    ///   - kept: `kept` from an earlier start. It is ignored if it can't be verified or is for another app.
+    ///   - cached: `cachedPolicy` from an earlier start. It is ignored if it can't be verified or is for another app.
     /// - Throws: an error if the bundled policy can't be read, or if none of the keys signed it.
-    init(bundled: Data, keys: [PinnedKey], kept: KeptPolicy?) throws(SignedPolicyError) {
+    init(bundled: Data, keys: [PinnedKey], cached: CachedPolicy?) throws(SignedPolicyError) {
         self.keys = keys
         // JSON begins with a brace, and a JWS never does.
         if bundled.first(where: { !" \t\r\n".utf8.contains($0) }) == UInt8(ascii: "{") {
@@ -45,43 +45,43 @@ struct CurrentPolicy: Sendable {
         } else {
             let signed = try SignedPolicy.verify(bundled, keys: keys, bundleID: nil)
             self.bundled = .signed(signed)
-            newest = signed
+            newestSigned = signed
         }
-        if let kept { restore(kept) }
+        if let cached { restore(cached) }
     }
 
     /// Uses the stored policy if it can be verified and is newer than the bundled policy.
-    mutating func restore(_ kept: KeptPolicy) {
-        self.kept = kept
+    mutating func restore(_ cached: CachedPolicy) {
+        cachedPolicy = cached
         guard
-            let signed = try? SignedPolicy.verify(kept.text.utf8, keys: keys, bundleID: bundled.policy.app.bundleID),
-            signed.counter > newest?.counter ?? 0
+            let signed = try? SignedPolicy.verify(cached.text.utf8, keys: keys, bundleID: bundled.policy.app.bundleID),
+            signed.counter > newestSigned?.counter ?? 0
         else { return }
-        newest = signed
+        newestSigned = signed
     }
 
     /// The policy to use now.
-    var policy: Policy { newest?.policy ?? bundled.policy }
+    var policy: Policy { newestSigned?.policy ?? bundled.policy }
 
     /// The policy's counter. Nil while a bundled policy without a counter is used.
-    var counter: Int64? { newest?.counter }
+    var counter: Int64? { newestSigned?.counter }
 
     /// The `ETag` of the stored text; nil to fetch the whole policy, because the text is lost or invalid.
     var tag: String? {
-        guard let kept, kept.text == newest?.text else { return nil }
-        return kept.tag
+        guard let cachedPolicy, cachedPolicy.text == newestSigned?.text else { return nil }
+        return cachedPolicy.tag
     }
 
     /// Uses the server's policy if it is valid and newer.
-    mutating func take(_ text: Data, tag: String?) -> PolicyRefresh {
+    mutating func update(with text: Data, tag: String?) -> PolicyRefresh {
         do throws(SignedPolicyError) {
             let fetched = try SignedPolicy.verify(text, keys: keys, bundleID: bundled.policy.app.bundleID)
-            let known = max(kept?.highestCounter ?? 0, newest?.counter ?? 0)
+            let known = max(cachedPolicy?.highestCounter ?? 0, newestSigned?.counter ?? 0)
             guard fetched.counter >= known else { throw .older(counter: fetched.counter, known: known) }
-            let isNew = fetched.counter > newest?.counter ?? 0
-            if !isNew, fetched.policy != newest?.policy { throw .sameCounter(fetched.counter) }
-            newest = fetched
-            kept = KeptPolicy(text: fetched.text, tag: tag, highestCounter: fetched.counter)
+            let isNew = fetched.counter > newestSigned?.counter ?? 0
+            if !isNew, fetched.policy != newestSigned?.policy { throw .sameCounter(fetched.counter) }
+            newestSigned = fetched
+            cachedPolicy = CachedPolicy(text: fetched.text, tag: tag, highestCounter: fetched.counter)
             return isNew ? .updated(counter: fetched.counter) : .unchanged
         } catch {
             return .refused(error)
@@ -90,7 +90,7 @@ struct CurrentPolicy: Sendable {
 }
 
 /// The stored policy.
-package struct KeptPolicy: Sendable, Hashable, Codable {
+package struct CachedPolicy: Sendable, Hashable, Codable {
     /// The signed text.
     package let text: String
     /// The server's `ETag`.

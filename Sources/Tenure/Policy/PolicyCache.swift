@@ -5,17 +5,17 @@ struct PolicyCache: Sendable {
     let url: URL
 
     /// Returns the stored policy. Nil if it is missing or can't be read.
-    func read() -> KeptPolicy? {
+    func read() -> CachedPolicy? {
         guard let handle = try? FileHandle(forReadingFrom: url) else { return nil }
         defer { try? handle.close() }
         guard let data = try? handle.read(upToCount: Self.maximumFileSize + 1), data.count <= Self.maximumFileSize
         else { return nil }
-        return try? JSONDecoder().decode(KeptPolicy.self, from: data)
+        return try? JSONDecoder().decode(CachedPolicy.self, from: data)
     }
 
     /// Stores the policy atomically. If the file can't be written, the next start fetches the policy again.
-    func write(_ kept: KeptPolicy) {
-        guard let data = try? JSONEncoder().encode(kept) else { return }
+    func write(_ policy: CachedPolicy) {
+        guard let data = try? JSONEncoder().encode(policy) else { return }
         try? FileManager.default.createDirectory(
             at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
         try? data.write(to: url, options: .atomic)

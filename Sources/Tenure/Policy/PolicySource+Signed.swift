@@ -43,7 +43,7 @@ extension Tenure.PolicySource {
                 let feed = try SignedPolicyFeed(
                     url: url, keys: pinned, bundled: data, cache: PolicyCache(url: cache(options)),
                     fetcher: fetcher ?? HTTPPolicyFetcher(timeout: options.serviceTimeout))
-                return Tenure.LoadedPolicy(policy: feed.initial, feed: feed)
+                return Tenure.LoadedPolicy(policy: feed.bundledPolicy, feed: feed)
             } catch {
                 throw .policy(.source("\(error)"))
             }

@@ -10,7 +10,7 @@ actor SignedPolicyFeed {
     private var current: CurrentPolicy
 
     /// The bundled policy, which is used until `restore()` or `refresh()` finds a newer policy.
-    nonisolated let initial: Policy
+    nonisolated let bundledPolicy: Policy
 
     /// - Throws: if the bundled policy can't be read; see `CurrentPolicy`.
     init(
@@ -20,13 +20,13 @@ actor SignedPolicyFeed {
         self.url = url
         self.cache = cache
         self.fetcher = fetcher
-        current = try CurrentPolicy(bundled: bundled, keys: keys, kept: nil)
-        initial = current.policy
+        current = try CurrentPolicy(bundled: bundled, keys: keys, cached: nil)
+        bundledPolicy = current.policy
     }
 
     /// Reads the policy that an earlier start stored. Unlike `init`, this method reads a file.
     func restore() -> Policy {
-        if current.kept == nil, let kept = cache.read() { current.restore(kept) }
+        if current.cachedPolicy == nil, let cached = cache.read() { current.restore(cached) }
         return current.policy
     }
 
@@ -42,9 +42,9 @@ actor SignedPolicyFeed {
             return .failed(error)
         }
         guard case .text(let text, let tag) = answer else { return .unchanged }
-        let before = current.kept
-        let result = current.take(text, tag: tag)
-        if let kept = current.kept, kept != before { cache.write(kept) }
+        let before = current.cachedPolicy
+        let result = current.update(with: text, tag: tag)
+        if let cached = current.cachedPolicy, cached != before { cache.write(cached) }
         return result
     }
 }

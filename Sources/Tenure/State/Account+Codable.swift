@@ -27,14 +27,14 @@ extension Account: Codable {
         keyStatements = try fields.decodeIfPresent([String].self, forKey: .keyStatements) ?? []
         serviceAnswers = try fields.decodeIfPresent([String: Tenure.Answer].self, forKey: .serviceAnswers) ?? [:]
         answeredAt = try fields.decodeIfPresent(Date.self, forKey: .answeredAt)
-        stale = try fields.decodeIfPresent(String.self, forKey: .stale)
+        staleAppTransactionID = try fields.decodeIfPresent(String.self, forKey: .stale)
         persona = try fields.decodeIfPresent(String.self, forKey: .persona)
         denials = try fields.decodeIfPresent(Set<String>.self, forKey: .denials) ?? []
         sentEverything = try fields.decodeIfPresent(Bool.self, forKey: .sentEverything) ?? false
-        unanswered = try fields.decodeIfPresent(Set<String>.self, forKey: .unanswered) ?? []
-        refused = try fields.decodeIfPresent(Set<String>.self, forKey: .refused) ?? []
-        delivered = try fields.decodeIfPresent(Set<String>.self, forKey: .delivered) ?? []
-        granted = try fields.decodeIfPresent([String: Tenure.Answer].self, forKey: .granted) ?? [:]
+        unansweredTransactions = try fields.decodeIfPresent(Set<String>.self, forKey: .unanswered) ?? []
+        refusedTransactions = try fields.decodeIfPresent(Set<String>.self, forKey: .refused) ?? []
+        deliveredTransactions = try fields.decodeIfPresent(Set<String>.self, forKey: .delivered) ?? []
+        grantedByDevice = try fields.decodeIfPresent([String: Tenure.Answer].self, forKey: .granted) ?? [:]
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -49,13 +49,13 @@ extension Account: Codable {
         if !keyStatements.isEmpty { try fields.encode(keyStatements, forKey: .keyStatements) }
         if !serviceAnswers.isEmpty { try fields.encode(serviceAnswers, forKey: .serviceAnswers) }
         try fields.encodeIfPresent(answeredAt, forKey: .answeredAt)
-        try fields.encodeIfPresent(stale, forKey: .stale)
+        try fields.encodeIfPresent(staleAppTransactionID, forKey: .stale)
         try fields.encodeIfPresent(persona, forKey: .persona)
         if sentEverything { try fields.encode(sentEverything, forKey: .sentEverything) }
-        if !unanswered.isEmpty { try fields.encode(unanswered.sorted(), forKey: .unanswered) }
-        if !refused.isEmpty { try fields.encode(refused.sorted(), forKey: .refused) }
-        if !delivered.isEmpty { try fields.encode(delivered.sorted(), forKey: .delivered) }
-        if !granted.isEmpty { try fields.encode(granted, forKey: .granted) }
+        if !unansweredTransactions.isEmpty { try fields.encode(unansweredTransactions.sorted(), forKey: .unanswered) }
+        if !refusedTransactions.isEmpty { try fields.encode(refusedTransactions.sorted(), forKey: .refused) }
+        if !deliveredTransactions.isEmpty { try fields.encode(deliveredTransactions.sorted(), forKey: .delivered) }
+        if !grantedByDevice.isEmpty { try fields.encode(grantedByDevice, forKey: .granted) }
         if !denials.isEmpty { try fields.encode(denials.sorted(), forKey: .denials) }
     }
 }

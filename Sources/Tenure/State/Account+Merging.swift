@@ -24,7 +24,8 @@ extension Account {
         // Evidence is only added. Of two artifacts about the same transaction, the same rule decides as for artifacts
         // from the App Store.
         merged.insert(stored.purchases)
-        merged.stale = stale == base.stale ? stored.stale : stale
+        merged.staleAppTransactionID =
+            staleAppTransactionID == base.staleAppTransactionID ? stored.staleAppTransactionID : staleAppTransactionID
         merged.persona = persona
         // Keep only answers that cover all of the merged evidence.
         let known = merged.signedFacts
@@ -32,13 +33,17 @@ extension Account {
         merged.denials = denials(mergedWith: stored, base: base, knowing: known)
         // A transaction is answered if either process got an answer about it. A transaction that was marked as
         // unanswered since `base` stays unanswered, because it has changed.
-        let answered = Set(base.purchases.map(\.transactionID)).subtracting(base.unanswered)
-        merged.unanswered = unanswered.filter { stored.isUnanswered($0) || answered.contains($0) }.union(
-            stored.unanswered.filter { isUnanswered($0) || answered.contains($0) })
+        let answered = Set(base.purchases.map(\.transactionID)).subtracting(base.unansweredTransactions)
+        merged.unansweredTransactions = unansweredTransactions.filter {
+            stored.isUnanswered($0) || answered.contains($0)
+        }.union(
+            stored.unansweredTransactions.filter { isUnanswered($0) || answered.contains($0) })
         // A transaction that either process has removed is finished.
-        merged.delivered = delivered.subtracting(base.delivered.subtracting(stored.delivered)).union(
-            stored.delivered.subtracting(base.delivered))
-        merged.granted = granted == base.granted ? stored.granted : granted
+        merged.deliveredTransactions = deliveredTransactions.subtracting(
+            base.deliveredTransactions.subtracting(stored.deliveredTransactions)
+        ).union(
+            stored.deliveredTransactions.subtracting(base.deliveredTransactions))
+        merged.grantedByDevice = grantedByDevice == base.grantedByDevice ? stored.grantedByDevice : grantedByDevice
         return merged
     }
 
@@ -77,7 +82,7 @@ extension Account {
 
     /// Whether this copy has no answer about a transaction. Also true for a transaction that this copy doesn't have.
     private func isUnanswered(_ transaction: String) -> Bool {
-        unanswered.contains(transaction) || !purchases.contains { $0.transactionID == transaction }
+        unansweredTransactions.contains(transaction) || !purchases.contains { $0.transactionID == transaction }
     }
 
     /// The service's last response, and when it came.
@@ -86,7 +91,7 @@ extension Account {
         var keyStatements: [String]
         var serviceAnswers: [String: Tenure.Answer]
         var sentEverything: Bool
-        var refused: Set<String>
+        var refusedTransactions: Set<String>
         var answeredAt: Date?
     }
 
@@ -95,12 +100,12 @@ extension Account {
             ServiceAnswer(
                 entitlementToken: entitlementToken, keyStatements: keyStatements, serviceAnswers: serviceAnswers,
                 sentEverything: sentEverything,
-                refused: refused, answeredAt: answeredAt)
+                refusedTransactions: refusedTransactions, answeredAt: answeredAt)
         }
         set {
             (entitlementToken, keyStatements) = (newValue.entitlementToken, newValue.keyStatements)
             (serviceAnswers, answeredAt) = (newValue.serviceAnswers, newValue.answeredAt)
-            (sentEverything, refused) = (newValue.sentEverything, newValue.refused)
+            (sentEverything, refusedTransactions) = (newValue.sentEverything, newValue.refusedTransactions)
         }
     }
 }

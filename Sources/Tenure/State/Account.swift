@@ -26,13 +26,13 @@ package struct Account: Sendable, Hashable {
     /// Whether the app has sent everything that could grant something to the service.
     var sentEverything = false
     /// Transactions about which the service hasn't answered yet.
-    var unanswered: Set<String> = []
+    var unansweredTransactions: Set<String> = []
     /// Transactions that the service rejected. They stay unfinished.
-    var refused: Set<String> = []
+    var refusedTransactions: Set<String> = []
     /// Transactions that the app has delivered and that aren't finished yet.
-    var delivered: Set<String> = []
+    var deliveredTransactions: Set<String> = []
     /// The rights that the device granted under the last policy that it could read.
-    package var granted: [String: Tenure.Answer] = [:]
+    package var grantedByDevice: [String: Tenure.Answer] = [:]
 
     /// The hash of the token of the persona that replaced the customer in the last request to the service.
     var persona: String?
@@ -44,7 +44,7 @@ package struct Account: Sendable, Hashable {
 
     /// The ID of the previous account's app transaction, which StoreKit still returns. Nil if StoreKit returns the app
     /// transaction of the current account.
-    var stale: String?
+    var staleAppTransactionID: String?
 
     /// Whether an app transaction belongs to another account.
     func isAnother(than app: AppStoreAppTransaction) -> Bool {
@@ -82,15 +82,15 @@ package struct Account: Sendable, Hashable {
         sentEverything = false
         answeredAt = nil
         denials = []
-        granted = [:]
+        grantedByDevice = [:]
     }
 
     /// Discards the service's response after its signing key was revoked. An attacker may have written the response, so
     /// the service may not have the purchases that it confirmed.
     mutating func discardDistrustedAnswers() {
         discardServiceAnswers()
-        refused = []
-        unanswered = Set(purchases.map(\.transactionID))
+        refusedTransactions = []
+        unansweredTransactions = Set(purchases.map(\.transactionID))
     }
 
     /// Creates the account from the stored state.
@@ -120,14 +120,14 @@ package struct Account: Sendable, Hashable {
     }
 
     /// Takes the account's ID from a transaction, if no app transaction was read yet.
-    mutating func adopt(_ transaction: AppStoreTransaction) {
+    mutating func setIDIfMissing(from transaction: AppStoreTransaction) {
         if key == nil { key = transaction.appTransactionID.map { AcquisitionKey(ofAppTransaction: $0) } }
     }
 
     /// Adds transactions. Returns whether they have new facts.
     @discardableResult
     package mutating func add(_ transactions: [AppStoreTransaction]) -> Bool {
-        for transaction in transactions { adopt(transaction) }
+        for transaction in transactions { setIDIfMissing(from: transaction) }
         return insert(transactions.map(\.purchase))
     }
 
@@ -142,7 +142,7 @@ package struct Account: Sendable, Hashable {
         }
         purchases = Self.essential(Array(byID.values)).sorted { $0.isEarlier(than: $1) }
         let news = purchases.filter { known[$0.transactionID] != $0.withoutSigning }
-        unanswered.formUnion(news.map(\.transactionID))
+        unansweredTransactions.formUnion(news.map(\.transactionID))
         return !news.isEmpty
     }
 
@@ -163,7 +163,7 @@ package struct Account: Sendable, Hashable {
         for subscription in changed {
             let periods = purchases.lazy.filter { $0.originalTransactionID == subscription }
             let latest = periods.max { ($0.expiresDate ?? .distantPast) < ($1.expiresDate ?? .distantPast) }
-            if let latest { unanswered.insert(latest.transactionID) }
+            if let latest { unansweredTransactions.insert(latest.transactionID) }
         }
         return !changed.isEmpty
     }

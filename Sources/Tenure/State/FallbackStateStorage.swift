@@ -30,7 +30,7 @@ struct FallbackStateStorage: StateStorage {
 
     /// Returns a log that writes only its first line. All storages of a process share the log, because all have the
     /// same reason.
-    static func once(_ log: @escaping @Sendable (String) -> Void) -> @Sendable (String) -> Void {
+    static func loggingOnce(_ log: @escaping @Sendable (String) -> Void) -> @Sendable (String) -> Void {
         let isWritten = Locked(false)
         return { line in
             if !isWritten.exchange(true) { log(line) }

@@ -5,7 +5,7 @@ struct StateLocation: Sendable {
     let storage: any StateStorage
     /// The storage that an earlier release used before the state was shared. The state is moved from it.
     /// Nil if the state isn't shared.
-    var former: (any StateStorage)?
+    var formerStorage: (any StateStorage)?
     /// The file for the grace period while the state is unreadable. Nil on platforms without device locks.
     var gracePeriod: GracePeriodFile?
 }
@@ -37,7 +37,7 @@ extension StateLocation {
             if let folder = options.folder { return StateLocation(storage: FileStateStorage(folder: folder)) }
             return inKeychain(
                 name: AppName.ofThisApp, group: nil, folder: support(AppName.ofThisApp),
-                log ?? FallbackStateStorage.once { options.log.error($0) })
+                log ?? FallbackStateStorage.loggingOnce { options.log.error($0) })
         }
 
         /// Returns the location that the app shares with its extensions. Throws if the app doesn't have the group.
@@ -53,9 +53,9 @@ extension StateLocation {
             // On the Mac the system returns the path of a container even if the app lacks the group. The folder itself
             // is created by the first write, away from the main thread.
             guard FileManager.default.isWritableFile(atPath: container.path) else { throw .missing(group) }
-            let log = FallbackStateStorage.once { options.log.error($0) }
+            let log = FallbackStateStorage.loggingOnce { options.log.error($0) }
             var location = inKeychain(name: app, group: group, folder: folder, log)
-            location.former = Self.private(options, log).storage
+            location.formerStorage = Self.private(options, log).storage
             return location
         }
 
@@ -93,7 +93,7 @@ extension StateLocation {
         private static func shared(
             _ group: String, _ options: Tenure.Options, _ host: HostProcess
         ) throws(AccessGroupError) -> StateLocation {
-            StateLocation(storage: FileStateStorage.shared(group: group), former: Self.private(options).storage)
+            StateLocation(storage: FileStateStorage.shared(group: group), formerStorage: Self.private(options).storage)
         }
     }
 #endif

@@ -8,7 +8,7 @@ import TenureCore
 struct WorkingState: Sendable {
     private let storage: any StateStorage
     /// The storage that an earlier release used before the state was shared. The private state is moved from there.
-    private let former: (any StateStorage)?
+    private let formerStorage: (any StateStorage)?
     private let gracePeriod: GracePeriodFile?
     private let device: String?
     private let distribution: Tenure.Distribution
@@ -34,7 +34,7 @@ struct WorkingState: Sendable {
         persona: String?, clock: Date
     ) {
         storage = location.storage
-        former = location.former
+        formerStorage = location.formerStorage
         gracePeriod = location.gracePeriod
         self.device = device
         self.distribution = distribution
@@ -128,26 +128,26 @@ struct WorkingState: Sendable {
     /// Adds the private state to the shared state, and then removes the private state. After a failure, the next call
     /// tries again.
     private mutating func moveFormerState(at clock: Date) {
-        guard let former else { return }
+        guard let formerStorage else { return }
         do {
-            guard let bytes = try former.read() else { return }
+            guard let bytes = try formerStorage.read() else { return }
             let digest = SealedState.digest(of: bytes)
             let (device, distribution) = (device, distribution)
             try update(at: clock) { state in
                 // An earlier start added this private state to the shared state, but couldn't remove the private state.
                 guard state.moved?.contains(digest) != true else { return }
-                if case .state(var formerState) = try former.decode(bytes, device: device) {
+                if case .state(var formerState) = try formerStorage.decode(bytes, device: device) {
                     // A TestFlight build may have stored the private state.
                     formerState.prepare(for: device, distribution, at: clock)
                     state.add(formerState, at: clock)
                 }
                 state.moved = (state.moved ?? []) + [digest]
             }
-            try former.remove()
+            try formerStorage.remove()
             moveFailure = nil
         } catch {
             moveFailure = "\(error)"
-            if case .state(var known) = former.load(device: device) {
+            if case .state(var known) = formerStorage.load(device: device) {
                 known.prepare(for: device, distribution, at: clock)
                 // Use only the private state's evidence for now. Its trial sessions are added when the state is moved.
                 current.account = current.account.merging(known.account, base: initial.account)

@@ -79,9 +79,9 @@ extension Engine {
 
     /// Returns the access token. Gets a new token if the old token has expired or `isFresh` is true. Nil if that fails.
     private func validToken(isFresh: Bool) async -> String? {
-        if isFresh || device.token.map({ $0.expiresAt <= setup.clock() }) ?? true {
+        if isFresh || device.accessToken.map({ $0.expiresAt <= setup.clock() }) ?? true {
             await searchAgain()
         }
-        return device.token?.value
+        return device.accessToken?.value
     }
 }

@@ -59,7 +59,7 @@ struct BERReader {
     /// Reads the element that begins at `start` and ends at or before `limit`.
     @inline(__always)
     mutating func element(at start: Int, before limit: Int) throws(ReceiptFault) -> BERElement {
-        try charge()
+        try countElement()
         let header = try self.header(at: start, before: limit)
         guard let length = header.length else {
             return try indefiniteElement(tag: header.tag, start: start, contents: header.contents, before: limit)
@@ -92,7 +92,7 @@ struct BERReader {
 
     /// Counts one element. Throws if there were too many.
     @inline(__always)
-    private mutating func charge() throws(ReceiptFault) {
+    private mutating func countElement() throws(ReceiptFault) {
         guard elementsLeft > 0 else { throw .malformed("it has more than \(Self.maximumElements) elements") }
         elementsLeft -= 1
     }
@@ -136,7 +136,7 @@ struct BERReader {
         var depth = 1
         var position = contents
         while true {
-            try charge()
+            try countElement()
             guard limit - position >= 2 else { throw .malformed("it ends too early") }
             if bytes[position] == 0, bytes[position + 1] == 0 {
                 position += 2

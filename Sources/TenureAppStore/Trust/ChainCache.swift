@@ -62,11 +62,11 @@ package final class ChainCache: Sendable {
         }
         do {
             let chain = try validate(leaf: leaf, intermediate: intermediate, roots: roots, purpose: purpose)
-            tables.withLock { $0.chains.keep(chain, for: pair) }
+            tables.withLock { $0.chains.insert(chain, for: pair) }
             return chain
         } catch {
             // Don't remember this rejection: the chain wasn't checked, so it may be valid.
-            if error.code != .tooManyUnknownSigners { tables.withLock { $0.refusals.keep(error, for: pair) } }
+            if error.code != .tooManyUnknownSigners { tables.withLock { $0.refusals.insert(error, for: pair) } }
             throw error
         }
     }
@@ -94,7 +94,7 @@ package final class ChainCache: Sendable {
     package func remember(header: ArraySlice<UInt8>, of chain: TrustedChain) {
         guard header.count <= Self.maximumHeader else { return }
         let known = KnownHeader(bytes: Array(header), chain: chain)
-        tables.withLock { $0.keep(known) }
+        tables.withLock { $0.add(known) }
     }
 
     /// Checks a chain that isn't in the tables. An intermediate that is in the table of intermediates isn't checked
@@ -127,7 +127,7 @@ package final class ChainCache: Sendable {
             try authority.anchor(among: roots, purpose: id.purpose, charging: charge)
         }
         let issued = IssuedIntermediate(certificate: authority, anchor: anchor)
-        tables.withLock { $0.intermediates.keep(issued, for: id) }
+        tables.withLock { $0.intermediates.insert(issued, for: id) }
         return issued
     }
 
@@ -139,7 +139,7 @@ package final class ChainCache: Sendable {
     ) throws(Rejection) -> Value {
         var charged = 0.0
         let value = try check { () throws(Rejection) in
-            guard tables.withLock({ $0.take(from: kind, at: .now, of: budget) }) else {
+            guard tables.withLock({ $0.useCheck(from: kind, at: .now, of: budget) }) else {
                 throw Rejection(
                     .tooManyUnknownSigners,
                     "too many unknown signers came in a short time; send the artifact again later")
@@ -160,8 +160,8 @@ private enum BudgetKind: Hashable {
 
 /// The number of failed signature checks that one budget still allows.
 private struct Allowance {
-    var left: Double
-    /// When `left` was last increased by `perSecond`.
+    var checksLeft: Double
+    /// When `checksLeft` was last increased by `perSecond`.
     var refilled: ContinuousClock.Instant
 }
 
@@ -181,13 +181,14 @@ private struct Tables {
 
     /// Subtracts one signature check from a budget, after adding the checks that the passed time allows. Returns false
     /// if the budget is used up.
-    mutating func take(from kind: BudgetKind, at now: ContinuousClock.Instant, of budget: ChainCache.Budget) -> Bool {
-        var allowance = allowances[kind] ?? Allowance(left: budget.burst, refilled: now)
+    mutating func useCheck(from kind: BudgetKind, at now: ContinuousClock.Instant, of budget: ChainCache.Budget) -> Bool
+    {
+        var allowance = allowances[kind] ?? Allowance(checksLeft: budget.burst, refilled: now)
         let seconds = (now - allowance.refilled) / .seconds(1)
-        allowance.left = min(budget.burst, allowance.left + max(0, seconds) * budget.perSecond)
+        allowance.checksLeft = min(budget.burst, allowance.checksLeft + max(0, seconds) * budget.perSecond)
         allowance.refilled = max(now, allowance.refilled)
-        let isEnough = allowance.left >= 1
-        if isEnough { allowance.left -= 1 }
+        let isEnough = allowance.checksLeft >= 1
+        if isEnough { allowance.checksLeft -= 1 }
         allowances[kind] = allowance
         return isEnough
     }
@@ -195,10 +196,10 @@ private struct Tables {
     /// Returns the amount to a budget after a successful check.
     mutating func giveBack(_ amount: Double, to kind: BudgetKind, of budget: ChainCache.Budget) {
         guard amount > 0, let allowance = allowances[kind] else { return }
-        allowances[kind]?.left = min(budget.burst, allowance.left + amount)
+        allowances[kind]?.checksLeft = min(budget.burst, allowance.checksLeft + amount)
     }
 
-    mutating func keep(_ known: KnownHeader) {
+    mutating func add(_ known: KnownHeader) {
         // Another task may have added the same header meanwhile.
         guard !headers.contains(where: { $0.bytes == known.bytes }) else { return }
         if headers.count < 16 {
@@ -279,7 +280,7 @@ private struct BoundedTable<Key: Hashable, Value> {
 
     subscript(key: Key) -> Value? { values[key] }
 
-    mutating func keep(_ value: Value, for key: Key) {
+    mutating func insert(_ value: Value, for key: Key) {
         if values.count >= capacity { values.removeAll(keepingCapacity: true) }
         values[key] = value
     }

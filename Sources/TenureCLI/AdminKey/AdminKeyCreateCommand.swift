@@ -43,7 +43,7 @@ struct AdminKeyCreateCommand: AsyncParsableCommand {
     func run() async throws {
         let secret = KeySecret()
         let key = StoredAdminKey(name: name, scope: scope, createdAt: Date())
-        let isNew = try await databaseOption.selection().open { store in
+        let isNew = try await databaseOption.selection().withStore { store in
             // Write the file before the key is stored, because a stored key without its secret would be useless.
             try out.map { try SecretFile(path: $0).make(Array((secret.text + "\n").utf8)) }
             do {

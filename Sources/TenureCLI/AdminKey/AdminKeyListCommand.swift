@@ -21,14 +21,14 @@ struct AdminKeyListCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let keys = try await databaseOption.selection().open { store in try await store.read { try $0.keys() } }
+        let keys = try await databaseOption.selection().withStore { store in try await store.read { try $0.keys() } }
         guard json else {
             let width = keys.map(\.name.count).max() ?? 0
             for key in keys {
                 let end = key.revokedAt.map { "revoked \($0.rfc3339)" } ?? "valid"
                 Terminal.standardOutput.write(
                     [
-                        Terminal.clean(key.name).padding(toLength: width, withPad: " ", startingAt: 0),
+                        Terminal.escaped(key.name).padding(toLength: width, withPad: " ", startingAt: 0),
                         key.scope.rawValue.padding(toLength: 7, withPad: " ", startingAt: 0),
                         "made \(key.createdAt.rfc3339)", end,
                     ].joined(separator: "  "))

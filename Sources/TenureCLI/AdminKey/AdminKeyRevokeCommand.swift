@@ -20,7 +20,7 @@ struct AdminKeyRevokeCommand: AsyncParsableCommand {
     @OptionGroup var databaseOption: DatabaseOption
 
     func run() async throws {
-        let key = try await databaseOption.selection().open { store in
+        let key = try await databaseOption.selection().withStore { store in
             try await store.write(locking: [.adminKeys]) { try $0.revokeKey(named: name, actor: commandActor) }
         }
         guard key != nil else {

@@ -39,7 +39,7 @@ struct AppStoreOrderCommand: AsyncParsableCommand {
         if json {
             Terminal.standardOutput.write(json: Array(data))
         } else {
-            for line in Self.lines(answer) { Terminal.standardOutput.write(Terminal.clean(line)) }
+            for line in Self.lines(answer) { Terminal.standardOutput.write(Terminal.escaped(line)) }
         }
         guard !answer.customers.isEmpty else { throw ExitCode.refused }
     }

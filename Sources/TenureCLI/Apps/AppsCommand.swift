@@ -19,9 +19,9 @@ extension AppsAnswer {
     fileprivate var lines: [String] {
         let width = apps.map(\.name.count).max() ?? 0
         return apps.map { app in
-            let name = Terminal.clean(app.name).padding(toLength: width, withPad: " ", startingAt: 0)
+            let name = Terminal.escaped(app.name).padding(toLength: width, withPad: " ", startingAt: 0)
             let reason = [app.reason, app.detail].compactMap(\.self).joined(separator: ": ")
-            return Terminal.clean(
+            return Terminal.escaped(
                 "\(name)  \(app.status)  \(app.bundleID ?? "")\(app.name == `default` ? "  (default)" : "")"
                     + (reason.isEmpty ? "" : "  \(reason)"))
         }
@@ -85,14 +85,14 @@ struct AppsReloadCommand: AsyncParsableCommand {
             Terminal.standardOutput.write(json: Array(body))
         } else {
             for warning in answer.warnings ?? [] {
-                Terminal.standardError.write("warning: \(Terminal.clean(warning))")
+                Terminal.standardError.write("warning: \(Terminal.escaped(warning))")
             }
             let changes = [
                 ("added", answer.added), ("removed", answer.removed), ("reloaded", answer.reloaded),
             ]
             for (verb, names) in changes {
                 guard let names, !names.isEmpty else { continue }
-                Terminal.standardOutput.write("\(verb): \(Terminal.clean(names.joined(separator: ", ")))")
+                Terminal.standardOutput.write("\(verb): \(Terminal.escaped(names.joined(separator: ", ")))")
             }
             answer.lines.forEach { Terminal.standardOutput.write($0) }
         }

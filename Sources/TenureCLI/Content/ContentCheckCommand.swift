@@ -33,9 +33,9 @@ struct ContentCheckCommand: AsyncParsableCommand {
         } catch let error as PolicyFileError {
             var excerpts = SourceExcerpts()
             for mistake in error.mistakes {
-                let place = "\(Terminal.clean(mistake.file)):\(mistake.line):\(mistake.column)"
+                let place = "\(Terminal.escaped(mistake.file)):\(mistake.line):\(mistake.column)"
                 terminal.write(
-                    "\(terminal.styled(place, .bold)): \(terminal.styled("error", .red)): \(Terminal.clean(mistake.message))"
+                    "\(terminal.styled(place, .bold)): \(terminal.styled("error", .red)): \(Terminal.escaped(mistake.message))"
                 )
                 guard mistake.showsExcerpt else { continue }
                 let position = SourcePosition(file: mistake.file, line: mistake.line, column: mistake.column)

@@ -58,7 +58,7 @@ struct ContentListCommand: AsyncParsableCommand {
         let terminal = Terminal.standardOutput
         let signature = isVerified ? "signature verified" : "signature not checked; pass --key to check it"
         terminal.write(
-            "\(Terminal.clean(contents.catalog.bundleID)), counter \(contents.counter), issued \(contents.issuedAt.rfc3339), \(signature)"
+            "\(Terminal.escaped(contents.catalog.bundleID)), counter \(contents.counter), issued \(contents.issuedAt.rfc3339), \(signature)"
         )
         for pack in contents.catalog.packs {
             let unlock =
@@ -67,7 +67,7 @@ struct ContentListCommand: AsyncParsableCommand {
                 case .product(let id): "product \(id)"
                 }
             terminal.write(
-                "\(terminal.styled(pack.name, .bold)): \(Terminal.clean(unlock))\(pack.isPurgeable ? ", purgeable" : "")"
+                "\(terminal.styled(pack.name, .bold)): \(Terminal.escaped(unlock))\(pack.isPurgeable ? ", purgeable" : "")"
             )
             for version in pack.versions {
                 terminal.write(

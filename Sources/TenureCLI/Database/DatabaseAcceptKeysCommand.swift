@@ -25,7 +25,7 @@ struct DatabaseAcceptKeysCommand: AsyncParsableCommand {
 
     func run() async throws {
         let selection = try options.selection()
-        try await selection.open { store in
+        try await selection.withStore { store in
             let known = try await store.write(locking: [SharedKeys.lock]) { transaction in
                 let known = try transaction.sharedKeys()
                 if let known {
@@ -43,7 +43,7 @@ struct DatabaseAcceptKeysCommand: AsyncParsableCommand {
                 )
             }
             Terminal.standardOutput.write(
-                "the next service that starts may replace the keys from `\(Terminal.clean(known.place))`")
+                "the next service that starts may replace the keys from `\(Terminal.escaped(known.place))`")
         }
     }
 }

@@ -20,7 +20,7 @@ struct DatabaseDumpCommand: AsyncParsableCommand {
     @OptionGroup var options: DatabaseOption
 
     func run() async throws {
-        try await options.selection().open { store in
+        try await options.selection().withStore { store in
             let progress = Progress("customers")
             let output = Terminal.standardOutput
             _ = try await DatabaseDump(of: store).write(progress: progress.show) { lines throws(StoreError) in

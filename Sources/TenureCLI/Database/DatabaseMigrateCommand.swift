@@ -47,7 +47,7 @@ struct DatabaseMigrateCommand: AsyncParsableCommand {
         guard !to.isSame(as: selection.database) else {
             throw CommandError("the target is the source; name another database with --to or --to-config")
         }
-        try await selection.open { source in
+        try await selection.withStore { source in
             let app = try await source.read { try DatabaseHeader.read(in: $0.session).bundleID } ?? target.bundleID
             try await withDatabase(to, .new(of: app)) { target in
                 let progress = Progress("rows")

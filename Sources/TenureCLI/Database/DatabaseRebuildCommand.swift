@@ -27,13 +27,13 @@ struct DatabaseRebuildCommand: AsyncParsableCommand {
     func run() async throws {
         let selection = try options.selection()
         let trust = try selection.trust(trust)
-        try await selection.open { store in
+        try await selection.withStore { store in
             let progress = Progress("customers")
             let outcome = try await DatabaseRebuild(of: store, trust: trust).run(
                 isTrial: dryRun, progress: progress.show
             ) { finding in
                 progress.end()
-                Terminal.standardOutput.write(Terminal.clean(finding.description))
+                Terminal.standardOutput.write(Terminal.escaped(finding.description))
             }
             progress.end()
             Terminal.standardOutput.write(

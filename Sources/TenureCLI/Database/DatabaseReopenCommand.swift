@@ -19,7 +19,7 @@ struct DatabaseReopenCommand: AsyncParsableCommand {
     func run() async throws {
         let selection = try options.selection()
         let database = selection.database
-        try await selection.open { store in
+        try await selection.withStore { store in
             let place = try await store.database.writeAlone { session throws(StoreError) in
                 let header = try DatabaseHeader.read(in: session)
                 try DatabaseHeader.markMoved(to: nil, in: session)

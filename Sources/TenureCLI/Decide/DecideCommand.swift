@@ -107,7 +107,7 @@ struct DecideCommand: AsyncParsableCommand {
     private func writeText(_ decisions: [Decision], of customer: CustomerFiles) {
         for file in customer.rejected {
             Terminal.standardError.write(
-                "warning: `\(file.name)` is ignored: \(file.code), \(Terminal.clean(file.detail))")
+                "warning: `\(file.name)` is ignored: \(file.code), \(Terminal.escaped(file.detail))")
         }
         let terminal = Terminal.standardOutput
         if !customer.environment.isProduction { terminal.write("in \(customer.environment.rawValue)") }
@@ -115,8 +115,8 @@ struct DecideCommand: AsyncParsableCommand {
             let outcome = terminal.styled(decision.outcome.rawValue, decision.outcome.style)
             let until = decision.until.map { " until \($0.rfc3339)" } ?? ""
             terminal.write("\(terminal.styled(decision.entitlement, .bold)): \(outcome)\(until)")
-            terminal.write("  \(Terminal.clean(decision.sentence(in: language)))")
-            for reason in decision.reasons { terminal.write("  - \(reason.shown)") }
+            terminal.write("  \(Terminal.escaped(decision.sentence(in: language)))")
+            for reason in decision.reasons { terminal.write("  - \(reason.displayText)") }
         }
     }
 }
@@ -133,10 +133,10 @@ extension Decision.Outcome {
 
 extension Reason {
     /// The reason's code and facts on one line: `version: version 37, platform iOS, eras paid`.
-    var shown: String {
+    var displayText: String {
         let facts = facts.map { name, fact in
             switch fact {
-            case .text(let text): "\(name) \(Terminal.clean(text))"
+            case .text(let text): "\(name) \(Terminal.escaped(text))"
             case .date(let date): "\(name) \(date.rfc3339)"
             case .names(let names): "\(name) \(names.joined(separator: " or "))"
             }

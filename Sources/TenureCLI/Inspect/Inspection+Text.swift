@@ -14,7 +14,7 @@ extension Inspection {
         }
         if !certificates.isEmpty { lines += ["", terminal.styled("certificates", .bold)] }
         for certificate in certificates {
-            lines.append("  \(Terminal.clean(certificate.subject))")
+            lines.append("  \(Terminal.escaped(certificate.subject))")
             lines.append(
                 terminal.styled(
                     "    valid \(certificate.notBefore.rfc3339) to \(certificate.notAfter.rfc3339), serial \(certificate.serialNumber)",
@@ -45,7 +45,7 @@ extension Inspection {
             terminal.styled("verified", .green) + ": \(environment.rawValue), under "
                 + (isUnderAppleRoot ? "Apple's root" : "a root that you trust")
         case .rejected(let rejection):
-            terminal.styled("rejected", .red) + ": \(rejection.code.rawValue), \(Terminal.clean(rejection.detail))"
+            terminal.styled("rejected", .red) + ": \(rejection.code.rawValue), \(Terminal.escaped(rejection.detail))"
         case .unsigned:
             terminal.styled("unsigned", .yellow)
                 + ": its contents can't be verified; trust them only if you fetched the response from Apple yourself"
@@ -58,10 +58,10 @@ extension Inspection {
 
     private static func lines(of object: JSONObject, dates: Set<String>, indentation: Int) -> [String] {
         let names = Set(object.members.map(\.name))
-        let width = names.map { Terminal.clean($0).count }.max() ?? 0
+        let width = names.map { Terminal.escaped($0).count }.max() ?? 0
         return object.members.flatMap { member -> [String] in
             if repeatsDate(member.name, among: names) { return [] }
-            let name = Terminal.clean(member.name)
+            let name = Terminal.escaped(member.name)
             let start = String(repeating: " ", count: indentation + 2)
             let label = start + name + String(repeating: " ", count: width - name.count)
             switch member.value {
@@ -70,7 +70,7 @@ extension Inspection {
             case .array(let elements):
                 return [start + "\(name) (\(elements.count))"]
                     + elements.enumerated().flatMap { index, element -> [String] in
-                        guard case .object(let inner) = element else { return [start + "  " + element.shown] }
+                        guard case .object(let inner) = element else { return [start + "  " + element.displayText] }
                         return [start + "  [\(index)]"] + lines(of: inner, dates: dates, indentation: indentation + 4)
                     }
             case .number(let text):
@@ -78,7 +78,7 @@ extension Inspection {
                     return [label + "  \(Date(timeIntervalSince1970: milliseconds / 1000).rfc3339)"]
                 }
                 return [label + "  \(text)"]
-            default: return [label + "  \(member.value.shown)"]
+            default: return [label + "  \(member.value.displayText)"]
             }
         }
     }
@@ -91,12 +91,12 @@ extension Inspection {
 
 extension JSONValue {
     /// The value on one line, with control characters escaped so that they can't change the terminal's output.
-    fileprivate var shown: String {
+    fileprivate var displayText: String {
         let clean: String
         switch self {
-        case .string(let text): clean = Terminal.clean(text)
+        case .string(let text): clean = Terminal.escaped(text)
         // Keys of the object are untrusted too.
-        default: return Terminal.clean(String(decoding: bytes, as: UTF8.self))
+        default: return Terminal.escaped(String(decoding: bytes, as: UTF8.self))
         }
         return clean.count > 160 ? clean.prefix(120) + "… (\(clean.count) characters)" : clean
     }

@@ -127,11 +127,11 @@ struct PersonaReadyMadeCommand: AsyncParsableCommand {
         if json { return Terminal.standardOutput.write(encoded: answer) }
         for persona in answer.personas {
             Terminal.standardOutput.write(persona.line)
-            if let what = persona.what { Terminal.standardOutput.write("  \(Terminal.clean(what))") }
+            if let what = persona.what { Terminal.standardOutput.write("  \(Terminal.escaped(what))") }
             if let token = persona.token { Terminal.standardOutput.write("  \(token)") }
         }
         for omitted in answer.omitted ?? [] {
-            Terminal.standardOutput.write("\(omitted.name): left out, because \(Terminal.clean(omitted.why))")
+            Terminal.standardOutput.write("\(omitted.name): left out, because \(Terminal.escaped(omitted.why))")
         }
     }
 }
@@ -194,7 +194,7 @@ extension PersonaAnswer {
             }
         let outcomes = entitlements.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
         let known = set.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
-        return Terminal.clean(
+        return Terminal.escaped(
             [name, end, outcomes.joined(separator: ", "), "(\(known.joined(separator: ", ")))"].joined(separator: "  "))
     }
 }

@@ -35,9 +35,9 @@ struct PolicyCheckReport {
             let position = finding.position
             let severity = terminal.styled(
                 finding.severityInWords, finding.isAcknowledged ? .faint : finding.severity.style)
-            let place = "\(Terminal.clean(path(of: position.file))):\(position.line):\(position.column)"
+            let place = "\(Terminal.escaped(path(of: position.file))):\(position.line):\(position.column)"
             terminal.write(
-                "\(terminal.styled(place, .bold)): \(severity): \(Terminal.clean(finding.message)) \(terminal.styled("[\(finding.code)]", .faint))"
+                "\(terminal.styled(place, .bold)): \(severity): \(Terminal.escaped(finding.message)) \(terminal.styled("[\(finding.code)]", .faint))"
             )
             if finding.showsExcerpt {
                 for line in excerpts.lines(of: path(of: position.file), at: position) {
@@ -45,11 +45,13 @@ struct PolicyCheckReport {
                 }
             }
             if let reason = finding.acknowledgment {
-                terminal.write("  acknowledged: \(Terminal.clean(reason))")
+                terminal.write("  acknowledged: \(Terminal.escaped(reason))")
                 continue
             }
-            if let fix = finding.fix { terminal.write("  fix: \(Terminal.clean(fix))") }
-            if !finding.isMistake { terminal.write(terminal.styled("  at: \(Terminal.clean(finding.place))", .faint)) }
+            if let fix = finding.fix { terminal.write("  fix: \(Terminal.escaped(fix))") }
+            if !finding.isMistake {
+                terminal.write(terminal.styled("  at: \(Terminal.escaped(finding.place))", .faint))
+            }
         }
         if !isCompared {
             terminal.write("not compared with the earlier policy: correct the mistakes first")

@@ -99,7 +99,7 @@ struct PolicyVersionsCommand: AsyncParsableCommand {
                     "\(publication.publication)", publication.at, "version \(publication.version)",
                     publication.action, people.joined(separator: ", "),
                 ] + counts + (publication.reason.map { ["“\($0)”"] } ?? [])
-            Terminal.standardOutput.write(Terminal.clean(line.joined(separator: "  ")))
+            Terminal.standardOutput.write(Terminal.escaped(line.joined(separator: "  ")))
         }
         if let version = answer.versions.first(where: \.isCurrent) {
             Terminal.standardOutput.write("version \(version.version) is in effect")

@@ -73,7 +73,7 @@ struct PublishingOptions: ParsableArguments {
             let publication: PublicationAnswer = try await client.post(path, request)
             show(publication)
         } catch let refusal as ServiceClient.Refusal where refusal.problem.reason == "policyErrors" {
-            Terminal.standardError.write(Terminal.clean("refused: \(refusal.problem.detail)"))
+            Terminal.standardError.write(Terminal.escaped("refused: \(refusal.problem.detail)"))
             throw ExitCode.refused
         } catch let refusal as ServiceClient.Refusal where Self.changesRights(refusal.problem) {
             // The service rehearsed again. If it counted the same, the rehearsal that was shown is enough.
@@ -132,19 +132,20 @@ struct PublishingOptions: ParsableArguments {
                 "  \(rehearsal.contradicting) have contradicting proofs: version and date are of different eras")
         }
         for product in rehearsal.productsWithoutEntitlement {
-            terminal.write(Terminal.clean("  \(product.customers) bought `\(product.id)`, which no entitlement lists"))
+            terminal.write(
+                Terminal.escaped("  \(product.customers) bought `\(product.id)`, which no entitlement lists"))
         }
         for entitlement in rehearsal.entitlements where entitlement.gains + entitlement.loses > 0 {
             terminal.write(
-                Terminal.clean("\(entitlement.name): \(entitlement.gains) gain, \(entitlement.loses) lose"))
+                Terminal.escaped("\(entitlement.name): \(entitlement.gains) gain, \(entitlement.loses) lose"))
             for (word, examples) in [("gains", entitlement.gainers), ("loses", entitlement.losers)] {
                 for example in examples.prefix(5) { terminal.write("  " + example.line(word)) }
             }
         }
         for finding in rehearsal.findings {
-            let text = Terminal.clean("\(finding.severity): \(finding.message) [\(finding.code)]")
+            let text = Terminal.escaped("\(finding.severity): \(finding.message) [\(finding.code)]")
             terminal.write(finding.blocks ? terminal.styled(text, .red) : text)
-            if finding.blocks, !finding.at.isEmpty { terminal.write(Terminal.clean("  at: \(finding.at)")) }
+            if finding.blocks, !finding.at.isEmpty { terminal.write(Terminal.escaped("  at: \(finding.at)")) }
         }
     }
 
@@ -172,6 +173,6 @@ extension RehearsalAnswer.Example {
             "\(answer.outcome)\(answer.until.map { " until \($0)" } ?? "") (\(answer.reason))"
         }
         let facts = known.isEmpty ? "" : " [\(known.joined(separator: ", "))]"
-        return Terminal.clean("\(customer) \(word)\(facts): \(words(before)), then \(words(now))")
+        return Terminal.escaped("\(customer) \(word)\(facts): \(words(before)), then \(words(now))")
     }
 }

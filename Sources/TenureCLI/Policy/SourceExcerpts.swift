@@ -17,7 +17,7 @@ struct SourceExcerpts {
         // The value of a key may be on the next line.
         guard !lines[max(0, position.line - 2)..<position.line].contains(where: \.mayHaveCredentials) else { return [] }
         let scalars = Array(
-            Terminal.clean(lines[position.line - 1].replacingOccurrences(of: "\t", with: " ")).unicodeScalars)
+            Terminal.escaped(lines[position.line - 1].replacingOccurrences(of: "\t", with: " ")).unicodeScalars)
         let column = min(max(position.column - 1, 0), scalars.count)
         // Show only the part around the position, because compact JSON is one long line.
         let start = scalars.count <= Self.width ? 0 : max(0, min(column - Self.width / 2, scalars.count - Self.width))

@@ -15,7 +15,7 @@ final class BadLineFile {
     private var buffer: [UInt8] = []
     private var written = (lines: 0, bytes: 0)
     /// The number of bad lines that weren't listed.
-    private(set) var omitted = 0
+    private(set) var omittedLines = 0
 
     static let maximumLines = 10_000
     static let maximumBytes = 16_000_000
@@ -33,7 +33,7 @@ final class BadLineFile {
     var isUsed: Bool { file != nil }
 
     func add(_ line: BadLine) throws {
-        guard omitted == 0, written.lines < Self.maximumLines else { return omitted += 1 }
+        guard omittedLines == 0, written.lines < Self.maximumLines else { return omittedLines += 1 }
         if file == nil { try make() }
         let fields = JSONWriter.object {
             $0.field("line", line.line)
@@ -43,7 +43,7 @@ final class BadLineFile {
             $0.field("detail", line.fault.detail)
         }
         let entry = Self.line(fields)
-        guard written.bytes + entry.count <= Self.maximumBytes - Self.lastLineSize else { return omitted += 1 }
+        guard written.bytes + entry.count <= Self.maximumBytes - Self.lastLineSize else { return omittedLines += 1 }
         append(entry)
         if buffer.count >= 1 << 16 { try flush() }
     }
@@ -53,9 +53,9 @@ final class BadLineFile {
     /// - Parameter freeName: returns another name if another rehearsal has created a file with the name meanwhile.
     func close(orAs freeName: (() -> String)? = nil) throws {
         guard let file else { return }
-        if omitted > 0 {
+        if omittedLines > 0 {
             let fields = JSONWriter.object {
-                $0.field("omitted", omitted)
+                $0.field("omitted", omittedLines)
                 $0.field("detail", "the file lists only the first bad lines; the report counts all of them by reason")
             }
             append(Self.line(fields))

@@ -64,7 +64,7 @@ struct RehearsalSource {
                 comparison, environments: trust.environments, includesTestAuthorities: !trust.trust.isEmpty
             ).run(over: store, isStopped: { interruption.isRequested }, progress: progress.show)
             return Population(
-                input: .database(name: database.name, skipped: outcome.skipped), tally: outcome.tally,
+                input: .database(name: database.name, skipped: outcome.skippedCustomers), tally: outcome.tally,
                 isPartial: outcome.isPartial, problem: nil)
         }
     }

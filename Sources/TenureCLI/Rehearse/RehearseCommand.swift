@@ -190,11 +190,11 @@ extension TextReport {
     fileprivate func write(to terminal: Terminal) {
         for line in lines {
             switch line {
-            case .heading(let text): terminal.write(terminal.styled(Terminal.clean(text), .bold))
-            case .plain(let text): terminal.write(Terminal.clean(text))
-            case .good(let text): terminal.write(terminal.styled(Terminal.clean(text), .green))
-            case .bad(let text): terminal.write(terminal.styled(Terminal.clean(text), .red))
-            case .faint(let text): terminal.write(terminal.styled(Terminal.clean(text), .faint))
+            case .heading(let text): terminal.write(terminal.styled(Terminal.escaped(text), .bold))
+            case .plain(let text): terminal.write(Terminal.escaped(text))
+            case .good(let text): terminal.write(terminal.styled(Terminal.escaped(text), .green))
+            case .bad(let text): terminal.write(terminal.styled(Terminal.escaped(text), .red))
+            case .faint(let text): terminal.write(terminal.styled(Terminal.escaped(text), .faint))
             }
         }
     }

@@ -143,13 +143,13 @@ actor InProcessService: EntitlementService {
 
     // MARK: Requests of scenarios
 
-    func open(_ device: DeviceArtifacts, at now: Date) async throws -> [String: Decision.Outcome] {
-        let outcomes = try await client.open(device)
+    func openApp(_ device: DeviceArtifacts, at now: Date) async throws -> [String: Decision.Outcome] {
+        let outcomes = try await client.openApp(device)
         try await client.settle()
         return outcomes
     }
 
-    func known(_ customer: KnownCustomer, at now: Date) async throws -> [String: Decision.Outcome]? {
+    func outcomes(of customer: KnownCustomer, at now: Date) async throws -> [String: Decision.Outcome]? {
         guard let id = customer.appTransactionID else { return nil }
         return try await client.customer(id)?.outcomes
     }

@@ -28,13 +28,13 @@ struct OutsideService: EntitlementService {
         }
     }
 
-    func open(_ device: DeviceArtifacts, at now: Date) async throws -> [String: Decision.Outcome] {
-        let outcomes = try await client.open(device)
+    func openApp(_ device: DeviceArtifacts, at now: Date) async throws -> [String: Decision.Outcome] {
+        let outcomes = try await client.openApp(device)
         try await client.settle()
         return outcomes
     }
 
-    func known(_ customer: KnownCustomer, at now: Date) async throws -> [String: Decision.Outcome]? {
+    func outcomes(of customer: KnownCustomer, at now: Date) async throws -> [String: Decision.Outcome]? {
         guard client.adminKey != nil else {
             throw CommandError(
                 "the service's admin key is missing; pass `--folder` with the folder of `tenure scenario settings`"

@@ -144,12 +144,12 @@ struct ScenarioRunCommand: AsyncParsableCommand {
             differences.isEmpty
             ? terminal.styled("as expected", .green) : terminal.styled("\(differences.count) differ", .red)
         terminal.write(
-            "\(terminal.styled(Terminal.clean(scenario.name), .bold)): \(outcomes.count) checked, \(verdict)")
+            "\(terminal.styled(Terminal.escaped(scenario.name), .bold)): \(outcomes.count) checked, \(verdict)")
         for outcome in outcomes where verbose || outcome.difference != nil {
             let expected = outcome.expectation
             let words =
                 outcome.difference ?? "\(expected.customer), \(expected.entitlement): \(expected.outcome.rawValue)"
-            terminal.write("  \(expected.place): \(outcome.date.rfc3339), \(Terminal.clean(words))")
+            terminal.write("  \(expected.place): \(outcome.date.rfc3339), \(Terminal.escaped(words))")
         }
     }
 }

@@ -54,7 +54,7 @@ struct ServiceUnderTest: Sendable {
     }
 
     /// Returns the outcomes in the response to a sync. Empty if there is no customer.
-    func open(_ device: DeviceArtifacts) async throws -> [String: Decision.Outcome] {
+    func openApp(_ device: DeviceArtifacts) async throws -> [String: Decision.Outcome] {
         if let customer = try await sync(device) { return customer.outcomes }
         let products: ProductsResponse = try await decoded(.GET, "/v1/products")
         return Dictionary(products.entitlements.map { ($0.name, .undetermined) }) { first, _ in first }

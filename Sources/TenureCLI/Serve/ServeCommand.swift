@@ -114,7 +114,7 @@ struct ServeCommand: AsyncParsableCommand {
     private static func opening(_ apps: AppsConfiguration, logger: Logger) -> AppsConfiguration {
         var apps = apps
         for index in apps.apps.indices {
-            apps.apps[index].open = { configuration in
+            apps.apps[index].openStore = { configuration in
                 if let keys = configuration.keysFolder {
                     try FileManager.default.createDirectory(
                         atPath: keys, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -155,10 +155,10 @@ struct ServeCommand: AsyncParsableCommand {
             .compactMap { try? PostgresAddress($0) }
         var (mistakes, warnings): ([String], [String]) = ([], [])
         for report in await PostgresBudget.reports(for: addresses) {
-            switch report.allowed {
-            case .success(let allowed) where allowed < report.needed:
+            switch report.allowedConnections {
+            case .success(let allowed) where allowed < report.neededConnections:
                 mistakes.append(
-                    "the service may open \(report.needed) connections to `\(report.server)`, which allows \(allowed); "
+                    "the service may open \(report.neededConnections) connections to `\(report.server)`, which allows \(allowed); "
                         + "lower `connections` in the database's URL, or raise the server's `max_connections`")
             case .success: break
             case .failure(let error): warnings.append("the database server can't be checked: \(error)")
@@ -171,7 +171,7 @@ struct ServeCommand: AsyncParsableCommand {
         for line in ServiceSummary(configuration).lines { Terminal.standardOutput.write(line) }
         for finding in Self.objections(to: configuration.policy) {
             Terminal.standardOutput.write(
-                "  policy \(finding.severity.rawValue): \(Terminal.clean(finding.message)) [\(finding.code)]")
+                "  policy \(finding.severity.rawValue): \(Terminal.escaped(finding.message)) [\(finding.code)]")
         }
     }
 }

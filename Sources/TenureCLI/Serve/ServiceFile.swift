@@ -25,21 +25,21 @@ struct ServiceFile {
             isOpenToOthers = contents.isOpenToOthers
             node = try Yams.compose(yaml: String(decoding: contents.bytes, as: UTF8.self))
         } catch let error as CommandError {
-            values.note(error.description)
+            values.addMistake(error.description)
             return
         } catch ServiceError.keyFile(_, let detail) {
-            values.note("`\(path)` can't be read: \(detail)")
+            values.addMistake("`\(path)` can't be read: \(detail)")
             return
         } catch let error as YamlError {
             // The parser's own message quotes the line, which may contain a password.
-            values.note("`\(path)` isn't valid YAML: \(Self.words(for: error))")
+            values.addMistake("`\(path)` isn't valid YAML: \(Self.words(for: error))")
             return
         } catch {
-            values.note("`\(path)` isn't valid YAML; check its syntax")
+            values.addMistake("`\(path)` isn't valid YAML; check its syntax")
             return
         }
         guard let mapping = node?.mapping else {
-            values.note("`\(path)` has no settings; write one per line, such as `port: 8081`")
+            values.addMistake("`\(path)` has no settings; write one per line, such as `port: 8081`")
             return
         }
         read(mapping, under: "", as: Setting.configurable, into: &values)
@@ -55,7 +55,7 @@ struct ServiceFile {
                 let reading = WebhookReading(node, place: place, beside: beside)
                 values.webhooks = reading.webhooks
                 values.secretFilesOfWebhooks = reading.secretFiles
-                reading.mistakes.forEach { values.note($0) }
+                reading.mistakes.forEach { values.addMistake($0) }
             } else if name == Setting.apps.name, settings.contains(where: { $0.name == name }) {
                 // `readApps` reads the apps after the other settings.
                 continue
@@ -66,14 +66,14 @@ struct ServiceFile {
                     read(inner, under: name + ".", as: settings, into: &values)
                 } else {
                     let names = settings.map(\.name).filter { $0.hasPrefix(name + ".") }
-                    values.note(
+                    values.addMistake(
                         "\(place(node)): `\(name)` must be a mapping with these settings: \(names.joined(separator: ", "))"
                     )
                 }
             } else {
                 let names = settings.map(\.name).joined(separator: ", ")
                 let here = settings.count == Setting.configurable.count ? "" : " here"
-                values.note("\(place(key)): there is no setting `\(name)`\(here); the settings are \(names)")
+                values.addMistake("\(place(key)): there is no setting `\(name)`\(here); the settings are \(names)")
             }
         }
     }
@@ -81,12 +81,13 @@ struct ServiceFile {
     private func readApps(_ mapping: Node.Mapping, into values: inout SettingValues) {
         guard let node = mapping["apps"] else { return }
         guard let apps = node.mapping, !apps.isEmpty else {
-            values.note("\(place(node)): `apps` isn't a mapping; write each app's name, with its settings below it")
+            values.addMistake(
+                "\(place(node)): `apps` isn't a mapping; write each app's name, with its settings below it")
             return
         }
         for name in ["policy", "database", "keys", "webhooks"] {
             if let node = mapping[Node(name)] {
-                values.note("\(place(node)): each app of `apps` has its own `\(name)`; move it there")
+                values.addMistake("\(place(node)): each app of `apps` has its own `\(name)`; move it there")
             }
         }
         for (key, node) in apps {
@@ -96,15 +97,15 @@ struct ServiceFile {
                 continue
             }
             guard let mapping = node.mapping else {
-                values.note("\(place(key)): the app `\(name)` has no settings; it needs `policy` and `database`")
+                values.addMistake("\(place(key)): the app `\(name)` has no settings; it needs `policy` and `database`")
                 continue
             }
             for needed in ["policy", "database"] where mapping[Node(needed)] == nil {
-                values.note("\(place(key)): the app `\(name)` needs `\(needed)`")
+                values.addMistake("\(place(key)): the app `\(name)` needs `\(needed)`")
             }
             var own = SettingValues()
             read(mapping, under: "", as: Setting.ofApp, into: &own)
-            own.mistakes.forEach { values.note($0) }
+            own.mistakes.forEach { values.addMistake($0) }
             if !own.isSet(.keys) { own.set(.keys, to: [beside("keys/\(name)")], at: place(key)) }
             values.apps.append((name, own))
         }
@@ -117,16 +118,16 @@ struct ServiceFile {
             words = texts.count == sequence.count ? texts : nil
         }
         guard let words else {
-            values.note("\(place(node)): `\(setting.name)` has the wrong type; see `tenure serve --help`")
+            values.addMistake("\(place(node)): `\(setting.name)` has the wrong type; see `tenure serve --help`")
             return
         }
         // `port:` without a value.
         if node.null != nil, words == [""] {
-            values.note("\(place(node)): `\(setting.name)` has no value; write one, or remove the setting")
+            values.addMistake("\(place(node)): `\(setting.name)` has no value; write one, or remove the setting")
             return
         }
         if isOpenToOthers, words.contains(where: PostgresAddress.holdsPassword) {
-            values.note("\(place(node)): `\(setting.name)` contains a password, and \(SecretFile.openToOthers)")
+            values.addMistake("\(place(node)): `\(setting.name)` contains a password, and \(SecretFile.openToOthers)")
         }
         values.set(setting, to: words.map { setting.kind.resolved($0, in: folder) }, at: place(node))
     }

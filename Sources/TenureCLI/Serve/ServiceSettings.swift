@@ -97,7 +97,7 @@ struct ServiceSettings {
             var result = try? AppsConfiguration(apps, common: common)
         else { return nil }
         result.defaultApp = ServeOptions(values)?.defaultApp
-        for setting in Setting.fixed { result.fixed[setting.name] = values.list(setting) }
+        for setting in Setting.fixed { result.fixedSettings[setting.name] = values.list(setting) }
         return result
     }
 

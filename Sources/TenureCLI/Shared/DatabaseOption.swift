@@ -106,7 +106,7 @@ struct DatabaseSelection {
     }
 
     /// Opens the database for a command, and closes it afterward, even after an error.
-    func open<Result>(_ body: (Store) async throws -> Result) async throws -> Result {
+    func withStore<Result>(_ body: (Store) async throws -> Result) async throws -> Result {
         let primary = options.configuration.keysFolder.map { PrimaryFile(in: $0) }
         return try await withDatabase(database, .existing(of: bundleID), primary: primary, body)
     }

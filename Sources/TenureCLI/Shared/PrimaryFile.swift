@@ -13,7 +13,7 @@ struct PrimaryFile {
     private let writer: Logger?
 
     static let name = "postgres-primary.json"
-    private static let largest = 4096
+    private static let maximumSize = 4096
 
     /// - Parameter writer: the logger of the service, for errors when writing the file. Nil to only read the file.
     init(in folder: String, writer: Logger? = nil) {
@@ -26,7 +26,7 @@ struct PrimaryFile {
     var storage: PrimaryStorage {
         let (file, path, folder, writer) = (SecretFile(path: path), path, folder, writer)
         return PrimaryStorage(path) {
-            guard let contents = try file.contentsIfAny(upTo: Self.largest) else { return nil }
+            guard let contents = try file.contentsIfAny(upTo: Self.maximumSize) else { return nil }
             return try JSONDecoder().decode(KnownPrimary.self, from: Data(contents.bytes))
         } write: { primary in
             // At the first start, the folder doesn't exist yet: it is created with the keys, after the database was

@@ -74,7 +74,7 @@ struct Terminal {
     }
 
     /// Escapes untrusted text for one line.
-    static func clean(_ text: String) -> String { text.escapedForDisplay }
+    static func escaped(_ text: String) -> String { text.escapedForDisplay }
 
     func styled(_ text: String, _ style: Style) -> String {
         hasColor ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text

@@ -49,7 +49,7 @@ struct WebhookCommand: AsyncParsableCommand {
         var limit = 100
 
         func run() async throws {
-            try await databaseOption.selection().open { store in
+            try await databaseOption.selection().withStore { store in
                 let lastDay = MessageSelection.since(Date().addingTimeInterval(-86_400))
                 let (chosen, limit) = (selection.selection, max(1, limit))
                 let messages = try await store.read { try $0.messages(chosen ?? lastDay, limit: limit) }
@@ -77,7 +77,7 @@ struct WebhookCommand: AsyncParsableCommand {
             } else {
                 end = "given up"
             }
-            Terminal.standardOutput.write("  \(Terminal.clean(delivery.endpoint)): \(end)")
+            Terminal.standardOutput.write("  \(Terminal.escaped(delivery.endpoint)): \(end)")
             for attempt in delivery.attempts {
                 let words = [attempt.status.map { String($0) }, attempt.detail].compactMap { $0 }
                 Terminal.standardOutput.write("    \(attempt.at.rfc3339)  \(words.joined(separator: "  "))")
@@ -104,7 +104,7 @@ struct WebhookCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            let count = try await databaseOption.selection().open { store in
+            let count = try await databaseOption.selection().withStore { store in
                 guard let selection = selection.selection else { return 0 }
                 return try await store.write { try $0.replay(selection) }
             }

@@ -71,7 +71,7 @@ private struct Evaluator {
     func decision(on entitlement: Entitlement) -> Decision {
         // Rule G3: a revocation by support overrides all other sources.
         let support = supportAnswer(on: entitlement)
-        if case .nothing(.supportRevocation) = support {
+        if case .notGranted(.supportRevocation) = support {
             return decision(on: entitlement, .denied, findings: [.supportRevocation])
         }
         var eras = EraAnswers()
@@ -83,18 +83,18 @@ private struct Evaluator {
         let best = SourceAnswer.best(SourceAnswer.best(eras.best, products.best), SourceAnswer.best(support, promised))
         var findings: [Finding] = []
         findings.reserveCapacity(8)
-        if case .gives(let until, let finding)? = best {
+        if case .granted(let until, let finding)? = best {
             findings.append(finding)
             if let index = products.index, evidence.purchases[index].isFamilyShared, finding.isOfProduct {
                 findings.append(.familyShared(index))
             }
             // The reasons contain the eras even if another source grants longer.
-            if case .gives(_, let byEra)? = eras.best {
+            if case .granted(_, let byEra)? = eras.best {
                 if byEra != finding { findings.append(byEra) }
                 findings += eras.proofs
             }
             var isPromised = false
-            if case .gives(let promisedUntil, _)? = promised { isPromised = !until.outlasts(promisedUntil) }
+            if case .granted(let promisedUntil, _)? = promised { isPromised = !until.outlasts(promisedUntil) }
             return decision(
                 on: entitlement, .granted, until: until, findings: findings, rights: eras.rights, isPromised: isPromised
             )
@@ -118,7 +118,7 @@ private struct Evaluator {
         if productsMatter, purchases.isEmpty, evidence.purchasesAreComplete { findings.append(.noPurchase) }
         if !purchasesAreComplete { findings.append(.purchasesIncomplete) }
         if let support { findings.append(support.finding) }
-        if case .nothing(let finding)? = promised { findings.append(finding) }
+        if case .notGranted(let finding)? = promised { findings.append(finding) }
         findings += eras.proofs
         return decision(
             on: entitlement, steps.list.isEmpty ? .denied : .undetermined, findings: findings, nextSteps: steps.list)
@@ -142,19 +142,19 @@ private struct Evaluator {
     private func answerByEras(on entitlement: Entitlement, into answers: inout EraAnswers) {
         guard let honors = entitlement.honors else { return }
         guard evidence.environment.isProduction || !eraSources.isEmpty else {
-            answers.best = honors.isEmpty ? .nothing(.noHonors) : testEnvironmentAnswer(on: entitlement)
+            answers.best = honors.isEmpty ? .notGranted(.noHonors) : testEnvironmentAnswer(on: entitlement)
             if case .undetermined? = answers.best { answers.nextSteps = [.support] }
             return
         }
         guard !eraSources.isEmpty else {
             // If the entitlement honors no era, no acquisition can give it.
-            answers.best = honors.isEmpty ? .nothing(.noHonors) : .undetermined(.noAcquisition)
+            answers.best = honors.isEmpty ? .notGranted(.noHonors) : .undetermined(.noAcquisition)
             if !honors.isEmpty { answers.nextSteps = [.appTransaction, .refreshedReceipt] }
             return
         }
         for source in eraSources {
             let (answer, proofs) = source.answer(for: entitlement)
-            if case .gives(let until, _) = answer { addRight(of: source, until: until, to: &answers.rights) }
+            if case .granted(let until, _) = answer { addRight(of: source, until: until, to: &answers.rights) }
             if case .undetermined(let finding) = answer { answers.nextSteps += source.nextSteps(resolving: finding) }
             if let best = answers.best, !answer.isBetter(than: best), !answer.isMoreInformative(than: best) { continue }
             answers.best = answer
@@ -174,13 +174,13 @@ private struct Evaluator {
     private func testEnvironmentAnswer(on entitlement: Entitlement) -> SourceAnswer {
         let finding = Finding.testEnvironment
         switch policy.testEnvironments {
-        case .newCustomer: return .nothing(finding)
+        case .newCustomer: return .notGranted(finding)
         case .undetermined: return .undetermined(finding)
         case .owner:
-            guard let era = entitlement.honoredEras.first else { return .nothing(finding) }
+            guard let era = entitlement.honoredEras.first else { return .notGranted(finding) }
             let name = policy.eras[era].name
             let isUnlimited = (entitlement.honors ?? []).contains { $0.era == name && $0.isUnlimited }
-            return isUnlimited ? .gives(until: nil, finding) : .undetermined(finding)
+            return isUnlimited ? .granted(until: nil, finding) : .undetermined(finding)
         }
     }
 
@@ -191,7 +191,7 @@ private struct Evaluator {
         for product in entitlement.products {
             for index in evidence.purchases.indices where evidence.purchases[index].isOf(product) {
                 let answer = evidence.purchases[index].answer(as: product, at: index, now: now)
-                if case .nothing = answer { continue }
+                if case .notGranted = answer { continue }
                 if let known = result.best, !answer.isBetter(than: known) { continue }
                 result = (answer, index)
             }
@@ -212,10 +212,10 @@ private struct Evaluator {
     private func supportAnswer(on entitlement: Entitlement) -> SourceAnswer? {
         guard let action = evidence.support.first(where: { $0.entitlement == entitlement.name }) else { return nil }
         switch action.kind {
-        case .revocation: return .nothing(.supportRevocation)
+        case .revocation: return .notGranted(.supportRevocation)
         case .grant:
-            if let until = action.until, until <= now { return .nothing(.supportGrantEnded(at: until)) }
-            return .gives(until: action.until, .supportGrant(until: action.until))
+            if let until = action.until, until <= now { return .notGranted(.supportGrantEnded(at: until)) }
+            return .granted(until: action.until, .supportGrant(until: action.until))
         }
     }
 

@@ -12,7 +12,7 @@ struct Endings {
     func apply(to answer: SourceAnswer, for entitlement: Entitlement) -> SourceAnswer {
         var answer = answer
         if let license = acquisition.expirationDate {
-            if license <= now { return .nothing(.licenseEnded(at: license)) }
+            if license <= now { return .notGranted(.licenseEnded(at: license)) }
             answer = answer.ending(at: license)
         }
         guard let refund = acquisition.refund else { return answer }
@@ -22,7 +22,7 @@ struct Endings {
         }
         if refund.revocationDate > now { return answer.ending(at: refund.revocationDate) }
         if case .possible(let signed) = restoration { return .undetermined(.boughtAgainInDoubt(signed: signed)) }
-        return .nothing(.appRefunded(at: refund.revocationDate))
+        return .notGranted(.appRefunded(at: refund.revocationDate))
     }
 
     /// Whether the app was bought again after a refund while an honored era was on sale.
@@ -55,7 +55,7 @@ struct Endings {
             let proof = DateProof(of: date, on: timeline)
             for era in proof.eras.union(proof.windowEras) {
                 let answer = entitlement.answer(for: date, inEra: era, on: timeline, under: policy, at: now)
-                guard case .gives(let until, _) = answer else { return nil }
+                guard case .granted(let until, _) = answer else { return nil }
                 end = .some(end.map { policy.favored($0, until) } ?? until)
             }
         }
@@ -86,7 +86,7 @@ struct Endings {
 extension SourceAnswer {
     /// Returns a grant with another reason. Other answers don't change.
     fileprivate func explained(by finding: Finding) -> SourceAnswer {
-        guard case .gives(let until, _) = self else { return self }
-        return .gives(until: until, finding)
+        guard case .granted(let until, _) = self else { return self }
+        return .granted(until: until, finding)
     }
 }

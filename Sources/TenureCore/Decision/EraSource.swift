@@ -48,7 +48,7 @@ final class EraSource {
         let yields = possible.isVersionAuthoritative && versionYields(in: possible, for: entitlement, on: nil)
         let eras = yields ? possible.erasOfBoth : possible.eras
         var answer = answer(for: entitlement, inEras: eras)
-        if case .nothing = answer {} else { answer = endings.apply(to: answer, for: entitlement) }
+        if case .notGranted = answer {} else { answer = endings.apply(to: answer, for: entitlement) }
         return (answer, proofs(eras, versionYields: yields))
     }
 
@@ -59,12 +59,12 @@ final class EraSource {
 
     /// Rule D1: returns what the possible eras give together, before refunds and ended licenses.
     private func answer(for entitlement: Entitlement, inEras eras: EraSet) -> SourceAnswer {
-        if eras.isDisjoint(with: entitlement.honoredEras) { return .nothing(.eraNotHonored(eras)) }
+        if eras.isDisjoint(with: entitlement.honoredEras) { return .notGranted(.eraNotHonored(eras)) }
         // What each era gives, on each platform that it is evaluated on.
         var summary = HonorSummary()
         for era in eras {
             if entitlement.unlimitedEras.contains(era) {
-                summary.note(.gives(until: nil, .eraHonored(eras)), of: era, under: policy)
+                summary.note(.granted(until: nil, .eraHonored(eras)), of: era, under: policy)
                 continue
             }
             for timeline in platforms(allowing: era, for: entitlement) {
@@ -72,18 +72,19 @@ final class EraSource {
             }
         }
         // No era honors the entitlement for certain. If an era is unclear, the answer is undetermined.
-        guard !summary.honored.isEmpty else {
-            return summary.unclear.map { .undetermined($0) } ?? .nothing(summary.refused ?? .eraNotHonored(eras))
+        guard !summary.honoredEras.isEmpty else {
+            return summary.firstUnclear.map { .undetermined($0) }
+                ?? .notGranted(summary.firstRefusal ?? .eraNotHonored(eras))
         }
         // If all eras honor the entitlement, it is granted. If only some eras honor it, `inDoubt` decides, unless
         // nothing could be compared.
-        if summary.others.isEmpty { return .gives(until: summary.end ?? nil, .eraHonored(eras)) }
+        if summary.erasWithoutHonor.isEmpty { return .granted(until: summary.end ?? nil, .eraHonored(eras)) }
         guard possible.version.wasCompared || possible.date.wasCompared else {
             return .undetermined(.nothingToCompare)
         }
-        let doubt = Finding.inDoubt(honored: summary.honored, others: summary.others)
+        let doubt = Finding.inDoubt(honored: summary.honoredEras, others: summary.erasWithoutHonor)
         return policy.inDoubt == .favorCustomer
-            ? .gives(until: summary.end ?? nil, doubt) : .undetermined(doubt)
+            ? .granted(until: summary.end ?? nil, doubt) : .undetermined(doubt)
     }
 
     /// Returns what one era gives to this acquisition on one platform.
@@ -119,7 +120,7 @@ final class EraSource {
         func mayGive(_ eras: EraSet) -> Bool {
             eras.intersection(entitlement.honoredEras).contains { era in
                 (timeline.map { [$0] } ?? platforms(allowing: era, for: entitlement)).contains {
-                    if case .nothing = answer(for: era, on: $0, for: entitlement) { false } else { true }
+                    if case .notGranted = answer(for: era, on: $0, for: entitlement) { false } else { true }
                 }
             }
         }
@@ -157,29 +158,29 @@ final class EraSource {
 /// Collects what each possible era gives on each platform, for rule D1.
 private struct HonorSummary {
     /// The eras that honor the entitlement on at least one platform.
-    var honored = EraSet()
+    var honoredEras = EraSet()
     /// The eras that don't honor the entitlement, or possibly don't, on at least one platform.
-    var others = EraSet()
+    var erasWithoutHonor = EraSet()
     /// When the right ends by rule D4; `.some(nil)` if never, nil if no era honors the entitlement.
     var end: Date??
     /// The first reason for which it is unclear whether an era honors the entitlement.
-    var unclear: Finding?
+    var firstUnclear: Finding?
     /// The first reason for which an era with an honor gives nothing, such as an honor that has ended.
-    var refused: Finding?
+    var firstRefusal: Finding?
 
     /// Adds what one era gives on one platform.
     mutating func note(_ answer: SourceAnswer, of era: Int, under policy: Policy) {
         switch answer {
-        case .gives(let until, _):
-            honored.insert(era)
+        case .granted(let until, _):
+            honoredEras.insert(era)
             end = .some(end.map { policy.favored($0, until) } ?? until)
         case .undetermined(let finding):
-            others.insert(era)
-            unclear = unclear ?? finding
-        case .nothing(let finding):
-            others.insert(era)
+            erasWithoutHonor.insert(era)
+            firstUnclear = firstUnclear ?? finding
+        case .notGranted(let finding):
+            erasWithoutHonor.insert(era)
             if case .eraNotHonored = finding { return }
-            refused = refused ?? finding
+            firstRefusal = firstRefusal ?? finding
         }
     }
 }

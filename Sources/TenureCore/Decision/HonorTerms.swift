@@ -45,15 +45,15 @@ extension Honor {
 
     /// Returns what the honor gives to a purchase on that date in the era on a platform.
     func answer(for date: Date?, inEra era: Int, on timeline: Timeline, at now: Date) -> SourceAnswer {
-        if let date, !covers(date) { return .nothing(.outsideWindow(era: era)) }
+        if let date, !covers(date) { return .notGranted(.outsideWindow(era: era)) }
         let end = end(of: era, on: timeline, at: now)
         // Check this before a missing date: an honor that has ended gives nothing, whatever the purchase date is.
-        if case .known(let date) = end, date <= now { return .nothing(.honorEnded(era: era, at: date)) }
+        if case .known(let date) = end, date <= now { return .notGranted(.honorEnded(era: era, at: date)) }
         if date == nil, needsDate { return .undetermined(.windowNeedsDate(era: era)) }
         let eras = EraSet(from: era, to: era + 1)
         switch end {
-        case .known(let date): return .gives(until: date, .eraHonored(eras))
-        case .never: return .gives(until: nil, .eraHonored(eras))
+        case .known(let date): return .granted(until: date, .eraHonored(eras))
+        case .never: return .granted(until: nil, .eraHonored(eras))
         case .unknown: return .undetermined(.endUnknown(era: era))
         }
     }
@@ -65,7 +65,7 @@ extension Entitlement {
     func answer(for date: Date?, inEra era: Int, on timeline: Timeline, under policy: Policy, at now: Date)
         -> SourceAnswer
     {
-        if unlimitedEras.contains(era) { return .gives(until: nil, .eraHonored(EraSet(from: era, to: era + 1))) }
+        if unlimitedEras.contains(era) { return .granted(until: nil, .eraHonored(EraSet(from: era, to: era + 1))) }
         var best: SourceAnswer?
         if honoredEras.contains(era) {
             let name = policy.eras[era].name
@@ -73,7 +73,7 @@ extension Entitlement {
                 best = SourceAnswer.best(best, honor.answer(for: date, inEra: era, on: timeline, at: now))
             }
         }
-        return best ?? .nothing(.eraNotHonored(EraSet(from: era, to: era + 1)))
+        return best ?? .notGranted(.eraNotHonored(EraSet(from: era, to: era + 1)))
     }
 }
 

@@ -7,8 +7,8 @@ extension Promise {
     /// A refund or the end of a license ends the promise, too, by the policy under which it was made. The version and
     /// the date of the acquisition don't matter anymore, and neither do other acquisitions.
     func answer(for acquisitions: [Acquisition], at now: Date) -> SourceAnswer? {
-        guard until.holds(at: now) else { return nil }
-        let promised = SourceAnswer.gives(until: until, .promise(until: until))
+        guard until.isStillValid(at: now) else { return nil }
+        let promised = SourceAnswer.granted(until: until, .promise(until: until))
         let entitlement = policy.entitlement(named: entitlement) ?? Entitlement(name: entitlement)
         var best: SourceAnswer?
         // If the promise has no ID, several acquisitions can match by date. Use the best answer.
@@ -19,9 +19,9 @@ extension Promise {
             best = SourceAnswer.best(best, endings.apply(to: promised, for: entitlement))
         }
         switch best ?? promised {
-        case .gives(let end, _): return .gives(until: end, .promise(until: end))
+        case .granted(let end, _): return .granted(until: end, .promise(until: end))
         case .undetermined(let finding): return .undetermined(finding)
-        case .nothing: return .nothing(.promiseEnded)
+        case .notGranted: return .notGranted(.promiseEnded)
         }
     }
 }

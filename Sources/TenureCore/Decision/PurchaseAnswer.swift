@@ -9,8 +9,8 @@ extension Purchase {
     /// Rule F: what this purchase of one of the entitlement's products gives, by Apple's rules for
     /// `currentEntitlements`.
     func answer(as product: Entitlement.Product, at index: PurchaseIndex, now: Date) -> SourceAnswer {
-        if isUpgraded { return .nothing(.upgraded(index)) }
-        if let revocationDate, revocationDate <= now { return .nothing(.refunded(index, at: revocationDate)) }
+        if isUpgraded { return .notGranted(.upgraded(index)) }
+        if let revocationDate, revocationDate <= now { return .notGranted(.refunded(index, at: revocationDate)) }
         let answer = answerByType(as: product, at: index, now: now)
         return revocationDate.map(answer.ending(at:)) ?? answer
     }
@@ -18,10 +18,10 @@ extension Purchase {
     /// Returns what the purchase gives if it was neither upgraded nor refunded.
     private func answerByType(as product: Entitlement.Product, at index: PurchaseIndex, now: Date) -> SourceAnswer {
         switch type {
-        case .consumable: return .nothing(.consumable(index))
+        case .consumable: return .notGranted(.consumable(index))
         // Rule F3: if the end can't be known, the answer is undetermined.
         case .unknown: return .undetermined(.unknownProductType(index))
-        case .nonConsumable: return .gives(until: nil, .product(index, until: nil))
+        case .nonConsumable: return .granted(until: nil, .product(index, until: nil))
         case .autoRenewable: return subscription(at: index, now: now)
         case .nonRenewing: return nonRenewing(for: product.length, at: index, now: now)
         // Old receipts don't contain the type. A purchase with an expiration date is a subscription. A product with a
@@ -29,23 +29,23 @@ extension Purchase {
         case nil:
             if expiresDate != nil { return subscription(at: index, now: now) }
             return product.length == nil
-                ? .gives(until: nil, .product(index, until: nil))
+                ? .granted(until: nil, .product(index, until: nil))
                 : nonRenewing(for: product.length, at: index, now: now)
         }
     }
 
     private func subscription(at index: PurchaseIndex, now: Date) -> SourceAnswer {
         guard let expires = expiresDate else { return .undetermined(.noLength(index)) }
-        if now < expires { return .gives(until: expires, .product(index, until: expires)) }
+        if now < expires { return .granted(until: expires, .product(index, until: expires)) }
         if let grace = gracePeriodExpiresDate, now < grace {
-            return .gives(until: grace, .gracePeriod(index, until: grace))
+            return .granted(until: grace, .gracePeriod(index, until: grace))
         }
-        return .nothing(isInBillingRetryPeriod ? .billingRetry(index) : .expired(index, at: expires))
+        return .notGranted(isInBillingRetryPeriod ? .billingRetry(index) : .expired(index, at: expires))
     }
 
     private func nonRenewing(for length: CalendarPeriod?, at index: PurchaseIndex, now: Date) -> SourceAnswer {
         guard let length, let start = purchaseDate else { return .undetermined(.noLength(index)) }
         let end = length.end(from: start)
-        return now < end ? .gives(until: end, .product(index, until: end)) : .nothing(.expired(index, at: end))
+        return now < end ? .granted(until: end, .product(index, until: end)) : .notGranted(.expired(index, at: end))
     }
 }

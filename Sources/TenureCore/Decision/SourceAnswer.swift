@@ -3,16 +3,16 @@ import Foundation
 /// Whether one source (an acquisition, a product, support, a promise) gives one entitlement, and until when.
 enum SourceAnswer {
     /// The source gives the entitlement until this time. Nil if the source gives it permanently.
-    case gives(until: Date?, Finding)
+    case granted(until: Date?, Finding)
     /// The evidence isn't sufficient to tell whether the source gives the entitlement.
     case undetermined(Finding)
     /// The source doesn't give the entitlement.
-    case nothing(Finding)
+    case notGranted(Finding)
 
     /// The reason for the answer.
     var finding: Finding {
         switch self {
-        case .gives(_, let finding), .undetermined(let finding), .nothing(let finding): finding
+        case .granted(_, let finding), .undetermined(let finding), .notGranted(let finding): finding
         }
     }
 
@@ -25,14 +25,14 @@ enum SourceAnswer {
 
     /// Returns this answer with an end no later than this time.
     func ending(at end: Date?) -> SourceAnswer {
-        guard let end, case .gives(let until, let finding) = self, until.outlasts(end) else { return self }
-        return .gives(until: end, finding)
+        guard let end, case .granted(let until, let finding) = self, until.outlasts(end) else { return self }
+        return .granted(until: end, finding)
     }
 
     /// Whether both answers give nothing, and only the other's reason is that no possible era is honored. Any other
     /// reason, such as an honor that has ended, tells the customer more.
     func isMoreInformative(than other: SourceAnswer) -> Bool {
-        guard case .nothing(let mine) = self, case .nothing(.eraNotHonored) = other else { return false }
+        guard case .notGranted(let mine) = self, case .notGranted(.eraNotHonored) = other else { return false }
         if case .eraNotHonored = mine { return false }
         return true
     }
@@ -40,9 +40,9 @@ enum SourceAnswer {
     /// Whether this is better for the customer: it gives the right for longer, or is undetermined instead of nothing.
     func isBetter(than other: SourceAnswer) -> Bool {
         switch (self, other) {
-        case (.gives(let mine, _), .gives(let others, _)): mine.outlasts(others)
-        case (.gives, _): true
-        case (.undetermined, .nothing): true
+        case (.granted(let mine, _), .granted(let others, _)): mine.outlasts(others)
+        case (.granted, _): true
+        case (.undetermined, .notGranted): true
         default: false
         }
     }
@@ -57,7 +57,7 @@ extension Date? {
     }
 
     /// Whether a right with this end is still valid. At the time of its end, the right isn't valid anymore.
-    func holds(at now: Date) -> Bool {
+    func isStillValid(at now: Date) -> Bool {
         self.map { now < $0 } ?? true
     }
 }

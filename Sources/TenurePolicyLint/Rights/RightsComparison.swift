@@ -18,7 +18,7 @@ struct RightsComparison: Sendable {
     private(set) var productLosses: [(entitlement: String, product: String, fate: Fate)] = []
 
     /// The numbers of the existing releases by platform. A platform is missing if no list has it.
-    private let existing: [Platform: Set<AppVersion>]
+    private let existingVersions: [Platform: Set<AppVersion>]
 
     /// - Parameter releases: the releases of the separate list. The lists in the policies are also used.
     init(from old: Policy, to new: Policy, existing releases: [Release] = [], at now: Date) {
@@ -31,7 +31,7 @@ struct RightsComparison: Sendable {
             else { continue }
             existing[release.platform, default: []].insert(number)
         }
-        self.existing = existing
+        self.existingVersions = existing
         self.old = old
         self.new = new
         self.now = now
@@ -126,7 +126,7 @@ struct RightsComparison: Sendable {
             let possible = platforms.compactMap { $0 }.map { numbers(on: $0) }
             return possible.contains(nil) ? nil : possible.compactMap { $0 }.reduce(into: []) { $0.formUnion($1) }
         }
-        return existing[platform] ?? (platform.inheritsFromIOS ? existing[.iOS] : nil)
+        return existingVersions[platform] ?? (platform.inheritsFromIOS ? existingVersions[.iOS] : nil)
     }
 
     /// Describes the customers of some classes.

@@ -14,7 +14,7 @@ extension LintRule {
         guard let one = AppVersion("1") else { return }
         for change in subject.writtenChanges {
             guard let version = change.version, version <= one, change.matters else { continue }
-            let releases = change.platform.listed.compactMap(\.originalAppVersion)
+            let releases = change.platform.listedReleases.compactMap(\.originalAppVersion)
             // An app that went from 0.9 to 1.0 has customers below 1.0.
             if releases.contains(where: { $0 < version }) { continue }
             let isDotted = version.description.contains(".") && version == one
@@ -22,8 +22,8 @@ extension LintRule {
             let path = change.path + [.key(key)]
             let era = "`\(change.after.name.shortened)`"
             let losing =
-                change.lost.isEmpty
-                ? "" : ", and owners without a known purchase date lose \(inWords(change.lost))"
+                change.lostEntitlements.isEmpty
+                ? "" : ", and owners without a known purchase date lose \(inWords(change.lostEntitlements))"
             let advice: LintFix = "give the \(key) of the first release of \(era)"
             guard releases.isEmpty, isDotted else {
                 let isBuild = change.platform.key == .bundleVersion && change.date != nil

@@ -14,7 +14,7 @@ extension LintRule {
     ) { subject, report in
         // Skip platforms that inherit the boundary: the list of such a platform needn't have that release.
         for change in subject.writtenChanges {
-            let releases = change.platform.listed
+            let releases = change.platform.listedReleases
             guard let version = change.version, !releases.isEmpty,
                 !releases.contains(where: { $0.originalAppVersion == version }),
                 // Skip boundaries that other rules report.
@@ -41,7 +41,7 @@ extension LintRule {
                     + (lacksDate
                         ? ": without an instant nothing separates this era from `\(change.before.name.shortened)`"
                         : above == "none"
-                            ? ": if its first release has a lower \(key), anyone who installs that release counts as `\(change.before.name.shortened)`\(change.lost.isEmpty ? "" : " and gets \(inWords(change.lost)) for nothing")"
+                            ? ": if its first release has a lower \(key), anyone who installs that release counts as `\(change.before.name.shortened)`\(change.lostEntitlements.isEmpty ? "" : " and gets \(inWords(change.lostEntitlements)) for nothing")"
                             : ""),
                 fix: above == "none"
                     ? nil

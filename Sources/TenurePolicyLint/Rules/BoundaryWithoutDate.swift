@@ -17,7 +17,7 @@ extension LintRule {
             let version = change.version.map { "\($0)" } ?? ""
             report.add(
                 at: change.path,
-                "on \(change.platform.platform.rawValue) only \(key) \(version) separates `\(change.before.name.shortened)` from `\(change.after.name.shortened)`: a customer without a known \(key) is undetermined for \(inWords(change.lost + change.gained)), and nothing contradicts a wrong \(key)",
+                "on \(change.platform.platform.rawValue) only \(key) \(version) separates `\(change.before.name.shortened)` from `\(change.after.name.shortened)`: a customer without a known \(key) is undetermined for \(inWords(change.lostEntitlements + change.gainedEntitlements)), and nothing contradicts a wrong \(key)",
                 fix: subject.dating(change), "add `at` with the instant at which the price changed")
         }
     }

@@ -13,12 +13,12 @@ extension LintRule {
         for change in subject.writtenChanges where change.platform.key == .shortVersionString {
             guard let version = change.version else { continue }
             let path = change.path + [.key(VersionKey.shortVersionString.rawValue)]
-            let releases = change.platform.listed
+            let releases = change.platform.listedReleases
             if releases.contains(where: { $0.version == version }) { continue }
             let given =
-                change.lost.isEmpty
+                change.lostEntitlements.isEmpty
                 ? "customers who come later still count as `\(change.before.name.shortened)`"
-                : "anyone who installs a version below `\(version)` gets \(inWords(change.lost)) for nothing"
+                : "anyone who installs a version below `\(version)` gets \(inWords(change.lostEntitlements)) for nothing"
             if let meant = releases.first(where: { $0.build == version }) {
                 report.add(
                     at: path,

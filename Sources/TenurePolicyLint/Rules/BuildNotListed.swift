@@ -47,8 +47,8 @@ extension LintSubject {
         // Other rules report a release with another price model than its era.
         guard let era = platform.era(of: release) ?? lastPaid,
             release.model.map({ $0 == eras[era].model }) ?? true,
-            let byBuild = granted(number, on: platform.platform, bought: nil),
-            let byDate = granted(number, on: platform.platform, bought: release.lateInstant)
+            let byBuild = grantedEntitlements(number, on: platform.platform, bought: nil),
+            let byDate = grantedEntitlements(number, on: platform.platform, bought: release.lateInstant)
         else { return nil }
         let lost = entitlements.filter { entitlement in
             let honors = lastingHonors(of: entitlement, in: era)

@@ -16,7 +16,7 @@ extension LintRule {
             let numbers = platform.releases.map { platform.era(of: $0.release) }
             // If a date isn't certain, don't report anything. An undated last release may belong to the era.
             guard !numbers.isEmpty, !numbers.contains(where: { $0 == nil }),
-                platform.listed.last?.releasedAt != .undated,
+                platform.listedReleases.last?.releasedAt != .undated,
                 !numbers.contains(where: { ($0 ?? 0) >= change.index }), change.date.map({ $0 <= subject.now }) ?? true
             else { continue }
             let last = platform.releases.last?.release

@@ -11,7 +11,7 @@ extension LintRule {
         needs: .releases
     ) { subject, report in
         for platform in subject.platforms {
-            for group in subject.contradictions(on: platform) where group.lost.isEmpty {
+            for group in subject.contradictions(on: platform) where group.lostEntitlements.isEmpty {
                 guard let first = group.releases.first else { continue }
                 let key = platform.key.rawValue
                 let numbers = group.numbers
@@ -20,10 +20,10 @@ extension LintRule {
                 // If the date puts a free release into a paid era, the next free era may begin too late.
                 let moved = group.isByDate && group.model == .free ? subject.misplacedEra(group) : group.era
                 let consequence =
-                    group.given.isEmpty
+                    group.unpaidEntitlements.isEmpty
                     ? (group.model == .paid && subject.honored(in: group.era).isEmpty
                         ? ": customers who paid then keep nothing" : "")
-                    : ": customers who got the app then get \(inWords(group.given.sorted())) for nothing"
+                    : ": customers who got the app then get \(inWords(group.unpaidEntitlements.sorted())) for nothing"
                 report.add(
                     at: first, on: platform,
                     "the list says that \(builds) on \(platform.platform.rawValue) (\(first.release.releasedAt.text)) \(numbers.count == 1 ? "was" : "were") \(group.model.rawValue), but by \(group.isByDate ? "date" : key) \(numbers.count == 1 ? "it counts" : "they count") as \(era), which has `model: \(subject.eras[group.era].model.rawValue)`\(consequence)",

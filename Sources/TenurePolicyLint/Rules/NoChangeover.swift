@@ -14,7 +14,9 @@ extension LintRule {
             "Write `changeover: { from: -24h, until: +48h }`, or `changeover: none` if price and version changed at one instant."
     ) { subject, report in
         for (index, era) in subject.eras.enumerated().dropFirst() where era.changeover == nil {
-            let changes = subject.changes.filter { $0.index == index && $0.date != nil && !$0.gained.isEmpty }
+            let changes = subject.changes.filter {
+                $0.index == index && $0.date != nil && !$0.gainedEntitlements.isEmpty
+            }
             guard let change = changes.first, let date = change.date,
                 !subject.draft.hasValue(at: ["eras", .index(index), "changeover"]),
                 !subject.draft.isBroken(["eras", .index(index), "changeover"])
@@ -23,7 +25,7 @@ extension LintRule {
             guard subject.honored(in: change.previous).isEmpty else { continue }
             report.add(
                 at: ["eras", .index(index)], severity: .warning,
-                "`\(era.name.shortened)` doesn't state its changeover: customers who got the app just after \(date.rfc3339), in a storefront that hadn't changed yet, get \(inWords(change.gained)) anyway",
+                "`\(era.name.shortened)` doesn't state its changeover: customers who got the app just after \(date.rfc3339), in a storefront that hadn't changed yet, get \(inWords(change.gainedEntitlements)) anyway",
                 fix: .suggestion(
                     "write `changeover: { from: -24h, until: +48h }` for `\(era.name.shortened)`",
                     .write(.defaultChangeover, at: ["eras", .index(index), "changeover"])),

@@ -22,7 +22,7 @@ extension LintRule {
                     listed.release.model != .paid,
                     listed.release.model != .free || subject.eras[era].model == .free,
                     platform.timeline.changeover(at: listed.release.releasedAt.sortingDate).isEmpty,
-                    let byVersion = subject.granted(number, on: platform.platform, bought: nil)
+                    let byVersion = subject.grantedEntitlements(number, on: platform.platform, bought: nil)
                 else { continue }
                 let lost = subject.honored(in: era).filter { !byVersion.contains($0) }
                 guard !lost.isEmpty else { continue }

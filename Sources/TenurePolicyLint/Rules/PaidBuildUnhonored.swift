@@ -15,7 +15,7 @@ extension LintRule {
         needs: .releases
     ) { subject, report in
         for platform in subject.platforms {
-            for group in subject.contradictions(on: platform) where !group.lost.isEmpty {
+            for group in subject.contradictions(on: platform) where !group.lostEntitlements.isEmpty {
                 let key = platform.key.rawValue
                 let numbers = group.numbers
                 let builds = "\(key)\(numbers.count == 1 ? "" : "s") \(inWords(numbers))"
@@ -24,10 +24,10 @@ extension LintRule {
                 // A platform that inherits iOS's boundary has no position in the file.
                 let isInherited = subject.eras[subject.misplacedEra(group)].begins[platform.platform] == nil
                 let details = isInherited && platform.platform.inheritsFromIOS ? [place, builds] : [builds]
-                let lost = inWords(group.lost.sorted())
+                let lost = inWords(group.lostEntitlements.sorted())
                 report.add(
                     at: subject.path(ofBeginning: subject.misplacedEra(group), on: platform), as: details,
-                    "customers who bought \(builds) on \(place) lose \(lost)\(group.datesHelp ? " wherever the purchase date isn't known" : ""): the release list says that the app was sold then, but by \(group.isByDate ? "date" : key) \(numbers.count == 1 ? "it counts" : "they count") as \(era), which \(lost) \(group.lost.count == 1 ? "doesn't" : "don't") honor",
+                    "customers who bought \(builds) on \(place) lose \(lost)\(group.datesHelp ? " wherever the purchase date isn't known" : ""): the release list says that the app was sold then, but by \(group.isByDate ? "date" : key) \(numbers.count == 1 ? "it counts" : "they count") as \(era), which \(lost) \(group.lostEntitlements.count == 1 ? "doesn't" : "don't") honor",
                     fix: subject.movedBoundary(group, on: platform), subject.advice(on: group, on: platform)
                 )
             }

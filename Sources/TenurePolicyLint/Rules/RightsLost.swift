@@ -117,7 +117,7 @@ extension LintSubject {
             guard let fate = words(loss.fate, "`\(loss.entitlement.shortened)`") else { continue }
             report.add(
                 at: place(of: loss.entitlement), as: nameIfRemoved(loss.entitlement) + loss.details,
-                "\(loss.customers) \(fate)", fix: restoring(loss.entitlement, of: old),
+                "\(loss.customers) \(fate)", fix: restoringFix(loss.entitlement, of: old),
                 advice(on: loss.entitlement, under: old))
         }
         for loss in rights.productLosses {
@@ -126,7 +126,8 @@ extension LintSubject {
                 at: place(of: loss.entitlement), as: nameIfRemoved(loss.entitlement) + ["products", loss.product],
                 "customers who have bought `\(loss.product.shortened)`, and have it from no era, \(fate)",
                 fix: isNamed(loss.entitlement)
-                    ? keeping(loss.product, of: loss.entitlement, under: old) : restoring(loss.entitlement, of: old),
+                    ? restoringFix(loss.product, of: loss.entitlement, under: old)
+                    : restoringFix(loss.entitlement, of: old),
                 advice(on: loss.entitlement, under: old))
         }
     }
@@ -142,7 +143,7 @@ extension LintSubject {
     private func nameIfRemoved(_ entitlement: String) -> [String] { isNamed(entitlement) ? [] : [entitlement] }
 
     /// Returns a fix that restores what the old policy gave.
-    private func restoring(_ name: String, of old: Policy) -> LintFix? {
+    private func restoringFix(_ name: String, of old: Policy) -> LintFix? {
         guard let before = old.entitlement(named: name) else { return nil }
         let path: [PolicyMistake.Step] = ["entitlements", .key(name)]
         guard let now = entitlements.first(where: { $0.name == name }) else {
@@ -160,7 +161,7 @@ extension LintSubject {
     }
 
     /// Returns a fix that restores a product of an entitlement.
-    private func keeping(_ product: String, of name: String, under old: Policy) -> LintFix? {
+    private func restoringFix(_ product: String, of name: String, under old: Policy) -> LintFix? {
         guard let before = old.entitlement(named: name)?.products.first(where: { $0.id == product }),
             let now = entitlements.first(where: { $0.name == name })
         else { return nil }

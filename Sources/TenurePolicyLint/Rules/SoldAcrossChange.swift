@@ -16,7 +16,7 @@ extension LintRule {
         needs: .releases
     ) { subject, report in
         for platform in subject.platforms {
-            for (place, listed) in platform.ordered.enumerated() {
+            for (place, listed) in platform.orderedReleases.enumerated() {
                 guard let number = listed.release.originalAppVersion, let sale = platform.eraAndSale(at: place)
                 else { continue }
                 // If the change is in the future, a newer release may come out before it.

@@ -14,7 +14,7 @@ extension LintRule {
             guard let version = change.version else { continue }
             let platform = change.platform.platform.rawValue
             let path = change.path + [.key(VersionKey.bundleVersion.rawValue)]
-            let releases = change.platform.listed
+            let releases = change.platform.listedReleases
             if releases.contains(where: { $0.build == version }) { continue }
             if let meant = releases.first(where: { $0.version == version }) {
                 report.add(
@@ -58,7 +58,7 @@ extension EraChange {
 
     /// Describes how a comparison with the wrong number affects customers.
     fileprivate func misjudged(by number: String) -> String {
-        let losing = lost.isEmpty ? "" : " and lose \(inWords(lost))"
+        let losing = lostEntitlements.isEmpty ? "" : " and lose \(inWords(lostEntitlements))"
         return
             "customers who paid with a build above \(number) count as `\(after.name.shortened)`\(losing) unless their date proves otherwise"
     }

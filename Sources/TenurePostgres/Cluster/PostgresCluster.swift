@@ -24,7 +24,7 @@ final class PostgresCluster: Sendable {
         /// Why the last search found no primary, and when.
         var failure: (error: PostgresFailure, at: ContinuousClock.Instant)?
         /// The primary to which this process connected last.
-        var known: KnownPrimary?
+        var knownPrimary: KnownPrimary?
         /// Where the apps of this process store the last primary.
         var storages: [PrimaryStorage] = []
         /// Whether the other servers are checked regularly.
@@ -46,7 +46,7 @@ final class PostgresCluster: Sendable {
     func use(_ storage: PrimaryStorage) {
         let known = state.withLock { state in
             if !state.storages.contains(where: { $0.name == storage.name }) { state.storages.append(storage) }
-            return state.known
+            return state.knownPrimary
         }
         if let known { store(known, in: storage) }
     }
@@ -55,7 +55,7 @@ final class PostgresCluster: Sendable {
     func connect(for role: PostgresConnection.Role) throws(PostgresFailure) -> PostgresConnection {
         if let primary = state.withLock({ $0.primary }) {
             do {
-                return try admit(try PostgresConnection(to: address, at: primary, for: role))
+                return try setPrimary(try PostgresConnection(to: address, at: primary, for: role))
             } catch {
                 state.withLock { if $0.primary === primary { $0.primary = nil } }
                 guard hosts.count > 1 else { throw error }
@@ -65,11 +65,11 @@ final class PostgresCluster: Sendable {
         search.lock()
         defer { search.unlock() }
         let (primary, failure) = state.withLock { ($0.primary, $0.failure) }
-        if let primary { return try admit(try PostgresConnection(to: address, at: primary, for: role)) }
+        if let primary { return try setPrimary(try PostgresConnection(to: address, at: primary, for: role)) }
         // One thread asks the servers for all waiting threads.
         if let failure, failure.at > began { throw failure.error }
         do {
-            return try admit(try find(PostgresProbe(of: hosts, at: address, for: role).answers()))
+            return try setPrimary(try find(PostgresProbe(of: hosts, at: address, for: role).answers()))
         } catch {
             state.withLock { $0.failure = (error, .now) }
             throw error
@@ -148,7 +148,7 @@ final class PostgresCluster: Sendable {
         guard let system = server.system, server.timeline > 0 else { return }
         let primary = KnownPrimary(system: system, timeline: server.timeline)
         let storages = state.withLock { state in
-            state.known = primary
+            state.knownPrimary = primary
             return state.storages
         }
         for storage in storages { store(primary, in: storage) }
@@ -164,7 +164,7 @@ final class PostgresCluster: Sendable {
     }
 
     /// Makes this connection's server the primary, and ends connections to other servers.
-    private func admit(_ connection: PostgresConnection) throws(PostgresFailure) -> PostgresConnection {
+    private func setPrimary(_ connection: PostgresConnection) throws(PostgresFailure) -> PostgresConnection {
         do {
             try check(connection)
         } catch {
@@ -217,7 +217,7 @@ final class PostgresCluster: Sendable {
             let (primary, timeline) = self.state.withLock { ($0.primary, $0.timeline) }
             let others = self.hosts.filter { $0 !== primary }
             let answers = PostgresProbe(of: others, at: self.address, for: .lookups).answers()
-            if let found = try? self.find(answers), found.server.timeline > timeline { _ = try? self.admit(found) }
+            if let found = try? self.find(answers), found.server.timeline > timeline { _ = try? self.setPrimary(found) }
             self.checkOtherServers()
         }
     }

@@ -2,14 +2,14 @@ import Foundation
 
 /// Connects to several servers at once and reads their state.
 final class PostgresProbe: @unchecked Sendable {
-    // `Locked` can't wait until another thread changes the value. `received` and `isOver` are used only while the
-    // condition is locked. A connection is made on one thread, put into `received`, and used only by the thread that
-    // takes it out.
+    // `Locked` can't wait until another thread changes the value. `receivedAnswers` and `isOver` are used only while
+    // the condition is locked. A connection is made on one thread, put into `receivedAnswers`, and used only by the
+    // thread that takes it out.
     private let hosts: [PostgresHost]
     private let address: PostgresAddress
     private let role: PostgresConnection.Role
     private let condition = NSCondition()
-    private var received: [(index: Int, answer: Answer)] = []
+    private var receivedAnswers: [(index: Int, answer: Answer)] = []
     private var isOver = false
 
     /// The connection to one host, or the failure to connect.
@@ -30,34 +30,34 @@ final class PostgresProbe: @unchecked Sendable {
         // A single host is asked on this thread.
         guard hosts.count > 1 else { return hosts.map { ask($0) } }
         for (index, host) in hosts.enumerated() {
-            DispatchQueue(label: "tenure.postgres.probe").async { [self] in take(ask(host), of: index) }
+            DispatchQueue(label: "tenure.postgres.probe").async { [self] in recordAnswer(ask(host), of: index) }
         }
         // The connect timeout applies twice: to connecting, and to reading the server's state.
         var deadline = Date().addingTimeInterval(Double(2 * address.connectTimeout) + 1)
         condition.lock()
         defer { condition.unlock() }
         var mayEndEarly = false
-        while received.count < hosts.count {
-            if !mayEndEarly, received.contains(where: { $0.answer.takesWrites }) {
+        while receivedAnswers.count < hosts.count {
+            if !mayEndEarly, receivedAnswers.contains(where: { $0.answer.takesWrites }) {
                 mayEndEarly = true
                 deadline = min(deadline, Date().addingTimeInterval(Self.grace))
             }
             guard condition.wait(until: deadline) else { break }
         }
         isOver = true
-        defer { received = [] }
-        return received.sorted { $0.index < $1.index }.map(\.answer)
+        defer { receivedAnswers = [] }
+        return receivedAnswers.sorted { $0.index < $1.index }.map(\.answer)
     }
 
     private func ask(_ host: PostgresHost) -> Answer {
         Result { () throws(PostgresFailure) in try PostgresConnection(to: address, at: host, for: role) }
     }
 
-    private func take(_ answer: Answer, of index: Int) {
+    private func recordAnswer(_ answer: Answer, of index: Int) {
         condition.lock()
         defer { condition.unlock() }
         guard !isOver else { return }
-        received.append((index, answer))
+        receivedAnswers.append((index, answer))
         condition.signal()
     }
 }

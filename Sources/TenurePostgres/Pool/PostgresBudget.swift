@@ -62,9 +62,9 @@ package struct PostgresBudgetReport: Sendable {
     /// The server, without secrets.
     package let server: String
     /// The maximum number of connections that the apps open.
-    package let needed: Int
+    package let neededConnections: Int
     /// The number of connections that the server allows; a failure if it doesn't answer.
-    package let allowed: Result<Int, StoreError>
+    package let allowedConnections: Result<Int, StoreError>
 }
 
 extension PostgresBudget {
@@ -86,7 +86,8 @@ extension PostgresBudget {
             let needed = (addresses.map(\.connections).max() ?? 0) + lookups(forDatabases: databases)
             reports.append(
                 PostgresBudgetReport(
-                    server: first.description, needed: needed, allowed: await allowedConnections(at: first)))
+                    server: first.description, neededConnections: needed,
+                    allowedConnections: await allowedConnections(at: first)))
         }
         return reports
     }

@@ -109,7 +109,7 @@ final class PostgresWorkers: Sendable {
             switch state.withLock({ $0.next(for: worker) }) {
             case .run(let lane, let address, let number, let job): run(job, number, lane, address, worker)
             case .connect(let cluster): connect(worker, to: cluster)
-            case .rest(let until):
+            case .wait(let until):
                 if let until { after(until) { $0.closeIdle() } }
                 return
             case .end: return disconnect(worker)

@@ -49,7 +49,7 @@ struct PostgresWorkersState {
     /// Why attempts to connect fail, by cluster.
     private var outages: [ObjectIdentifier: Outage] = [:]
     /// How many workers are connecting, by cluster.
-    private var connecting: [ObjectIdentifier: Int] = [:]
+    private var connectingWorkers: [ObjectIdentifier: Int] = [:]
     /// How many workers are connected, by cluster.
     private var connections: [ObjectIdentifier: Int] = [:]
 
@@ -95,7 +95,9 @@ extension PostgresWorkersState {
         for (number, lane) in lanes where lane.isClosing && lane.queue.isEmpty && lane.running == 0 {
             let id = ObjectIdentifier(lane.cluster)
             let isShared = lanes.contains { $0.key != number && $0.value.cluster === lane.cluster }
-            guard isShared || (connections[id, default: 0] == 0 && connecting[id, default: 0] == 0) else { continue }
+            guard isShared || (connections[id, default: 0] == 0 && connectingWorkers[id, default: 0] == 0) else {
+                continue
+            }
             lanes[number] = nil
             if !isShared { outages[id] = nil }
             closers += lane.closers
@@ -181,34 +183,34 @@ extension PostgresWorkersState {
         case connect(PostgresCluster)
         /// Nothing to do. `until` is when to check idle connections. Nil if the worker has no connection, or if another
         /// timer is running.
-        case rest(until: ContinuousClock.Instant?)
+        case wait(until: ContinuousClock.Instant?)
         /// Disconnect. The worker isn't used again.
         case end
     }
 
-    /// Decides what a worker does next: run a job on its own connection, connect to another cluster, rest, or end
+    /// Decides what a worker does next: run a job on its own connection, connect to another cluster, wait, or end
     /// because no app needs its connection.
     mutating func next(for worker: PostgresWorker) -> Next {
         if let home = worker.home, !isNeeded(home) { return end(worker) }
         // The lanes that are next: with the worker's own connection, and with another one.
-        let own = worker.home.flatMap { home in best { $0.cluster === home } }
-        let other = best { $0.cluster !== worker.home && canConnect(to: $0.cluster) }
+        let own = worker.home.flatMap { home in nextLane { $0.cluster === home } }
+        let other = nextLane { $0.cluster !== worker.home && canConnect(to: $0.cluster) }
         if let own, !(other.map { shouldLeave(worker, own, for: $0) } ?? false) { return run(own) }
         if let other, let cluster = lanes[other]?.cluster {
             leave(worker)
-            connecting[ObjectIdentifier(cluster), default: 0] += 1
+            connectingWorkers[ObjectIdentifier(cluster), default: 0] += 1
             return .connect(cluster)
         }
         worker.idleSince = .now
         idle.append(worker)
-        guard worker.home != nil, !isWatchingIdle else { return .rest(until: nil) }
+        guard worker.home != nil, !isWatchingIdle else { return .wait(until: nil) }
         isWatchingIdle = true
-        return .rest(until: .now + idleTimeout)
+        return .wait(until: .now + idleTimeout)
     }
 
     /// The lane that comes next: the one with the fewest running jobs, and of these the one that had no turn for
     /// longest.
-    private func best(where isSuitable: (PostgresLane) -> Bool) -> Int? {
+    private func nextLane(where isSuitable: (PostgresLane) -> Bool) -> Int? {
         var best: (lane: Int, running: Int, lastTurn: UInt64, number: UInt64)?
         for (number, lane) in lanes where isSuitable(lane) {
             guard let first = lane.queue.firstNumber else { continue }
@@ -228,7 +230,7 @@ extension PostgresWorkersState {
 
     /// Takes the first job of a lane.
     private mutating func run(_ number: Int) -> Next {
-        guard let lane = lanes[number], let next = lanes[number]?.queue.removeFirst() else { return .rest(until: nil) }
+        guard let lane = lanes[number], let next = lanes[number]?.queue.removeFirst() else { return .wait(until: nil) }
         lanes[number]?.running += 1
         turns += 1
         lanes[number]?.lastTurn = turns
@@ -257,16 +259,18 @@ extension PostgresWorkersState {
     /// is one, only one worker at a time connects to any cluster.
     private func canConnect(to cluster: PostgresCluster) -> Bool {
         if let outage = outages[ObjectIdentifier(cluster)] {
-            guard outage.backoff.isOver(), connecting[ObjectIdentifier(cluster), default: 0] == 0 else { return false }
+            guard outage.backoff.isOver(), connectingWorkers[ObjectIdentifier(cluster), default: 0] == 0 else {
+                return false
+            }
         }
         guard outages.values.contains(where: { $0.error.isRetryable }) else { return true }
-        return connecting.values.allSatisfy { $0 == 0 }
+        return connectingWorkers.values.allSatisfy { $0 == 0 }
     }
 
     /// Records that a worker connected.
     mutating func connected(_ worker: PostgresWorker, to cluster: PostgresCluster) {
         let id = ObjectIdentifier(cluster)
-        connecting[id, default: 1] -= 1
+        connectingWorkers[id, default: 1] -= 1
         connections[id, default: 0] += 1
         outages[id] = nil
         // The server answers, so its other databases can be tried too.
@@ -281,7 +285,7 @@ extension PostgresWorkersState {
         to cluster: PostgresCluster, _ error: StoreError
     ) -> (jobs: [PostgresJob], retry: ContinuousClock.Instant) {
         let id = ObjectIdentifier(cluster)
-        connecting[id, default: 1] -= 1
+        connectingWorkers[id, default: 1] -= 1
         outages[id, default: Outage(error: error)].error = error
         outages[id]?.backoff.failed()
         var impossibleJobs: [PostgresJob] = []

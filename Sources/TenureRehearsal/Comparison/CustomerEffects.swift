@@ -7,16 +7,16 @@ package struct CustomerEffects: Sendable, Hashable {
     /// The effects if the promises of rights that the old policy grants itself end. Promises of other rights come from
     /// earlier versions of the policy, and are kept. If they ended too, the new policy would seem to end a right that
     /// an earlier version had already ended.
-    package let written: [Effect]
+    package let ifPromisesEnd: [Effect]
     /// The effects if every promise is kept.
-    package let kept: [Effect]
+    package let ifPromisesAreKept: [Effect]
     /// Whether the version and the date of an acquisition prove different eras, even if another reason decides.
     let hasContradictingProofs: Bool
     /// IDs of purchased products that no entitlement of the new policy lists, without consumables. Sorted.
     let productsWithoutEntitlement: [String]
 
     /// Whether the customer loses an entitlement even if every promise is kept.
-    var losesDespitePromises: Bool { kept.contains { $0.change == .loses } }
+    var losesDespitePromises: Bool { ifPromisesAreKept.contains { $0.change == .loses } }
 }
 
 extension Comparison {
@@ -28,16 +28,17 @@ extension Comparison {
     package func customerEffects(
         on evidence: Evidence, promises: [Promise] = [], restored: [Promise] = []
     ) -> CustomerEffects {
-        let (written, kept) = effects(on: evidence, promises: promises, restored: restored)
+        let (ifPromisesEnd, ifPromisesAreKept) = effects(on: evidence, promises: promises, restored: restored)
         return CustomerEffects(
-            written: written, kept: kept, hasContradictingProofs: evidence.hasContradictingProofs(under: new),
+            ifPromisesEnd: ifPromisesEnd, ifPromisesAreKept: ifPromisesAreKept,
+            hasContradictingProofs: evidence.hasContradictingProofs(under: new),
             productsWithoutEntitlement: productsWithoutEntitlement(in: evidence))
     }
 
-    /// Returns the effects for `CustomerEffects.written` and `CustomerEffects.kept`.
+    /// Returns the effects for `ifPromisesEnd` and `ifPromisesAreKept`.
     private func effects(
         on evidence: Evidence, promises: [Promise], restored: [Promise]
-    ) -> (written: [Effect], kept: [Effect]) {
+    ) -> (ifPromisesEnd: [Effect], ifPromisesAreKept: [Effect]) {
         guard let old else {
             let effects = effects(on: evidence, promises: promises + restored)
             return (effects, effects)

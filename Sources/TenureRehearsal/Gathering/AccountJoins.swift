@@ -7,7 +7,7 @@ struct AccountJoins: Sendable {
     static let maximumAccounts = 10
 
     /// The number of accounts of each placeholder `id`.
-    private(set) var anonymous: [CustomerName: Int] = [:]
+    private(set) var accountsByPlaceholder: [CustomerName: Int] = [:]
     /// For each joined account, its parent. The account that is its own parent represents all accounts of the customer.
     private var parents: [CustomerName: CustomerName] = [:]
 
@@ -15,7 +15,7 @@ struct AccountJoins: Sendable {
     mutating func add(_ accounts: Set<CustomerName>, of id: CustomerName) {
         guard accounts.count > 1 else { return }
         guard accounts.count <= Self.maximumAccounts else {
-            anonymous[id] = accounts.count
+            accountsByPlaceholder[id] = accounts.count
             return
         }
         let sorted = accounts.sorted { $0.precedes($1) }
@@ -57,7 +57,7 @@ struct AccountJoins: Sendable {
     /// Returns the strongest of these names if all belong to one customer; nil if they belong to several. Placeholders
     /// are ignored, so the result is also nil if all names are placeholders.
     func target(of names: Set<CustomerName>) -> CustomerName? {
-        let known = names.filter { anonymous[$0] == nil }
+        let known = names.filter { accountsByPlaceholder[$0] == nil }
         guard let first = known.min(by: { $0.precedes($1) }) else { return nil }
         let root = root(of: first)
         return known.allSatisfy { self.root(of: $0) == root } ? first : nil

@@ -14,9 +14,9 @@ struct Bucket {
     struct Outcome: Sendable {
         var tally: Tally
         /// The records that belong to another bucket.
-        var moved: [(bucket: Int, record: [UInt8])] = []
+        var movedRecords: [(bucket: Int, record: [UInt8])] = []
         /// Accounts that turned out to be one customer.
-        var joined: [(CustomerName, CustomerName)] = []
+        var joinedAccounts: [(CustomerName, CustomerName)] = []
     }
 
     init(_ contents: BucketContents, of stage: GatheringStage) throws(RehearsalError) {
@@ -36,10 +36,10 @@ struct Bucket {
             func move(to target: CustomerName, at stage: GatheringStage) {
                 var record: [UInt8] = []
                 SpillRecord(target, .entry(group.entry)).append(to: &record)
-                outcome.moved.append((SpillFolder.bucket(of: target, at: stage), record))
+                outcome.movedRecords.append((SpillFolder.bucket(of: target, at: stage), record))
             }
             if let target = targets[name].flatMap(joins.target) {
-                if joins.isJoined(name) { outcome.joined.append((name, target)) }
+                if joins.isJoined(name) { outcome.joinedAccounts.append((name, target)) }
                 move(to: target, at: GatheringStage(of: target.kind))
             } else if joins.isJoined(name), stage < .accounts {
                 // The account that represents the joined accounts is known only after all accounts are known.

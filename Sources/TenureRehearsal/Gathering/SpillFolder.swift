@@ -54,7 +54,7 @@ final class SpillFolder {
     }
 
     /// Returns all records of a bucket and empties it.
-    func take(_ bucket: Int) -> BucketContents? {
+    func removeRecords(of bucket: Int) -> BucketContents? {
         let tail = buffers.removeValue(forKey: bucket) ?? []
         let file = files.remove(bucket).map(file)
         return tail.isEmpty && file == nil ? nil : BucketContents(file: file, tail: tail, isTaken: true)

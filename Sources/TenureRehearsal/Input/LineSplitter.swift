@@ -5,7 +5,7 @@ struct LineSplitter {
     /// The maximum length of a line in bytes. A longer line is skipped, and its number is reported.
     let maximumLineLength: Int
     /// The beginning of a line that hasn't ended yet.
-    private var rest: [UInt8] = []
+    private var unfinishedLine: [UInt8] = []
     /// The number of the first line that isn't in a batch yet.
     private var nextLine = 1
     /// Whether the current line is too long, so that its bytes are skipped up to the next line break.
@@ -26,10 +26,10 @@ struct LineSplitter {
         var chunk = chunk[...]
         if isFirst {
             // Skip a byte order mark, which may be divided between two chunks.
-            chunk = (rest + chunk)[...]
-            rest = []
+            chunk = (unfinishedLine + chunk)[...]
+            unfinishedLine = []
             guard chunk.count >= Self.byteOrderMark.count else {
-                rest = Array(chunk)
+                unfinishedLine = Array(chunk)
                 return []
             }
             isFirst = false
@@ -43,11 +43,11 @@ struct LineSplitter {
         var batches: [LineBatch] = []
         let head = takeHead(from: &chunk, &batches)
         cut(&chunk, after: head, into: &batches)
-        rest += chunk
-        if rest.count > maximumLineLength {
+        unfinishedLine += chunk
+        if unfinishedLine.count > maximumLineLength {
             skip(&batches)
             isSkipping = true
-            rest = []
+            unfinishedLine = []
         }
         return batches
     }
@@ -55,22 +55,22 @@ struct LineSplitter {
     /// Returns the line that began in an earlier chunk and ends in this chunk. Empty if there is no such line, or if
     /// the line is too long.
     private mutating func takeHead(from chunk: inout ArraySlice<UInt8>, _ batches: inout [LineBatch]) -> [UInt8] {
-        guard !rest.isEmpty, let newline = chunk.first(.newline, from: chunk.startIndex) else { return [] }
+        guard !unfinishedLine.isEmpty, let newline = chunk.first(.newline, from: chunk.startIndex) else { return [] }
         defer {
-            rest = []
+            unfinishedLine = []
             chunk = chunk[(newline + 1)...]
         }
-        guard rest.count + newline - chunk.startIndex <= maximumLineLength else {
+        guard unfinishedLine.count + newline - chunk.startIndex <= maximumLineLength else {
             skip(&batches)
             return []
         }
-        return rest + chunk[...newline]
+        return unfinishedLine + chunk[...newline]
     }
 
     /// Takes all lines that end in the chunk, and puts them into batches. If the line `head` isn't empty, the first
     /// batch begins with it.
     private mutating func cut(_ chunk: inout ArraySlice<UInt8>, after head: [UInt8], into batches: inout [LineBatch]) {
-        guard rest.isEmpty else { return }
+        guard unfinishedLine.isEmpty else { return }
         var head = head
         var start = chunk.startIndex
         while true {
@@ -105,7 +105,7 @@ struct LineSplitter {
 
     /// Returns the last line, which may have no line break.
     mutating func end() -> LineBatch? {
-        defer { rest = [] }
-        return rest.isEmpty ? nil : LineBatch(firstLine: nextLine, bytes: rest[...])
+        defer { unfinishedLine = [] }
+        return unfinishedLine.isEmpty ? nil : LineBatch(firstLine: nextLine, bytes: unfinishedLine[...])
     }
 }

@@ -15,7 +15,7 @@ struct EraSpans {
     /// The beginnings with a date, in the order of the policy.
     private let beginnings: [Beginning]
     /// The eras without a date for their beginning on this platform. They have no position in the chart.
-    private let undated: [String]
+    private let undatedEras: [String]
 
     /// Collects the eras of a platform; nil if `platform` is nil, or if the policy doesn't have the platform.
     init?(of policy: Policy, on platform: Platform?) {
@@ -40,7 +40,7 @@ struct EraSpans {
         }
         self.first = first ?? names.joined(separator: " / ")
         self.beginnings = beginnings
-        self.undated = undated
+        self.undatedEras = undated
     }
 
     var dates: [Date] { beginnings.map(\.date) }
@@ -54,8 +54,8 @@ struct EraSpans {
             let parts = zip(names, beginnings).map { "\($0) until \(CivilDay(of: $1.date).inWords)" }
             text = "Eras: " + parts.joined(separator: "; ") + "; \(names.last ?? "") since then."
         }
-        if !undated.isEmpty {
-            text += "\(text.isEmpty ? "" : " ")The policy has no date for the beginning of \(undated.listed)."
+        if !undatedEras.isEmpty {
+            text += "\(text.isEmpty ? "" : " ")The policy has no date for the beginning of \(undatedEras.listed)."
         }
         return text
     }
@@ -94,7 +94,7 @@ struct EraSpans {
             }
         }
         for (beginning, span) in zip(beginnings, spans) where span.end > scale.left && span.end < right {
-            let title = "\(beginning.name) begins on \(beginning.date.written)"
+            let title = "\(beginning.name) begins on \(beginning.date.readable)"
             svg +=
                 "<line class=\"era\" x1=\"\(span.end.svg)\" y1=\"\(top.svg)\" x2=\"\(span.end.svg)\" y2=\"\(bottom.svg)\"><title>\(title.htmlEscaped)</title></line>"
         }

@@ -58,7 +58,7 @@ package struct HTMLReport {
         let against = report.shortOldPolicyName.map { " compared with \($0)" } ?? ""
         page.element(
             "p", class: "soft",
-            "Rehearsal of \(report.shortPolicyName)\(against), for \(customers.grouped("customer")) of \(report.comparison.new.app.bundleID), as of \(report.comparison.instant.written)."
+            "Rehearsal of \(report.shortPolicyName)\(against), for \(customers.grouped("customer")) of \(report.comparison.new.app.bundleID), as of \(report.comparison.instant.readable)."
         )
         if let problem = report.problem {
             page.element("p", class: "alert", "Only part of the input was read: \(problem).")

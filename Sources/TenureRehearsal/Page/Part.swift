@@ -29,8 +29,8 @@ extension Counts {
         switch part {
         case .granted: granted - gains - shortened
         case .gains: gains
-        case .undetermined: undetermined - doubted
-        case .denied: denied - (loses - shortened - doubted)
+        case .undetermined: undetermined - losesToUndetermined
+        case .denied: denied - (loses - shortened - losesToUndetermined)
         case .loses: loses
         }
     }

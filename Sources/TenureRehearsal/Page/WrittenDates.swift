@@ -35,7 +35,7 @@ extension String {
     private var writtenToTheMinute: String? {
         Date(written: self).flatMap { date in
             let minute = Date(timeIntervalSince1970: (date.timeIntervalSince1970 / 60).rounded() * 60)
-            return abs(minute.timeIntervalSince(date)) <= 3 ? minute.written : nil
+            return abs(minute.timeIntervalSince(date)) <= 3 ? minute.readable : nil
         }
     }
 }

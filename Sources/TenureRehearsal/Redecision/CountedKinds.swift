@@ -2,13 +2,13 @@
 /// added to a tally at the end.
 struct CountedKinds: Sendable {
     /// The kinds that were found so far, with their effects.
-    private(set) var known = CustomerKinds()
-    /// The number of customers of each kind, in the order of `known`.
+    private(set) var knownKinds = CustomerKinds()
+    /// The number of customers of each kind, in the order of `knownKinds`.
     private var times: [Int] = []
     /// The number of customers of these kinds. Other customers are already in the tally.
     private(set) var customers = 0
 
-    /// Adds the counts of a page. Kinds are never removed from `known`, so the indexes of a page stay valid.
+    /// Adds the counts of a page. Kinds are never removed from `knownKinds`, so the indexes of a page stay valid.
     ///
     /// - Parameters:
     ///   - newKinds: the new kinds that the page found. Another page may have found the same kinds meanwhile.
@@ -19,12 +19,12 @@ struct CountedKinds: Sendable {
         for index in 0..<firstNew where more[index] > 0 { count(more[index], at: index) }
         newKinds.forEach { index, kind, key, hash in
             let times = more[firstNew + index]
-            if let knownIndex = known.index(of: key, hash: hash) {
+            if let knownIndex = knownKinds.index(of: key, hash: hash) {
                 count(times, at: knownIndex)
-            } else if known.count < CustomerKinds.maximumCount {
-                known.add(kind, as: key, hash: hash)
+            } else if knownKinds.count < CustomerKinds.maximumCount {
+                knownKinds.add(kind, as: key, hash: hash)
                 self.times.append(0)
-                count(times, at: known.count - 1)
+                count(times, at: knownKinds.count - 1)
             } else {
                 tally.add(kind.customerEffects, in: kind.place, times: times)
             }
@@ -38,7 +38,7 @@ struct CountedKinds: Sendable {
 
     /// Adds the customers of all kinds to a tally.
     func add(to tally: inout Tally) {
-        for (kind, times) in zip(known.all, times) where times > 0 {
+        for (kind, times) in zip(knownKinds.all, times) where times > 0 {
             tally.add(kind.customerEffects, in: kind.place, times: times)
         }
     }

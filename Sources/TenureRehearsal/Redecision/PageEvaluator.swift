@@ -17,7 +17,7 @@ struct PageEvaluator: Sendable {
         /// The counts of customers who were evaluated one by one, and the examples of all customers.
         var tally: Tally
         /// The number of customers of other realms.
-        var skipped = 0
+        var skippedCustomers = 0
         /// The new kinds that this page found.
         var newKinds = CustomerKinds()
         /// The number of customers of each kind: first the known kinds, then the new kinds.
@@ -27,15 +27,15 @@ struct PageEvaluator: Sendable {
     /// Decides for the customers that `rows` passes.
     ///
     /// - Parameters:
-    ///   - known: the kinds that earlier pages found.
+    ///   - knownKinds: the kinds that earlier pages found.
     ///   - ranks: the ranks up to which customers can become examples. Most customers have higher ranks.
     ///   - rows: passes the realm, the public ID and the encoded facts of each customer.
     func evaluate(
-        knowing known: CustomerKinds, ranks: ExampleRanks,
+        knowing knownKinds: CustomerKinds, ranks: ExampleRanks,
         _ rows: ((UInt8, UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Void)
             async throws(StoreError) -> Void
     ) async throws(RehearsalError) -> Outcome {
-        var work = Work(evaluator: self, known: known, initialRanks: ranks)
+        var work = Work(evaluator: self, knownKinds: knownKinds, initialRanks: ranks)
         do throws(StoreError) {
             try await rows { realm, publicID, facts throws(StoreError) in try work.add(realm, publicID, facts) }
         } catch {
@@ -50,7 +50,7 @@ struct PageEvaluator: Sendable {
         let evaluator: PageEvaluator
         /// The ranks up to which customers could become examples when the page began.
         let initialRanks: ExampleRanks
-        let known: CustomerKinds
+        let knownKinds: CustomerKinds
         /// Whether each realm, by its code, is included.
         let realms: [Bool]
         var outcome: Outcome
@@ -62,16 +62,16 @@ struct PageEvaluator: Sendable {
         /// A buffer for the key of the current customer.
         private var keyBuffer = [UInt8](repeating: 0, count: 1024)
 
-        init(evaluator: PageEvaluator, known: CustomerKinds, initialRanks: ExampleRanks) {
+        init(evaluator: PageEvaluator, knownKinds: CustomerKinds, initialRanks: ExampleRanks) {
             self.evaluator = evaluator
-            self.known = known
+            self.knownKinds = knownKinds
             self.initialRanks = initialRanks
             var realms = Array(repeating: false, count: 256)
             for realm in evaluator.realms { realms[Int(realm)] = true }
             self.realms = realms
             outcome = Outcome(
-                tally: Tally(for: evaluator.comparison), times: Array(repeating: 0, count: known.count))
-            ranks = Array(repeating: nil, count: known.count)
+                tally: Tally(for: evaluator.comparison), times: Array(repeating: 0, count: knownKinds.count))
+            ranks = Array(repeating: nil, count: knownKinds.count)
         }
 
         /// Counts a customer. Decides only for the first customer of a kind, for customers who may become examples, and
@@ -80,7 +80,7 @@ struct PageEvaluator: Sendable {
             _ realm: UInt8, _ publicID: UnsafeRawBufferPointer, _ facts: UnsafeRawBufferPointer
         ) throws(StoreError) {
             guard realms[Int(realm)] else {
-                outcome.skipped += 1
+                outcome.skippedCustomers += 1
                 return
             }
             let instants = evaluator.instants
@@ -94,7 +94,7 @@ struct PageEvaluator: Sendable {
                 return (hash, self.index(of: key, hash: hash))
             }
             guard let index = found.index else {
-                guard known.count + outcome.newKinds.count < CustomerKinds.maximumCount else {
+                guard knownKinds.count + outcome.newKinds.count < CustomerKinds.maximumCount else {
                     return try decide(realm, publicID, facts)
                 }
                 return try decideFirst(realm, publicID, facts, keySize: size, hash: found.hash)
@@ -104,17 +104,18 @@ struct PageEvaluator: Sendable {
             let highest = ranks[index] ?? rank(at: index)
             guard StableHash.of(publicID) <= highest else { return }
             guard let (customer, customerEffects) = try evaluated(realm, publicID, facts) else { return }
-            outcome.tally.offer(customer, customerEffects.written)
+            outcome.tally.offer(customer, customerEffects.ifPromisesEnd)
             // After each new example, only customers with a lower rank can become examples.
             ranks[index] = min(highest, ExampleRanks(of: outcome.tally).highest(of: kind(at: index).chances))
         }
 
         private func index(of key: UnsafeRawBufferPointer, hash: UInt64) -> Int? {
-            known.index(of: key, hash: hash) ?? outcome.newKinds.index(of: key, hash: hash).map { known.count + $0 }
+            knownKinds.index(of: key, hash: hash)
+                ?? outcome.newKinds.index(of: key, hash: hash).map { knownKinds.count + $0 }
         }
 
         private func kind(at index: Int) -> CustomerKinds.Kind {
-            index < known.count ? known.all[index] : outcome.newKinds.all[index - known.count]
+            index < knownKinds.count ? knownKinds.all[index] : outcome.newKinds.all[index - knownKinds.count]
         }
 
         /// Computes and stores the rank up to which customers of a kind can become examples.
@@ -133,13 +134,14 @@ struct PageEvaluator: Sendable {
             let kind = CustomerKinds.Kind(
                 customerEffects: customerEffects, place: customer.place,
                 chances: ExampleRanks.Chances(
-                    customerEffects.written, on: customer.place.platform, among: outcome.tally.byEntitlement.count))
+                    customerEffects.ifPromisesEnd, on: customer.place.platform, among: outcome.tally.byEntitlement.count
+                ))
             keyBuffer.withUnsafeBytes { buffer in
                 outcome.newKinds.add(kind, as: UnsafeRawBufferPointer(rebasing: buffer[..<keySize]), hash: hash)
             }
             outcome.times.append(1)
             ranks.append(nil)
-            outcome.tally.offer(customer, customerEffects.written)
+            outcome.tally.offer(customer, customerEffects.ifPromisesEnd)
         }
 
         /// Decides for a customer without counting a kind.

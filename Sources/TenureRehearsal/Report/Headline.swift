@@ -35,7 +35,7 @@ struct Headline: Sendable, Hashable {
         }
         if tally.losing > 0 { return (.stop, "Do not ship: \(losses(in: report))") }
         for case .condition(let measurement) in report.failures {
-            return (.stop, "Do not ship: the condition “\(measurement.condition)” holds, at \(measurement.written)")
+            return (.stop, "Do not ship: the condition “\(measurement.condition)” holds, at \(measurement.text)")
         }
         let errors = report.findings.unacknowledgedErrors.count
         if errors > 0 { return (.stop, "Do not ship: `tenure policy check` reports \(errors.grouped("error"))") }

@@ -24,7 +24,7 @@ package enum RehearsalFailure: Sendable, Hashable {
             "\(lines.grouped) of \(total.grouped("line")) (\(lines.share(of: total))) have a rejected artifact; "
                 + "\(allowed.percent) are allowed, and `--allow-rejected` allows more"
         case .condition(let measurement):
-            "`\(measurement.condition)` holds, at \(measurement.writtenWithEntitlement)"
+            "`\(measurement.condition)` holds, at \(measurement.textWithEntitlement)"
         }
     }
 }
@@ -51,10 +51,10 @@ extension RehearsalReport {
 
 extension FailCondition.Measurement {
     /// The measured value as text, such as `12` or `3.2%`.
-    var written: String { isPercentage ? value.percent : Int(value).grouped }
+    var text: String { isPercentage ? value.percent : Int(value).grouped }
 
     /// The measured value and its entitlement, if it has one, such as 3.2% for `cloud`.
-    var writtenWithEntitlement: String { written + (entitlement.map { " for `\($0)`" } ?? "") }
+    var textWithEntitlement: String { text + (entitlement.map { " for `\($0)`" } ?? "") }
 }
 
 extension Double {

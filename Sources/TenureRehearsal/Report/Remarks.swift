@@ -42,7 +42,7 @@ extension RehearsalReport {
 
 extension Date {
     /// The date for people: `June 10, 2015`, or `June 10, 2015, 18:00 UTC` if the time isn't midnight.
-    var written: String {
+    var readable: String {
         let day = CivilDay(of: self)
         let minutes = Int((timeIntervalSince(day.midnight) / 60).rounded(.down))
         guard minutes > 0, minutes < 24 * 60 else { return day.inWords }

@@ -55,7 +55,7 @@ package struct TextReport: Sendable {
     /// Adds what was compared, where the customers come from, and which lines were rejected.
     private mutating func addInput() {
         let against = report.oldPolicyName.map { " against \($0)" } ?? ""
-        lines.append(.heading("\(report.policyName)\(against), as of \(report.comparison.instant.written)"))
+        lines.append(.heading("\(report.policyName)\(against), as of \(report.comparison.instant.readable)"))
         if report.isPartial {
             let why = report.problem.map { ": \($0)" } ?? ": it was stopped"
             lines.append(.bad("PARTIAL\(why). The report contains the results up to this point"))
@@ -182,7 +182,7 @@ package struct TextReport: Sendable {
     /// Adds a condition that doesn't hold.
     private mutating func add(_ measurement: FailCondition.Measurement) {
         lines.append(
-            .good("passes: `\(measurement.condition)` doesn't hold, at \(measurement.writtenWithEntitlement)"))
+            .good("passes: `\(measurement.condition)` doesn't hold, at \(measurement.textWithEntitlement)"))
     }
 
     private func share(_ count: Int) -> String { count.share(of: report.tally.customers) }

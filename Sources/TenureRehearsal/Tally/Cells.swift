@@ -23,7 +23,7 @@ struct Cells: Sendable, Hashable {
     /// Changes the counts of a place.
     mutating func add(_ place: Place, _ change: (inout [Counts]) -> Void) {
         // Usually, the place already exists, or all versions are still counted separately.
-        let key = level == 0 ? place : joined(place)
+        let key = level == 0 ? place : countedPlace(place)
         let isNew = counts[key] == nil
         change(&counts[key, default: []])
         guard isNew, key.hasVersion else { return }
@@ -34,7 +34,7 @@ struct Cells: Sendable, Hashable {
     mutating func add(_ other: Cells) {
         if other.level > level { raise(to: other.level) }
         for (place, more) in other.counts {
-            let key = joined(place)
+            let key = countedPlace(place)
             if key.hasVersion, counts[key] == nil { separateVersions += 1 }
             counts[key, default: []].add(more)
         }
@@ -42,7 +42,7 @@ struct Cells: Sendable, Hashable {
     }
 
     /// Returns the place under which `place` is counted: itself, or the row “other” of its platform and month.
-    private func joined(_ place: Place) -> Place {
+    private func countedPlace(_ place: Place) -> Place {
         guard place.hasVersion, place.stableHash.trailingZeroBitCount < level else { return place }
         return place.ofAnyVersion
     }
@@ -58,7 +58,7 @@ struct Cells: Sendable, Hashable {
         separateVersions = 0
         var kept: [Place: [Counts]] = [:]
         for (place, more) in counts {
-            let key = joined(place)
+            let key = countedPlace(place)
             if key.hasVersion { separateVersions += 1 }
             kept[key, default: []].add(more)
         }

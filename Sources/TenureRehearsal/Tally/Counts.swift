@@ -13,7 +13,7 @@ package struct Counts: Sendable, Hashable {
     /// The number of losing customers with a right that now ends earlier.
     private(set) var shortened = 0
     /// The number of losing customers with an outcome that is now undetermined.
-    private(set) var doubted = 0
+    private(set) var losesToUndetermined = 0
 
     /// The number of all customers.
     var total: Int { granted + denied + undetermined }
@@ -48,7 +48,7 @@ package struct Counts: Sendable, Hashable {
         case .loses:
             loses += times
             if effect.now.outcome == .granted { shortened += times }
-            if effect.now.outcome == .undetermined { doubted += times }
+            if effect.now.outcome == .undetermined { losesToUndetermined += times }
         case .changesOutcome: changesOutcome += times
         case .changesReason: changesReason += times
         case .same: same += times
@@ -66,7 +66,7 @@ package struct Counts: Sendable, Hashable {
         changesReason += other.changesReason
         same += other.same
         shortened += other.shortened
-        doubted += other.doubted
+        losesToUndetermined += other.losesToUndetermined
     }
 
     /// Customers with another outcome, or another end of the right.

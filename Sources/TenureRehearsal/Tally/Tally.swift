@@ -45,12 +45,12 @@ package struct Tally: Sendable, Hashable {
     /// Counts a customer.
     package mutating func add(_ customer: RehearsedCustomer, _ customerEffects: CustomerEffects) {
         add(customerEffects, in: customer.place, times: 1)
-        offer(customer, customerEffects.written)
+        offer(customer, customerEffects.ifPromisesEnd)
     }
 
     /// Counts several customers with the same effects and the same place.
     mutating func add(_ customerEffects: CustomerEffects, in place: Place, times: Int) {
-        let effects = customerEffects.written
+        let effects = customerEffects.ifPromisesEnd
         customers += times
         if customerEffects.hasContradictingProofs { contradicting += times }
         if customerEffects.losesDespitePromises { losingWithPromises += times }

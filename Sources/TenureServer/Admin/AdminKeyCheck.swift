@@ -15,7 +15,7 @@ struct KeyHolder: Sendable, Hashable {
 /// Checks that `Authorization: Bearer …` contains a valid admin key with the needed right.
 package struct AdminKeyCheck: Sendable {
     private let store: Store
-    private let configured: AdminKey?
+    private let configuredKey: AdminKey?
     private let now: @Sendable () -> Date
     private let wrongKeys = WrongKeyLimit()
 
@@ -24,7 +24,7 @@ package struct AdminKeyCheck: Sendable {
 
     init(store: Store, configuredKey: String?, now: @escaping @Sendable () -> Date) {
         self.store = store
-        configured = AdminKey(configuredKey)
+        self.configuredKey = AdminKey(configuredKey)
         self.now = now
     }
 
@@ -35,7 +35,7 @@ package struct AdminKeyCheck: Sendable {
     ///
     /// - Parameter customer: The public ID of the customer whom the request is about, for the audit trail.
     func holder(
-        of request: Request, _ context: ServiceContext, needing right: Right, on customer: String? = nil
+        of request: Request, _ context: ServiceContext, needing right: AdminRight, on customer: String? = nil
     ) async throws -> KeyHolder {
         let now = now()
         let address = WrongKeyLimit.name(of: context.peer)
@@ -46,7 +46,7 @@ package struct AdminKeyCheck: Sendable {
         // A valid key always works, even after wrong keys from its address.
         guard let secret = request.adminKey, let holder = try await holder(of: secret) else {
             try wrongKeys.check(address, now: now)
-            let count = wrongKeys.add(address, now: now)
+            let count = wrongKeys.countWrongKey(from: address, now: now)
             context.logger.warning(
                 "a request had a wrong admin key",
                 metadata: ["address": "\(address)", "count": "\(count)", "right": "\(right.rawValue)"])
@@ -68,7 +68,9 @@ package struct AdminKeyCheck: Sendable {
 
     /// Returns the holder of a key: of the configured key or of a key in the database; nil for a wrong key.
     private func holder(of secret: KeySecret) async throws(StoreError) -> KeyHolder? {
-        if let configured, configured.matches(secret) { return KeyHolder(name: Self.configuredName, scope: .admin) }
+        if let configuredKey, configuredKey.matches(secret) {
+            return KeyHolder(name: Self.configuredName, scope: .admin)
+        }
         return try await store.read { try $0.key(withSecret: secret.hash) }.map {
             KeyHolder(name: $0.name, scope: $0.scope)
         }

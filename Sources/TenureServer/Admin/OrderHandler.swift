@@ -99,7 +99,7 @@ extension Problem {
         case .refused where !failure.isRetryable:
             self.init(.misconfigured, failure.description)
         case .notAuthorized, .cannotSign: self.init(.misconfigured, failure.description)
-        case .refused, .unreachable, .timedOut, .tooLarge, .unreadable, .untrusted, .held, .canceled:
+        case .refused, .unreachable, .timedOut, .tooLarge, .unreadable, .untrusted, .throttled, .canceled:
             self.init(.busy, failure.description, retryAfter: 5)
         }
     }

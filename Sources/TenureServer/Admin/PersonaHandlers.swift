@@ -66,7 +66,8 @@ struct PersonaHandlers: Sendable {
             replacing: body.replace ?? false, by: holder)
         return try .encoded(
             PersonasAnswer(
-                personas: made, omitted: readyMade.omitted.map { PersonasAnswer.Omitted(name: $0.name, why: $0.why) }))
+                personas: made,
+                omitted: readyMade.omittedPersonas.map { PersonasAnswer.Omitted(name: $0.name, why: $0.why) }))
     }
 
     /// `DELETE /v1/admin/personas/{name}`: revokes a persona. Its tokens are rejected from the next request on.

@@ -13,7 +13,7 @@ final class WrongKeyLimit: Sendable {
         var count: Int
 
         /// Whether the window includes this instant. False after the clock was set back by more than a window's length.
-        func holds(_ now: Date) -> Bool { now < end && end.timeIntervalSince(now) <= 2 * WrongKeyLimit.length }
+        func contains(_ now: Date) -> Bool { now < end && end.timeIntervalSince(now) <= 2 * WrongKeyLimit.length }
     }
 
     /// The number of wrong keys in a window, after which the address must wait until the window ends.
@@ -44,13 +44,13 @@ final class WrongKeyLimit: Sendable {
         guard request.hasAuthorization else { throw refusal }
         guard key?.matches(request) != true else { return }
         try check(address, now: now)
-        _ = add(address, now: now)
+        _ = countWrongKey(from: address, now: now)
         throw refusal
     }
 
     /// Returns the seconds until the address may try again, or nil if it may now.
     func wait(for address: String, now: Date) -> Int? {
-        guard let window = windows.withLock({ $0[address] }), window.count >= Self.limit, window.holds(now) else {
+        guard let window = windows.withLock({ $0[address] }), window.count >= Self.limit, window.contains(now) else {
             return nil
         }
         return max(1, Int(window.end.timeIntervalSince(now).rounded(.up)))
@@ -60,15 +60,15 @@ final class WrongKeyLimit: Sendable {
     var count: Int { windows.withLock { $0.count } }
 
     /// Counts a wrong key, and returns the number of wrong keys in this window.
-    func add(_ address: String, now: Date) -> Int {
+    func countWrongKey(from address: String, now: Date) -> Int {
         windows.withLock { windows in
             if windows[address] == nil, windows.count >= Self.capacity {
-                windows = windows.filter { $0.value.holds(now) }
+                windows = windows.filter { $0.value.contains(now) }
                 // A count can't stop a client with so many addresses, so counting starts again with an empty table.
                 if windows.count >= Self.capacity { windows = [:] }
             }
             var window = windows[address] ?? Window(end: now.addingTimeInterval(Self.length), count: 0)
-            if !window.holds(now) { window = Window(end: now.addingTimeInterval(Self.length), count: 0) }
+            if !window.contains(now) { window = Window(end: now.addingTimeInterval(Self.length), count: 0) }
             window.count += 1
             windows[address] = window
             return window.count

@@ -39,7 +39,7 @@ extension AppStoreClient {
     ) async throws(AppStoreFailure) -> TransactionList {
         var list = TransactionList(in: environment)
         list.revision = revision
-        var trail = PageTrail(from: revision, most: TransactionList.maximumPages)
+        var trail = PageTrail(from: revision, maximumPages: TransactionList.maximumPages)
         while list.ending == nil {
             let page = try await answer(to: try call(list.revision), in: environment, before: end)
             try list.add(try page.texts("signedTransactions"), by: verifier, now: time.now())

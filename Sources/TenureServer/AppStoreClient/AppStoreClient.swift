@@ -66,7 +66,7 @@ struct AppStoreClient: Sendable {
         var (hasRenewedToken, renewals) = (false, 0)
         while true {
             // Waits until Apple's rate limit allows the call.
-            try await sleep(try await limiter.take(call.endpoint, in: environment, before: end))
+            try await sleep(try await limiter.takeToken(call.endpoint, in: environment, before: end))
             let asked = time.now()
             let token = try await tokens.token(at: asked)
             do {

@@ -85,7 +85,7 @@ struct AppStoreKeyFile {
     let path: String
 
     /// The largest file in bytes. Apple's key files have fewer than 300.
-    private static let largest = 16 * 1024
+    private static let maximumSize = 16 * 1024
 
     /// Reads the key. Throws `keyFile` if that fails, with a message that contains nothing of the file's contents.
     func key() throws(ServiceError) -> P256.Signing.PrivateKey {
@@ -94,7 +94,7 @@ struct AppStoreKeyFile {
                 "there is no such file; copy the key from App Store Connect to it, or create a new key"
             )
         }
-        let contents = try SecretFile(path: path).existingContents(upTo: Self.largest)
+        let contents = try SecretFile(path: path).existingContents(upTo: Self.maximumSize)
         return try key(inPEM: String(decoding: contents, as: UTF8.self))
     }
 

@@ -19,7 +19,7 @@ enum AppStoreFailure: Error, Sendable, Hashable {
     /// Signed data in the response can't be verified.
     case untrusted(Rejection)
     /// No request was sent, to stay below the rate limit of the endpoint.
-    case held(until: Date)
+    case throttled(until: Date)
     /// The ID can't be one of the App Store's.
     case invalidID
     /// The environment has no server, or the service doesn't accept it.
@@ -47,7 +47,7 @@ enum AppStoreFailure: Error, Sendable, Hashable {
             guard let code = refusal.code else { return .later }
             // An invalid request stays invalid. But a missing purchase may appear, and access may be granted.
             return code.isBadRequest ? .none : .later
-        case .unreachable, .timedOut, .held: return .retry
+        case .unreachable, .timedOut, .throttled: return .retry
         case .untrusted(let rejection): return rejection.isRetryable ? .retry : .later
         // The service ended during the request. The request may succeed when the service runs again.
         case .canceled: return .later
@@ -71,7 +71,7 @@ enum AppStoreFailure: Error, Sendable, Hashable {
     var retryAt: Date? {
         switch self {
         case .refused(let refusal): refusal.retryAt
-        case .held(let until): until
+        case .throttled(let until): until
         default: nil
         }
     }
@@ -99,7 +99,7 @@ extension AppStoreFailure: CustomStringConvertible {
         case .tooLarge(let limit): "the App Store's response has more than \(limit) bytes"
         case .unreadable(let detail): "the App Store's response doesn't have the documented form: \(detail)"
         case .untrusted(let rejection): "the App Store's response can't be verified (\(rejection))"
-        case .held: "no request was sent, to stay below the App Store's rate limit; try again later"
+        case .throttled: "no request was sent, to stay below the App Store's rate limit; try again later"
         case .invalidID: "the ID can't be one of the App Store's; check it"
         case .notServed(let environment):
             "the service can't ask an App Store for \(environment.rawValue); check the setting `environments`"

@@ -24,8 +24,8 @@ actor RateLimiter {
 
     /// Takes a token of the endpoint's bucket, and returns the seconds to wait before using the token.
     ///
-    /// Throws `held` and takes no token if the wait would end after `deadline`, an uptime.
-    func take(
+    /// Throws `throttled` and takes no token if the wait would end after `deadline`, an uptime.
+    func takeToken(
         _ endpoint: AppStoreEndpoint, in environment: AppStoreEnvironment, before deadline: TimeInterval
     ) throws(AppStoreFailure) -> TimeInterval {
         let key = Key(endpoint: endpoint, environment: environment)
@@ -35,7 +35,7 @@ actor RateLimiter {
         let exact = full - Self.burst(rate) - now
         // A wait this short is a rounding error.
         let wait = exact < 1e-6 ? 0 : exact
-        guard now + wait <= deadline else { throw .held(until: time.now().addingTimeInterval(wait)) }
+        guard now + wait <= deadline else { throw .throttled(until: time.now().addingTimeInterval(wait)) }
         fullAt[key] = full + 1 / rate
         return wait
     }

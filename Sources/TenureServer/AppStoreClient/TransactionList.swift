@@ -59,23 +59,23 @@ struct PageTrail: Sendable {
         case tooLong
     }
 
-    private let most: Int
-    private var seen: Set<String> = []
+    private let maximumPages: Int
+    private var seenTokens: Set<String> = []
     private var count = 0
 
     /// - Parameters:
     ///   - token: The token of the first page; nil if it has none.
-    ///   - most: The most pages to read.
-    init(from token: String? = nil, most: Int) {
-        self.most = most
-        if let token { seen.insert(token) }
+    ///   - maximumPages: The most pages to read.
+    init(from token: String? = nil, maximumPages: Int) {
+        self.maximumPages = maximumPages
+        if let token { seenTokens.insert(token) }
     }
 
     /// Counts a page. Returns nil if the page with the token `next` is to be read.
     mutating func ending(hasMore: Bool, next: String?) -> Ending? {
         count += 1
         guard hasMore else { return .lastPage }
-        guard let next, !next.isEmpty, seen.insert(next).inserted else { return .circle }
-        return count < most ? nil : .tooLong
+        guard let next, !next.isEmpty, seenTokens.insert(next).inserted else { return .circle }
+        return count < maximumPages ? nil : .tooLong
     }
 }

@@ -58,7 +58,7 @@ struct CustomerHistory: Sendable {
             if let (artifact, purchase) = subscription.transaction { add(artifact, purchase) }
             if let (artifact, renewal) = subscription.renewal { add(artifact, renewal) }
         }
-        if !rejected.isEmpty || !holds(id) { isComplete = false }
+        if !rejected.isEmpty || !contains(id) { isComplete = false }
     }
 
     /// The identities that find the customer, strongest first.
@@ -86,7 +86,7 @@ struct CustomerHistory: Sendable {
     }
 
     /// Whether the history contains the requested transaction. If it doesn't, the history is incomplete.
-    private func holds(_ id: AppStoreCustomerID) -> Bool {
+    private func contains(_ id: AppStoreCustomerID) -> Bool {
         guard case .transaction(let asked) = id else { return true }
         return purchases.contains { $0.transactionID == asked || $0.originalTransactionID == asked }
     }
@@ -107,14 +107,14 @@ struct CustomerHistory: Sendable {
 
     private mutating func add(_ artifact: SyncArtifact<AppTransactionPayload>) {
         guard belongs(artifact.payload.appTransactionID, artifact.realm, at: artifact.path) else { return }
-        artifacts.append(artifact.stored)
+        artifacts.append(artifact.storedArtifact)
         proofs.append(artifact.verified.proof)
         names.add(artifact.payload)
     }
 
     private mutating func add(_ artifact: SyncArtifact<TransactionPayload>, _ purchase: Purchase) {
         guard belongs(artifact.payload.appTransactionID, artifact.realm, at: artifact.path) else { return }
-        artifacts.append(artifact.stored)
+        artifacts.append(artifact.storedArtifact)
         purchases.append(purchase)
         originalTransactionIDs.insert(purchase.originalTransactionID)
         names.add(artifact.payload, purchase)
@@ -127,7 +127,7 @@ struct CustomerHistory: Sendable {
                 RejectedArtifact(artifact.path, .noTransaction, "its subscription has no verified transaction"))
             return
         }
-        artifacts.append(artifact.stored)
+        artifacts.append(artifact.storedArtifact)
         renewals.append(renewal)
         names.add(artifact.payload, renewal)
     }

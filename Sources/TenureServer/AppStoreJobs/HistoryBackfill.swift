@@ -29,13 +29,13 @@ struct HistoryBackfill: Sendable {
                 return job.map { ($0, $0.tries) }
             },
             perform: { try await fetchHistory(for: $0) },
-            done: { job in try await store.write { try $0.finish(job) } },
-            failed: { job, until in
+            removeFinished: { job in try await store.write { try $0.finish(job) } },
+            postponeFailed: { job, until in
                 try await store.write {
                     if let until { try $0.postpone(job, until: until) } else { try $0.finish(job) }
                 }
             },
-            idle: idle, time: client.time, logger: logger)
+            idlePause: idle, time: client.time, logger: logger)
     }
 
     /// Fetches the history of the job's customer, and saves it.

@@ -11,12 +11,12 @@ struct JobRunner<Job: Sendable>: Service {
     /// Performs a job. Throws an `AppStoreFailure`, or an error of the database.
     var perform: @Sendable (Job) async throws -> Void
     /// Removes a finished job from the queue.
-    var done: @Sendable (Job) async throws -> Void
+    var removeFinished: @Sendable (Job) async throws -> Void
     /// Postpones a failed job until a date; removes it if the date is nil.
-    var failed: @Sendable (Job, _ until: Date?) async throws -> Void
+    var postponeFailed: @Sendable (Job, _ until: Date?) async throws -> Void
 
     /// The seconds until the queue is read again, after it was empty or couldn't be read.
-    var idle: TimeInterval = 5
+    var idlePause: TimeInterval = 5
     var schedule = JobSchedule()
     var time = AppStoreTime.system
     let logger: Logger
@@ -39,7 +39,7 @@ struct JobRunner<Job: Sendable>: Service {
         while true {
             try Task.checkCancellation()
             if await step() { continue }
-            try await time.sleep(idle)
+            try await time.sleep(idlePause)
         }
     }
 
@@ -54,7 +54,7 @@ struct JobRunner<Job: Sendable>: Service {
                 try await report(error, of: job, tries: tries + 1)
                 return true
             }
-            try await done(job)
+            try await removeFinished(job)
             return true
         } catch {
             if !Task.isCancelled {
@@ -72,7 +72,7 @@ struct JobRunner<Job: Sendable>: Service {
             metadata: [
                 "detail": "\(error)", "tries": "\(tries)", "again": "\(until?.formatted(.iso8601) ?? "never")",
             ])
-        try await failed(job, until)
+        try await postponeFailed(job, until)
     }
 }
 

@@ -47,12 +47,12 @@ struct MissedNotifications: Service {
 
     /// Fetches the missed notifications of an environment. Returns the error if that fails; otherwise nil.
     @discardableResult func fetch(in environment: AppStoreEnvironment) async -> (any Error)? {
-        let name = Self.progressName(for: environment)
         do {
-            let reached = try await store.read { try $0.progress(name) }.flatMap { Double($0) }
+            let name = Self.progressName(for: environment)
+            let reached = try await store.read { try $0.storedValue(named: name) }.flatMap { Double($0) }
             // The service missed nothing before its first start.
             guard let reached else {
-                try await setProgress(name, to: now())
+                try await setReachedInstant(now(), in: environment)
                 return nil
             }
             // The search begins five minutes earlier, because clocks differ, and a notification may have been on its
@@ -73,7 +73,7 @@ struct MissedNotifications: Service {
                     }
                 },
                 reached: { instant in
-                    if !keepsInstant { try await setProgress(name, to: instant) }
+                    if !keepsInstant { try await setReachedInstant(instant, in: environment) }
                 })
             logger.debug("fetched missed notifications", metadata: ["count": "\(summary.delivered)"])
             return nil
@@ -86,9 +86,10 @@ struct MissedNotifications: Service {
         }
     }
 
-    private func setProgress(_ name: String, to instant: Date) async throws {
+    private func setReachedInstant(_ instant: Date, in environment: AppStoreEnvironment) async throws {
+        let name = Self.progressName(for: environment)
         try await store.write(locking: [.progress(name)]) {
-            try $0.setProgress(name, to: String(instant.timeIntervalSince1970))
+            try $0.setStoredValue(named: name, to: String(instant.timeIntervalSince1970))
         }
     }
 }

@@ -38,7 +38,7 @@ struct NotificationHistoryReader: Sendable {
         reached: (Date) async throws -> Void = { _ in }
     ) async throws -> Summary {
         let now = client.time.now()
-        var position = max(start, now.addingTimeInterval(-Self.kept(in: environment)))
+        var position = max(start, now.addingTimeInterval(-Self.retention(in: environment)))
         var summary = Summary(from: position, to: now)
         let window = max(window, Self.minimumWindow)
         var length = window
@@ -49,7 +49,7 @@ struct NotificationHistoryReader: Sendable {
             let isShortest = length <= Self.minimumWindow || end.timeIntervalSince(position) <= Self.minimumWindow
             var pages = Pages(
                 start: position, end: end,
-                trail: PageTrail(most: isShortest ? maximumPagesOfASecond : maximumPages))
+                trail: PageTrail(maximumPages: isShortest ? maximumPagesOfASecond : maximumPages))
             var isWhole = true
             repeat {
                 guard let payloads = try await payloads(of: &pages, inPieces: isShortest) else {
@@ -75,7 +75,7 @@ struct NotificationHistoryReader: Sendable {
 
     /// How long the App Store keeps notifications, in seconds: 180 days in production, 30 in the sandbox. An hour is
     /// subtracted because clocks differ.
-    private static func kept(in environment: AppStoreEnvironment) -> TimeInterval {
+    private static func retention(in environment: AppStoreEnvironment) -> TimeInterval {
         (environment == .production ? 180 : 30) * 86_400 - 3600
     }
 

@@ -9,7 +9,7 @@ public struct AppConfiguration: Sendable {
     public var configuration: ServiceConfiguration
     /// Opens the app's database, each time that the app starts. If this is nil or returns nil, the SQLite file in the
     /// configuration is opened.
-    package var open: (@Sendable (ServiceConfiguration) async throws -> Store?)?
+    package var openStore: (@Sendable (ServiceConfiguration) async throws -> Store?)?
 
     /// Creates the configuration of one app. `mistake(in:)` checks its name.
     public init(name: String, configuration: ServiceConfiguration) {

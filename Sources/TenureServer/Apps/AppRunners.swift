@@ -49,13 +49,13 @@ final class AppRunners: Service {
         func run() async throws { try await gracefulShutdown() }
     }
 
-    /// Runs the group of one app, and calls `ended` when the group has ended.
+    /// Runs the group of one app, and calls `onEnd` when the group has ended.
     private struct Ending: Service {
         let group: ServiceGroup
-        let ended: @Sendable () -> Void
+        let onEnd: @Sendable () -> Void
 
         func run() async throws {
-            defer { ended() }
+            defer { onEnd() }
             // A failed app must not end the others. `AppRunner` has logged why it failed.
             try? await group.run()
         }

@@ -8,7 +8,7 @@ package struct AppsConfiguration: Sendable {
     /// The settings that all apps share: address, TLS, proxies, connections, and the owner's admin key.
     package var common: ServiceConfiguration
     /// The values of the settings that a running service can't change, by name.
-    package var fixed: [String: [String]] = [:]
+    package var fixedSettings: [String: [String]] = [:]
 
     /// Creates the configuration of several apps. Unless set, `common` is the first app's configuration, with its admin
     /// key.
@@ -40,8 +40,9 @@ package struct AppsConfiguration: Sendable {
     ///
     /// - Parameter running: The names of the apps that run. The database of an app that doesn't run may change.
     func mistakes(in fresh: AppsConfiguration, running: Set<String>) -> [ServiceError] {
-        var mistakes: [ServiceError] = Set(fixed.keys).union(fresh.fixed.keys).sorted().compactMap { name in
-            guard fixed[name] != fresh.fixed[name] else { return nil }
+        var mistakes: [ServiceError] = Set(fixedSettings.keys).union(fresh.fixedSettings.keys).sorted().compactMap {
+            name in
+            guard fixedSettings[name] != fresh.fixedSettings[name] else { return nil }
             return .apps("`\(name)` changed, which needs a restart; restart the service, or undo that change")
         }
         for app in fresh.apps where running.contains(app.name) {

@@ -5,7 +5,7 @@ import Logging
 /// The routes of a service with several apps that don't belong to a running app.
 struct AppRoutes: Sendable {
     /// Answers paths outside of all apps.
-    let shared: RouterResponder<ServiceContext>
+    let sharedResponder: RouterResponder<ServiceContext>
     /// For each app, the responder that rejects requests while the app isn't running.
     let refusing: [String: RouterResponder<ServiceContext>]
     /// The name of the app that also answers the routes without `/apps/NAME`.
@@ -28,7 +28,7 @@ struct AppsResponder: HTTPResponder {
             let rest = path.dropFirst(Self.prefix.count)
             let name = String(rest.prefix { $0 != "/" && $0 != "?" })
             guard let responder = responder(name, routes) else {
-                return try await routes.shared.respond(to: request, context: context)
+                return try await routes.sharedResponder.respond(to: request, context: context)
             }
             var head = request.head
             head.path = String(rest.dropFirst(name.count))
@@ -41,10 +41,10 @@ struct AppsResponder: HTTPResponder {
         switch request.uri.path {
         case HealthRoutes.livePath.description, HealthRoutes.readyPath.description, "/metrics",
             AppsHandlers.listPath.description, AppsHandlers.reloadPath.description:
-            return try await routes.shared.respond(to: request, context: context)
+            return try await routes.sharedResponder.respond(to: request, context: context)
         default:
             let unprefixed = routes.unprefixedApp.flatMap { responder($0, routes) }
-            return try await (unprefixed ?? routes.shared).respond(to: request, context: context)
+            return try await (unprefixed ?? routes.sharedResponder).respond(to: request, context: context)
         }
     }
 

@@ -54,7 +54,7 @@ extension RunningApps {
         }
 
         // Nothing fails from here on. The new configuration applies, and the services of the old configuration end.
-        let replaced = adopt(fresh, routes: routes(for: fresh), replacements: replacements)
+        let replaced = useConfiguration(fresh, routes: routes(for: fresh), replacements: replacements)
         for group in replaced { await group.triggerGracefulShutdown() }
 
         // Ends the apps that are no longer configured, and starts the new ones.

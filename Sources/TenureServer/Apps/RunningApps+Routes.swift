@@ -7,7 +7,7 @@ extension RunningApps {
     /// Returns the routes that belong to no app, and the routes that reject requests for apps that don't run.
     func routes(for configuration: AppsConfiguration) -> AppRoutes {
         AppRoutes(
-            shared: sharedRouter(for: configuration).responder(),
+            sharedResponder: sharedRouter(for: configuration).responder(),
             refusing: Dictionary(
                 configuration.apps.map { ($0.name, refusing(for: $0)) }, uniquingKeysWith: { first, _ in first }),
             unprefixedApp: configuration.unprefixedApp)

@@ -165,7 +165,7 @@ final class RunningApps: Sendable {
     /// - Parameter replacements: For each running app, its name, the app as it runs now, and its replacement under the
     ///   new configuration.
     /// - Returns: The services of the replaced apps, for the caller to end.
-    func adopt(
+    func useConfiguration(
         _ configuration: AppsConfiguration, routes: AppRoutes,
         replacements: [(name: String, old: RunningApp, RunningApp)]
     ) -> [ServiceGroup] {
@@ -183,7 +183,7 @@ final class RunningApps: Sendable {
     }
 
     /// Creates the service of a running app for another configuration, on the database that is open already. The app
-    /// keeps running as it is until `adopt` uses the result.
+    /// keeps running as it is until `useConfiguration` uses the result.
     func replacement(
         of running: RunningApp, configuredAs app: AppConfiguration
     ) async throws(ServiceError) -> RunningApp {
@@ -194,7 +194,7 @@ final class RunningApps: Sendable {
     private func open(_ app: AppConfiguration) async throws(ServiceError) -> RunningApp {
         let store: Store
         do {
-            store = try await app.open?(app.configuration) ?? TenureService.openStore(app.configuration)
+            store = try await app.openStore?(app.configuration) ?? TenureService.openStore(app.configuration)
         } catch {
             throw ServiceError(opening: error)
         }

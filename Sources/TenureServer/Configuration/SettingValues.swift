@@ -38,7 +38,7 @@ package struct SettingValues: Sendable {
     /// Sets the values of one setting. An invalid value becomes a mistake.
     package mutating func set(_ setting: Setting, to words: [String], at place: String) {
         if words.isEmpty, !setting.kind.isList {
-            note("\(place): `\(setting.name)` has no value")
+            addMistake("\(place): `\(setting.name)` has no value")
             return
         }
         let objections = words.compactMap { word in
@@ -49,7 +49,7 @@ package struct SettingValues: Sendable {
     }
 
     /// Adds a mistake that other code found.
-    package mutating func note(_ mistake: String) { mistakes.append(mistake) }
+    package mutating func addMistake(_ mistake: String) { mistakes.append(mistake) }
 
     /// Reads the environment variables of all settings.
     ///

@@ -13,7 +13,7 @@ struct ContentAccess: Sendable {
     /// policy allows an undetermined decision for now.
     ///
     /// Unbound proof may belong to another person, so it unlocks nothing.
-    func allowed(
+    func allowedUnlocks(
         _ unlocks: Set<ContentCatalog.Unlock>, for customer: Customer, as persona: Persona?, at now: Date
     ) async throws -> Set<ContentCatalog.Unlock> {
         guard !customer.facts.isUnbound, !unlocks.isEmpty else { return [] }

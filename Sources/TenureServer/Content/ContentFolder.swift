@@ -24,7 +24,7 @@ final class ContentFolder: Sendable {
     /// The newest valid catalog; nil if no catalog was valid since the service started.
     var catalog: SignedCatalog? {
         refresh()
-        return state.withLock { $0.known }
+        return state.withLock { $0.catalogInUse }
     }
 
     /// Why the catalog in the folder isn't used; nil if the catalog is used.
@@ -41,10 +41,10 @@ final class ContentFolder: Sendable {
         let file = "\(path)/\(SignedCatalog.fileName)"
         let fileState = FileState(path: file, followsLinks: true)
         // A missing file is always treated as changed, so that it is reported.
-        let isUnchanged = state.withLock { fileState != nil && fileState == $0.seen }
+        let isUnchanged = state.withLock { fileState != nil && fileState == $0.checkedFile }
         let found = isUnchanged ? nil : read(file)
         state.withLock { state in
-            if let found { state.take(found) }
+            if let found { state.useCatalog(found) }
             state.endCheck(of: fileState)
         }
     }
@@ -73,10 +73,10 @@ final class ContentFolder: Sendable {
 
 private struct State {
     /// The catalog in use.
-    private(set) var known: SignedCatalog?
+    private(set) var catalogInUse: SignedCatalog?
     private(set) var problem: ServiceError?
     /// The identity and date of the file that was read last, even if its catalog can't be used.
-    private(set) var seen: FileState?
+    private(set) var checkedFile: FileState?
     private var checkedAt: ContinuousClock.Instant?
     private var isChecking = false
 
@@ -89,28 +89,28 @@ private struct State {
 
     /// Stores that the file was checked; `file` is nil if it was missing.
     mutating func endCheck(of file: FileState?) {
-        seen = file
+        checkedFile = file
         checkedAt = ContinuousClock.now
         isChecking = false
     }
 
     /// Uses the catalog that was read, unless it is older than the known catalog, or differs from it without a higher
     /// counter.
-    mutating func take(_ found: Result<SignedCatalog, ServiceError>) {
+    mutating func useCatalog(_ found: Result<SignedCatalog, ServiceError>) {
         switch found {
         case .failure(let error): problem = error
         case .success(let catalog):
-            guard let known else {
-                self.known = catalog
+            guard let catalogInUse else {
+                self.catalogInUse = catalog
                 problem = nil
                 return
             }
-            if catalog.counter < known.counter {
-                problem = ContentFolder.failure(.older(counter: catalog.counter, known: known.counter))
-            } else if catalog.counter == known.counter, catalog.catalog != known.catalog {
-                problem = ContentFolder.failure(.sameCounter(known.counter))
+            if catalog.counter < catalogInUse.counter {
+                problem = ContentFolder.failure(.older(counter: catalog.counter, known: catalogInUse.counter))
+            } else if catalog.counter == catalogInUse.counter, catalog.catalog != catalogInUse.catalog {
+                problem = ContentFolder.failure(.sameCounter(catalogInUse.counter))
             } else {
-                self.known = catalog
+                self.catalogInUse = catalog
                 problem = nil
             }
         }

@@ -32,7 +32,7 @@ struct ContentRoute: Sendable {
             throw Problem(.notFound, "no content is published yet; publish it with `tenure content publish`")
         }
         // Make links to the packs that the customer may use: to the bucket, or to the download route of this service.
-        let allowed = try await rights.allowed(
+        let allowed = try await rights.allowedUnlocks(
             Set(signed.catalog.packs.map(\.unlock)), for: known, as: persona, at: now)
         // The expiry is in whole seconds, as in the links.
         let expiresAt = Date(

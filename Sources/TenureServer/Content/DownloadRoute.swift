@@ -70,7 +70,7 @@ struct DownloadRoute: Sendable {
         // The newest catalog decides what unlocks a pack. If that catalog has dropped the pack, the link decides, so
         // that customers can complete a download.
         let unlock = delivery.folder.catalog?.catalog[link.pack]?.unlock ?? link.unlock
-        guard try await rights.allowed([unlock], for: customer, as: persona, at: now).contains(unlock) else {
+        guard try await rights.allowedUnlocks([unlock], for: customer, as: persona, at: now).contains(unlock) else {
             throw Problem(.notEntitled, "the customer isn't entitled to this pack anymore; sync to see why")
         }
         return (link, customer)

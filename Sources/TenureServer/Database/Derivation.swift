@@ -28,7 +28,7 @@ struct Derivation: Sendable {
         of artifacts: [(artifact: Artifact, receivedAt: Date)],
         _ notifications: [(notification: StoredNotification, receivedAt: Date)], ofCustomer publicID: String
     ) throws(StoreError) -> CustomerFacts {
-        var proven = Proven()
+        var proven = ProvenFacts()
         for (index, entry) in artifacts.enumerated() {
             do throws(Rejection) {
                 try add(entry.artifact, receivedAt: entry.receivedAt, to: &proven)
@@ -60,7 +60,7 @@ struct Derivation: Sendable {
 
     /// What the entries prove. The proofs are collected first and added to the facts at once, because each addition
     /// takes time for all existing facts.
-    private struct Proven {
+    private struct ProvenFacts {
         var proofs: [AppProof] = []
         var purchases: [Purchase] = []
         var renewals: [Renewal] = []
@@ -90,7 +90,7 @@ struct Derivation: Sendable {
                 end = entries.end
                 await Task.yield()
             }
-            rederivation.proven[member, default: Rederivation.Proven()].add(pages, upTo: end)
+            rederivation.provenFacts[member, default: Rederivation.ProvenFacts()].add(pages, upTo: end)
         }
         return rederivation
     }
@@ -103,7 +103,7 @@ struct Derivation: Sendable {
     }
 
     /// Verifies an artifact, and adds what it proves.
-    private func add(_ artifact: Artifact, receivedAt: Date, to proven: inout Proven) throws(Rejection) {
+    private func add(_ artifact: Artifact, receivedAt: Date, to proven: inout ProvenFacts) throws(Rejection) {
         switch artifact.kind {
         case .appTransaction:
             // Clients can't send some app transactions that the App Store's server can. A stored app transaction was

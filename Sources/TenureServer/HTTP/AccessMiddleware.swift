@@ -23,7 +23,7 @@ struct AccessMiddleware: RouterMiddleware {
         let peer = Peer(socket: context.remoteAddress, headers: request.headers, proxies: proxies)
         context.peer = peer
         context.bodies = bodies
-        if let id = RequestID.given(request, by: peer) {
+        if let id = RequestID.idFromProxy(of: request, from: peer) {
             context.requestID = id
             context.logger[metadataKey: RequestID.metadataKey] = "\(id)"
         }

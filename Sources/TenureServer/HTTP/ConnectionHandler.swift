@@ -26,7 +26,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private let bodyRate: Int
     private let connections: Connections
     /// Called before a connection with a slow client is closed.
-    private let closed: @Sendable (SlowClientPhase) -> Void
+    private let onClose: @Sendable (SlowClientPhase) -> Void
     /// This connection's entry in `connections`, while the connection is open.
     private var connection: Connections.Connection?
 
@@ -88,12 +88,12 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     init(
         _ timeouts: ServiceConfiguration.Timeouts, bodyRate: Int, connections: Connections,
-        closed: @escaping @Sendable (SlowClientPhase) -> Void
+        onClose: @escaping @Sendable (SlowClientPhase) -> Void
     ) {
         self.timeouts = timeouts
         self.bodyRate = bodyRate
         self.connections = connections
-        self.closed = closed
+        self.onClose = onClose
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -343,7 +343,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// Closes the connection because the client was too slow in this phase.
     private func close(_ context: ChannelHandlerContext, late phase: SlowClientPhase) {
-        closed(phase)
+        onClose(phase)
         context.close(promise: nil)
     }
 

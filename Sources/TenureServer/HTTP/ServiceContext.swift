@@ -23,6 +23,6 @@ struct ServiceContext: RequestContext {
         coreContext = .init(source: source)
         channel = source.channel
         remoteAddress = NetworkAddress(source.channel.remoteAddress)
-        requestID = RequestID.known(to: source.logger) ?? RequestID.made()
+        requestID = RequestID.id(in: source.logger) ?? RequestID.makeID()
     }
 }

@@ -16,7 +16,7 @@ struct PersonaToken {
     /// The JWS header's `typ`, so that neither a persona token nor an entitlement token is accepted as the other.
     static let type = "tenure-persona+jwt"
     /// The maximum size in bytes, far more than a token needs.
-    static let longest = 4096
+    static let maximumSize = 4096
 
     /// The claims as JSON; instants are seconds since 1970, as in RFC 7519.
     var claims: [UInt8] {
@@ -42,7 +42,7 @@ struct PersonaToken {
 
     /// Returns the claims of a persona token that one of these keys signed; nil for any other text.
     static func claims(of text: String, by keys: SigningKeySet) -> Claims? {
-        guard text.utf8.count <= longest, let payload = keys.payload(of: text, type: type) else { return nil }
+        guard text.utf8.count <= maximumSize, let payload = keys.payload(of: text, type: type) else { return nil }
         return try? JSONDecoder().decode(Claims.self, from: Data(payload))
     }
 }

@@ -84,7 +84,7 @@ extension SigningKeyFile {
     mutating func prepare(at now: Date) throws -> JSONWebKey {
         let waiting =
             next
-            ?? Next(
+            ?? NextKey(
                 privateKey: Secret(P256.Signing.PrivateKey.newSigningKey().pemRepresentation), createdAt: now.seconds)
         guard let key = waiting.key else { throw SigningKeyError.cannotSign }
         next = waiting

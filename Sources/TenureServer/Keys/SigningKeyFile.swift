@@ -19,7 +19,7 @@ struct SigningKeyFile: Hashable, Sendable {
     }
 
     /// A new key that the offline root must sign before it is used.
-    struct Next: Hashable, Sendable {
+    struct NextKey: Hashable, Sendable {
         /// The private key in PEM.
         let privateKey: Secret<String>
         let createdAt: Int64
@@ -35,7 +35,7 @@ struct SigningKeyFile: Hashable, Sendable {
     /// these keys trusts the key in use.
     var chain: [String] = []
     /// The key that waits for the offline root's statement; nil if no key waits.
-    var next: Next?
+    var next: NextKey?
     /// The offline root's public key; nil if there is no offline root.
     var root: JSONWebKey?
     /// The root's statement about the key in use; nil if the root hasn't signed the key.
@@ -58,7 +58,7 @@ struct SigningKeyFile: Hashable, Sendable {
         privateKey = Secret(stored.privateKey)
         keys = stored.keys
         chain = stored.chain
-        next = stored.next.map { Next(privateKey: Secret($0.privateKey), createdAt: $0.createdAt) }
+        next = stored.next.map { NextKey(privateKey: Secret($0.privateKey), createdAt: $0.createdAt) }
         root = stored.root
         rootStatement = stored.rootStatement
         revocations = stored.revocations

@@ -16,7 +16,7 @@ final class BodyBudget: Sendable {
         fileprivate let client: NetworkAddress?
         fileprivate let isNotification: Bool
         /// The bytes that are reserved for the body.
-        fileprivate var held = 0
+        fileprivate var reservedBytes = 0
         /// The bytes that arrived recently, from which the body's rate is calculated.
         fileprivate var recent: RecentBytes
         /// Whether the body is still received: it wasn't dropped, and its end wasn't reached.
@@ -35,7 +35,7 @@ final class BodyBudget: Sendable {
 
         /// Whether the body is large once it holds `count` bytes more. A notification is never large.
         fileprivate func isLarge(with count: Int = 0) -> Bool {
-            !isNotification && held + count > BodyBudget.smallBody
+            !isNotification && reservedBytes + count > BodyBudget.smallBody
         }
     }
 
@@ -51,7 +51,7 @@ final class BodyBudget: Sendable {
     /// `Limits.bodyRate` ends it soon.
     fileprivate static let minimumVictimSize = 4096
     /// The number of small bodies, and of large bodies, that are compared to find the slowest: the oldest of each.
-    fileprivate static let compared = 64
+    fileprivate static let maximumCompared = 64
 
     init(bytes: Int) {
         state = Locked(State(total: bytes))
@@ -85,25 +85,25 @@ final class BodyBudget: Sendable {
     }
 
     /// How many bodies were dropped to make room.
-    var droppedBodies: UInt64 { state.withLock { $0.dropped } }
+    var droppedBodies: UInt64 { state.withLock { $0.droppedBodies } }
 }
 
 /// The reserved memory, in bytes, and the bodies that hold it.
 private struct State {
     var total: Int
-    private var taken = 0
-    /// The part of `taken` that large bodies use.
-    private var takenByLarge = 0
-    /// The bytes that the bodies of each client use.
-    private var held: [NetworkAddress: Int] = [:]
+    private var reservedBytes = 0
+    /// The part of `reservedBytes` that large bodies use.
+    private var reservedByLargeBodies = 0
+    /// The reserved bytes of each client.
+    private var reservedByClient: [NetworkAddress: Int] = [:]
     /// The bodies that may be dropped: those that hold at least `minimumVictimSize`, in the order in which they reached
-    /// that size. A body that becomes large moves to the end of `large`.
-    private var small = BodyQueue()
-    private var large = BodyQueue()
+    /// that size. A body that becomes large moves to the end of `largeBodies`.
+    private var smallBodies = BodyQueue()
+    private var largeBodies = BodyQueue()
     /// The bodies in both queues, by client.
-    private var ofClient: [NetworkAddress: BodyQueue] = [:]
+    private var bodiesByClient: [NetworkAddress: BodyQueue] = [:]
     /// How many bodies were dropped.
-    private(set) var dropped: UInt64 = 0
+    private(set) var droppedBodies: UInt64 = 0
 
     init(total: Int) {
         self.total = total
@@ -117,33 +117,34 @@ private struct State {
         body.recent.add(count, at: now)
         guard body.isOpen else { return (false, victims) }
         let isLarge = body.isLarge(with: count)
-        // If the body becomes large now, the bytes that it already holds become part of `takenByLarge`.
-        let growth = isLarge ? count + (body.isLarge() ? 0 : body.held) : 0
+        // If the body becomes large now, the bytes that it already holds become part of `reservedByLargeBodies`.
+        let growth = isLarge ? count + (body.isLarge() ? 0 : body.reservedBytes) : 0
         // Drops one body after the other until there is room.
         while true {
             let isClientFull = !clientHasRoom(for: count, of: body)
-            let isFull = taken + count > total || (isLarge && takenByLarge + growth > total - total / 4)
+            let isFull =
+                reservedBytes + count > total || (isLarge && reservedByLargeBodies + growth > total - total / 4)
             guard isClientFull || isFull else { break }
-            let others = isClientFull ? others(ofClientOf: body) : others(isLarge: isLarge)
+            let others = isClientFull ? droppableBodies(ofClientOf: body) : droppableBodies(isLarge: isLarge)
             guard let slowest = slowest(of: others.filter { $0 !== body }, beside: body, at: now) else {
                 return (false, victims)
             }
             release(slowest)
-            dropped += 1
+            droppedBodies += 1
             victims.append(slowest)
         }
         queue(body, with: count)
-        body.held += count
-        taken += count
-        takenByLarge += growth
-        if let client = body.client { held[client, default: 0] += count }
+        body.reservedBytes += count
+        reservedBytes += count
+        reservedByLargeBodies += growth
+        if let client = body.client { reservedByClient[client, default: 0] += count }
         return (true, victims)
     }
 
     /// Whether the client of the body stays below its quarter of the memory.
     private func clientHasRoom(for count: Int, of body: BodyBudget.Body) -> Bool {
         guard let client = body.client else { return true }
-        return held[client, default: 0] + count <= total / 4
+        return reservedByClient[client, default: 0] + count <= total / 4
     }
 
     /// Returns the slowest of `others`, which is dropped. Nil if all are too young, or not slower than the body that
@@ -157,41 +158,42 @@ private struct State {
     }
 
     /// The oldest bodies of the same client. They may include `body` itself, so one more body is read than is compared.
-    private func others(ofClientOf body: BodyBudget.Body) -> [BodyBudget.Body] {
-        body.client.flatMap { ofClient[$0]?.first(BodyBudget.compared + 1) } ?? []
+    private func droppableBodies(ofClientOf body: BodyBudget.Body) -> [BodyBudget.Body] {
+        body.client.flatMap { bodiesByClient[$0]?.first(BodyBudget.maximumCompared + 1) } ?? []
     }
 
     /// The oldest bodies that may be dropped. Only other large bodies may be dropped for a large body.
-    private func others(isLarge: Bool) -> [BodyBudget.Body] {
-        large.first(BodyBudget.compared + 1) + (isLarge ? [] : small.first(BodyBudget.compared + 1))
+    private func droppableBodies(isLarge: Bool) -> [BodyBudget.Body] {
+        largeBodies.first(BodyBudget.maximumCompared + 1)
+            + (isLarge ? [] : smallBodies.first(BodyBudget.maximumCompared + 1))
     }
 
     /// Puts a body into the queues to which it belongs once it holds `count` bytes more.
     private mutating func queue(_ body: BodyBudget.Body, with count: Int) {
-        guard body.held + count >= BodyBudget.minimumVictimSize else { return }
+        guard body.reservedBytes + count >= BodyBudget.minimumVictimSize else { return }
         if body.isLarge(with: count) {
-            guard large.append(body) else { return }
-            small.remove(body)
+            guard largeBodies.append(body) else { return }
+            smallBodies.remove(body)
         } else {
-            guard small.append(body) else { return }
+            guard smallBodies.append(body) else { return }
         }
-        if let client = body.client { ofClient[client, default: BodyQueue()].append(body) }
+        if let client = body.client { bodiesByClient[client, default: BodyQueue()].append(body) }
     }
 
     /// Releases the memory of a body that ended or is dropped. Does nothing if it was released before.
     mutating func release(_ body: BodyBudget.Body) {
         guard body.isOpen else { return }
         body.isOpen = false
-        small.remove(body)
-        large.remove(body)
+        smallBodies.remove(body)
+        largeBodies.remove(body)
         if let client = body.client {
-            ofClient[client]?.remove(body)
-            if ofClient[client]?.isEmpty == true { ofClient[client] = nil }
+            bodiesByClient[client]?.remove(body)
+            if bodiesByClient[client]?.isEmpty == true { bodiesByClient[client] = nil }
         }
-        taken -= body.held
-        if body.isLarge() { takenByLarge -= body.held }
-        guard let client = body.client, let theirs = held[client] else { return }
-        held[client] = theirs > body.held ? theirs - body.held : nil
+        reservedBytes -= body.reservedBytes
+        if body.isLarge() { reservedByLargeBodies -= body.reservedBytes }
+        guard let client = body.client, let theirs = reservedByClient[client] else { return }
+        reservedByClient[client] = theirs > body.reservedBytes ? theirs - body.reservedBytes : nil
     }
 }
 

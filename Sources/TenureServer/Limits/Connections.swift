@@ -21,7 +21,7 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
     private let state: Locked<State>
     private let proxies: [AddressBlock]
     /// Called with the phase of each connection that is closed to make room.
-    private let closed: @Sendable (ConnectionPhase) -> Void
+    private let onClose: @Sendable (ConnectionPhase) -> Void
 
     /// One open connection.
     final class Connection: @unchecked Sendable {
@@ -36,10 +36,10 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
         /// The time at which the phase began, or at which the client last read a part of the response, in nanoseconds.
         fileprivate var since: UInt64
         /// The bytes that arrived of the request's body; nil unless a request is arriving.
-        fileprivate var received: RecentBytes?
+        fileprivate var receivedBytes: RecentBytes?
         /// The bytes of responses that were sent. Pipelined responses are measured as one response, because each short
         /// response would seem new.
-        fileprivate var sent: RecentBytes?
+        fileprivate var sentBytes: RecentBytes?
         /// Whether the connection left its first phase, in which no request has arrived.
         fileprivate var hadRequest = false
         /// Whether the connection counts toward the limits: it isn't closed, and wasn't chosen to be closed.
@@ -61,7 +61,7 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
     fileprivate static let stallTime: UInt64 = 10_000_000_000
     /// The number of connections that are compared: those with the oldest requests, and those with responses that went
     /// unread for longest.
-    fileprivate static let compared = 64
+    fileprivate static let maximumCompared = 64
 
     /// - Parameters:
     ///   - limit: The maximum number of connections of the service.
@@ -69,15 +69,15 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
     ///     1. A /48 of IPv6 may have four times as many, but at most half of `limit`.
     ///   - proxies: Addresses without a limit, because they pass on the requests of many clients.
     ///   - bodyWindow: The seconds over which the rate of a body is measured.
-    ///   - closed: Called with the phase of each connection that is closed to make room.
+    ///   - onClose: Called with the phase of each connection that is closed to make room.
     init(
         limit: Int, limitPerAddress: Int, proxies: [AddressBlock] = [], bodyWindow: Int = 10,
-        closed: @escaping @Sendable (ConnectionPhase) -> Void = { _ in }
+        onClose: @escaping @Sendable (ConnectionPhase) -> Void = { _ in }
     ) {
         state = Locked(
             State(limit: limit, limitPerAddress: max(1, min(limitPerAddress, limit / 4)), bodyWindow: bodyWindow))
         self.proxies = proxies
-        self.closed = closed
+        self.onClose = onClose
     }
 
     static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
@@ -108,17 +108,17 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
 
     /// Counts bytes of a request's body.
     func countReceived(_ bytes: Int, _ connection: Connection, at now: UInt64 = now) {
-        state.withLock { _ in connection.received?.add(bytes, at: now) }
+        state.withLock { _ in connection.receivedBytes?.add(bytes, at: now) }
     }
 
     /// Returns how many bytes of the request's body arrived within the last `bodyWindow` seconds.
     func recentlyReceived(_ connection: Connection, at now: UInt64 = now) -> Int {
-        state.withLock { _ in connection.received?.total(at: now) ?? 0 }
+        state.withLock { _ in connection.receivedBytes?.total(at: now) ?? 0 }
     }
 
     /// Counts bytes of responses that the operating system has taken to send them.
     func countSent(_ bytes: Int, _ connection: Connection, at now: UInt64 = now) {
-        state.withLock { _ in connection.sent?.add(bytes, at: now) }
+        state.withLock { _ in connection.sentBytes?.add(bytes, at: now) }
     }
 
     /// Stores that the client read a part of the response at this time.
@@ -163,7 +163,7 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
     /// Closes connections that the state has chosen. This happens outside the lock, because closing calls other code.
     private func end(_ victims: [Connection]) {
         for victim in victims {
-            closed(victim.phase)
+            onClose(victim.phase)
             victim.close()
         }
     }
@@ -220,11 +220,11 @@ private struct State {
         connection.phase = phase
         connection.since = now
         connection.hadRequest = true
-        connection.received = phase == .request ? RecentBytes(window: bodyWindow, at: now) : nil
+        connection.receivedBytes = phase == .request ? RecentBytes(window: bodyWindow, at: now) : nil
         switch phase {
-        case .idle, .request: connection.sent = nil
+        case .idle, .request: connection.sentBytes = nil
         case .working: break
-        case .response: connection.sent = connection.sent ?? RecentBytes(window: 10, at: now)
+        case .response: connection.sentBytes = connection.sentBytes ?? RecentBytes(window: 10, at: now)
         }
         queues[phase, default: Queue()].append(connection)
         return makeRoom(at: now)
@@ -264,7 +264,7 @@ private struct State {
     private func first(_ phase: ConnectionPhase) -> [Connection] {
         var connections: [Connection] = []
         var next = queues[phase]?.first
-        while let connection = next, connections.count < Connections.compared {
+        while let connection = next, connections.count < Connections.maximumCompared {
             connections.append(connection)
             next = connection.next
         }
@@ -287,15 +287,15 @@ private struct State {
     /// The connection that sends its request slowest. Requests that began less than a second ago are left out.
     private func slowest(of connections: [Connection], at now: UInt64) -> Connection? {
         connections.filter { isOld($0, at: now) }
-            .map { ($0, $0.received?.rate(at: now) ?? 0) }.min { $0.1 < $1.1 }?.0
+            .map { ($0, $0.receivedBytes?.rate(at: now) ?? 0) }.min { $0.1 < $1.1 }?.0
     }
 
     /// The connection that reads its response slowest, of the network with most connections.
     private func slowestReader(of connections: [Connection], at now: UInt64) -> Connection? {
         var slowest: (connection: Connection, members: Int, bytes: Int)?
         for connection in connections {
-            guard let age = connection.sent?.age(at: now), age > Connections.oldAge else { continue }
-            let bytes = connection.sent?.total(at: now) ?? 0
+            guard let age = connection.sentBytes?.age(at: now), age > Connections.oldAge else { continue }
+            let bytes = connection.sentBytes?.total(at: now) ?? 0
             var others = 0
             for network in connection.networks { others = max(others, members[network, default: []].count) }
             if let known = slowest {

@@ -10,14 +10,14 @@ enum RequestID {
     static let metadataKey = "hb.request.id"
 
     /// The ID in a logger's metadata; nil if it has none.
-    static func known(to logger: Logger) -> String? { logger[metadataKey: metadataKey]?.description }
+    static func id(in logger: Logger) -> String? { logger[metadataKey: metadataKey]?.description }
 
     /// Creates a new ID.
-    static func made() -> String { Hummingbird.RequestID().description }
+    static func makeID() -> String { Hummingbird.RequestID().description }
 
     /// The ID that a declared proxy sent; nil if the proxy sent none, or if the ID is too long or has unusual
     /// characters.
-    static func given(_ request: Request, by peer: Peer) -> String? {
+    static func idFromProxy(of request: Request, from peer: Peer) -> String? {
         guard peer.isBehindProxy, let field, let text = request.headers[field], (1...64).contains(text.utf8.count),
             text.utf8.allSatisfy({ $0.isUnreserved && $0 != UInt8(ascii: "~") })
         else { return nil }

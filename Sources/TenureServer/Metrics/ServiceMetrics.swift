@@ -9,7 +9,7 @@ import TenureCore
 /// bounded.
 struct ServiceMetrics: Sendable {
     let factory = PrometheusFactory()
-    let started = Date()
+    let startedAt = Date()
 
     // The combined labels of each metric that has several labels.
 
@@ -45,7 +45,7 @@ struct ServiceMetrics: Sendable {
     private let webhookAttempts: MetricSeries<Attempt, Counter>
     private let slowClients: MetricSeries<SlowClientPhase, Counter>
     /// The connections that were closed to make room for others.
-    private let closed: MetricSeries<ConnectionPhase, Counter>
+    private let closedConnections: MetricSeries<ConnectionPhase, Counter>
     private let downloads: Counter
     private let downloadsInProgress: Meter
     private let downloadBytes: Counter
@@ -78,7 +78,7 @@ struct ServiceMetrics: Sendable {
             [("endpoint", attempt.endpoint), ("result", attempt.result.rawValue)]
         }
         slowClients = counters(.slowClients, SlowClientPhase.allCases) { [("phase", $0.rawValue)] }
-        closed = counters(.closedForRoom, ConnectionPhase.allCases.filter { $0 != .working }) {
+        closedConnections = counters(.closedForRoom, ConnectionPhase.allCases.filter { $0 != .working }) {
             [("phase", $0.rawValue)]
         }
         downloads = counter(.downloads)
@@ -100,25 +100,25 @@ struct ServiceMetrics: Sendable {
     }
 
     /// Counts the artifacts of one sync. `codes` are from the service's own tables.
-    func synced(counted: Int, rejected codes: [String]) {
+    func countSync(counted: Int, rejected codes: [String]) {
         artifactsCounted.increment(by: max(0, counted))
         for code in codes { artifactsRejected[code].increment() }
     }
 
     /// Counts the decisions of a response, by outcome and deciding reason.
-    func decided(_ decisions: [Decision]) {
+    func countDecisions(_ decisions: [Decision]) {
         for decision in decisions {
             self.decisions[Result(outcome: decision.outcome, reason: decision.leadingReason?.codeValue)].increment()
         }
     }
 
     /// Counts a notification from the App Store. A type that Tenure doesn't know is counted as `other`.
-    func notified(type: String) {
+    func countNotification(type: String) {
         notifications[NotificationType(rawValue: type)?.rawValue ?? "other"].increment()
     }
 
     /// Counts an attempt to deliver a webhook. `endpoint` is a configured name.
-    func attempted(webhookTo endpoint: String, _ result: WebhookResult) {
+    func countAttempt(webhookTo endpoint: String, _ result: WebhookResult) {
         webhookAttempts[Attempt(endpoint: endpoint, result: result)].increment()
     }
 
@@ -139,7 +139,7 @@ struct ServiceMetrics: Sendable {
     /// Counts a connection that was closed because its client was too slow.
     func closedSlowClient(at phase: SlowClientPhase) { slowClients[phase].increment() }
     /// Counts a connection that was closed to make room for others.
-    func closedForRoom(in phase: ConnectionPhase) { closed[phase].increment() }
+    func closedForRoom(in phase: ConnectionPhase) { closedConnections[phase].increment() }
 
     /// Counts a download that begins.
     func beganDownload() {

@@ -23,7 +23,7 @@ struct MetricsSource: Sendable {
     /// While the database doesn't answer, its values are left out. The other metrics are still reported, because
     /// operators need them then.
     static func text(of sources: [MetricsSource]) async -> String {
-        var families = process(startedAt: sources.map(\.metrics.started).min() ?? Date())
+        var families = process(startedAt: sources.map(\.metrics.startedAt).min() ?? Date())
         for source in sources {
             let labels = source.app.map { [PrometheusLabel("app", $0)] } ?? []
             let read = PrometheusFactory()
@@ -63,8 +63,8 @@ struct MetricsSource: Sendable {
             factory.set(.databaseOperationsWaiting, Double(pool.waiting), labels)
         }
         if let environments, let progress = try? await AppStoreProgress(of: environments, in: store) {
-            factory.set(.historiesWaiting, Double(progress.waiting))
-            for (environment, instant) in progress.reached {
+            factory.set(.historiesWaiting, Double(progress.unfinishedHistories))
+            for (environment, instant) in progress.reachedInstants {
                 factory.set(.notificationsReached, instant, [("environment", environment)])
             }
         }

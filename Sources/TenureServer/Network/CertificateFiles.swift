@@ -44,7 +44,7 @@ public struct CertificateFiles: Sendable, Hashable {
         }
         let keyBytes: [UInt8]
         do throws(ServiceError) {
-            keyBytes = try SecretFile(path: self.key).existingContents(upTo: Self.largest)
+            keyBytes = try SecretFile(path: self.key).existingContents(upTo: Self.maximumSize)
         } catch {
             guard case .keyFile(_, let detail) = error else { throw error }
             throw .certificateFile(path: self.key, detail: detail)
@@ -66,22 +66,23 @@ public struct CertificateFiles: Sendable, Hashable {
     }
 
     /// The largest size of a file in bytes.
-    private static let largest = 1 << 20
+    private static let maximumSize = 1 << 20
 
     /// Reads the file with the certificates, which other users may read too.
     private static func bytes(of path: String) throws(ServiceError) -> [UInt8] {
         let contents: [UInt8]?
         do {
-            contents = try WholeFile(path: path).read(most: largest)
+            contents = try WholeFile(path: path).read(most: maximumSize)
         } catch {
             throw .certificateFile(path: path, detail: "it can't be read (\(error.reason)); check its owner and mode")
         }
         guard let contents else {
             throw .certificateFile(path: path, detail: "there is no such file; check the path")
         }
-        guard contents.count <= largest else {
+        guard contents.count <= maximumSize else {
             throw .certificateFile(
-                path: path, detail: "it has more than \(largest) bytes, so it is another kind of file; check the path")
+                path: path,
+                detail: "it has more than \(maximumSize) bytes, so it is another kind of file; check the path")
         }
         return contents
     }

@@ -28,7 +28,7 @@ struct NotificationService: Sendable {
         }
         let reception = try await storeAndApply(contents, now: now)
         let notification = contents.notification
-        if reception.isNew { metrics.notified(type: notification.type) }
+        if reception.isNew { metrics.countNotification(type: notification.type) }
         logger?.info(
             "notification received",
             metadata: [

@@ -14,7 +14,7 @@ struct ReadyMadePersonas {
 
     private(set) var personas: [Persona] = []
     /// The personas that can't be derived from this policy, and why.
-    private(set) var omitted: [(name: String, why: String)] = []
+    private(set) var omittedPersonas: [(name: String, why: String)] = []
     private let signed: Date
 
     /// Derives the personas. `signed` is the signing date of their artifacts.
@@ -22,7 +22,7 @@ struct ReadyMadePersonas {
         self.signed = signed
         guard let change = PolicyChange(of: policy, on: platform) else {
             let why = "the policy has no change on \(platform.rawValue); name a platform on which an era ended"
-            omitted = Name.allCases.map { ($0.rawValue, why) }
+            omittedPersonas = Name.allCases.map { ($0.rawValue, why) }
             return
         }
         addCustomersBefore(change)
@@ -30,7 +30,7 @@ struct ReadyMadePersonas {
         addCustomersAfter(change)
         addMacBuyer(policy, on: platform)
         personas.sort { Name.place(of: $0.name) < Name.place(of: $1.name) }
-        omitted.sort { Name.place(of: $0.name) < Name.place(of: $1.name) }
+        omittedPersonas.sort { Name.place(of: $0.name) < Name.place(of: $1.name) }
     }
 
     /// The first platform in the policy, in the order of `Platform.allCases`; iOS if the policy has no platform.
@@ -83,7 +83,7 @@ struct ReadyMadePersonas {
     private mutating func addCustomerDuring(_ change: PolicyChange) {
         guard let date = change.date, change.window != nil else {
             let why = "the policy has no changeover window on \(change.platform.rawValue)"
-            omitted.append((Name.changeover.rawValue, why))
+            omittedPersonas.append((Name.changeover.rawValue, why))
             return
         }
         add(
@@ -116,7 +116,7 @@ struct ReadyMadePersonas {
             change.versionBefore != nil || change.dateBefore != nil
         else {
             let why = "the policy has no change on the Mac in addition to another platform"
-            omitted.append((Name.macBuyerOnIPhone.rawValue, why))
+            omittedPersonas.append((Name.macBuyerOnIPhone.rawValue, why))
             return
         }
         add(
@@ -138,7 +138,7 @@ struct ReadyMadePersonas {
 
     /// Leaves out personas that need the date or version of the change, because the policy has neither.
     private mutating func omit(_ names: [Name], _ change: PolicyChange) {
-        omitted += names.map {
+        omittedPersonas += names.map {
             (
                 $0.rawValue,
                 """

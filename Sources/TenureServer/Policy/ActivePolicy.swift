@@ -57,13 +57,13 @@ struct ActivePolicy: Sendable {
         }
         self.store = store
         self.staleness = staleness
-        let asked = ContinuousClock.now
+        let askedAt = ContinuousClock.now
         do {
             let publication = try await store.write(at: now, locking: [.policies]) {
                 try $0.start(with: compiled, sha256: Self.digest(of: compiled))
             }
             let recorded = try await store.read { try $0.policies() }
-            versions = PolicyVersions(try Self.inEffect(publication, among: recorded), asked: asked)
+            versions = PolicyVersions(try Self.inEffect(publication, among: recorded), askedAt: askedAt)
             try versions.add(recorded)
         } catch let error as StoreError {
             throw ServiceError(error)
@@ -95,14 +95,14 @@ struct ActivePolicy: Sendable {
 
     /// Asks the database for the policy in effect.
     func refreshNow() async throws {
-        let asked = ContinuousClock.now
+        let askedAt = ContinuousClock.now
         let publication = try await store.read { try $0.publication() }
         guard let publication, publication.id != versions.inEffect.publication else {
-            return versions.adopt(nil, asked: asked)
+            return versions.updateInEffect(nil, askedAt: askedAt)
         }
         let recorded = try await store.read { try $0.policies() }
         try versions.add(recorded)
-        versions.adopt(try Self.inEffect(publication, among: recorded), asked: asked)
+        versions.updateInEffect(try Self.inEffect(publication, among: recorded), askedAt: askedAt)
     }
 
     /// Runs `body` under the policy in effect. Runs it again if another process published a policy in the meantime, or

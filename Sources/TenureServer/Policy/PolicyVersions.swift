@@ -14,29 +14,29 @@ final class PolicyVersions: Sendable {
         var policies: [Int64: Policy]
         var latest: ActivePolicy.InEffect
         /// The time at which the database was asked last.
-        var asked: ContinuousClock.Instant
+        var askedAt: ContinuousClock.Instant
     }
 
-    init(_ inEffect: ActivePolicy.InEffect, asked: ContinuousClock.Instant) {
-        state = Locked(State(policies: [inEffect.version: inEffect.policy], latest: inEffect, asked: asked))
+    init(_ inEffect: ActivePolicy.InEffect, askedAt: ContinuousClock.Instant) {
+        state = Locked(State(policies: [inEffect.version: inEffect.policy], latest: inEffect, askedAt: askedAt))
     }
 
     var inEffect: ActivePolicy.InEffect { state.withLock { $0.latest } }
 
     /// The time at which this process last asked the database which version is in effect.
-    var lastAsked: ContinuousClock.Instant { state.withLock { $0.asked } }
+    var lastAsked: ContinuousClock.Instant { state.withLock { $0.askedAt } }
 
     subscript(version: Int64) -> Policy? { state.withLock { $0.policies[version] } }
 
-    /// Stores which policy was in effect when the database was asked at the instant `asked`. `inEffect` is nil if the
+    /// Stores which policy was in effect when the database was asked at the instant `askedAt`. `inEffect` is nil if the
     /// known policy was still in effect. A publication older than the known one changes nothing.
-    func adopt(_ inEffect: ActivePolicy.InEffect?, asked: ContinuousClock.Instant) {
+    func updateInEffect(_ inEffect: ActivePolicy.InEffect?, askedAt: ContinuousClock.Instant) {
         state.withLock { state in
             if let inEffect, inEffect.publication > state.latest.publication {
                 // Uses the policy that was read first, so that promises and decisions share one value.
                 state.latest = inEffect.with(state.policies[inEffect.version] ?? inEffect.policy)
             }
-            state.asked = max(state.asked, asked)
+            state.askedAt = max(state.askedAt, askedAt)
         }
     }
 

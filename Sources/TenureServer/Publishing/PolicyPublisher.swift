@@ -90,7 +90,7 @@ struct PolicyPublisher: Sendable {
 
     /// Rehearses a policy and stores the result, because a publication has to refer to it.
     func rehearse(_ candidate: Candidate, by actor: String) async throws -> RehearsalAnswer {
-        let inEffect = try await settledPolicyInEffect()
+        let inEffect = try await finishPublicationInEffect()
         let now = now()
         let findings = try await findings(on: candidate, replacing: inEffect, keepingPromises: false, at: now)
         return try await storeRehearsal(findings, of: candidate, against: inEffect, by: actor, at: now)
@@ -104,7 +104,7 @@ struct PolicyPublisher: Sendable {
     func publish(
         _ candidate: Candidate, as request: PublishRequest, by actor: String, logger: Logger
     ) async throws -> StoredPublication {
-        let inEffect = try await settledPolicyInEffect()
+        let inEffect = try await finishPublicationInEffect()
         let compiled = PolicyFile.compile(candidate.policy)
         let sha256 = ActivePolicy.digest(of: compiled)
         guard sha256 != inEffect.sha256 else {
@@ -133,7 +133,7 @@ struct PolicyPublisher: Sendable {
                 losing: findings.losing(keepingPromises: check.keepsPromises), gaining: findings.tally.gaining)
             {
                 let rehearsal = try await storeRehearsal(findings, of: candidate, against: inEffect, by: actor, at: now)
-                throw try await check.refused(refusal, by: rehearsal, at: now)
+                throw try await check.recordRefusal(refusal, by: rehearsal, at: now)
             }
             // Errors about lost rights are checked after the numbers of customers, because a refusal with numbers says
             // more.
@@ -175,8 +175,9 @@ struct PolicyPublisher: Sendable {
         }
     }
 
-    /// Returns the policy in effect, after completing its publication: all promises are ended and restored.
-    private func settledPolicyInEffect() async throws -> ActivePolicy.InEffect {
+    /// Completes the publication of the policy in effect, and returns this policy. All its promises are ended and
+    /// restored.
+    private func finishPublicationInEffect() async throws -> ActivePolicy.InEffect {
         try await policies.refreshNow()
         try await store.finishPublication(at: now())
         return policies.inEffect

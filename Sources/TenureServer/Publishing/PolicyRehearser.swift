@@ -67,7 +67,7 @@ struct PolicyRehearser: Sendable {
         for _ in 0..<Self.maximumRounds {
             let position = evaluation.position
             let changes = try await store.write { try $0.changes(since: position) }
-            evaluation.apply(changes)
+            evaluation.removeImpacts(of: changes)
             for ids in changes.customers.chunks(of: Self.pageSize) {
                 let customers = try await store.read { transaction -> [CustomerToEvaluate] in
                     try ids.compactMap { try transaction.customerToEvaluate($0, restoringAfter: restoringAfter) }

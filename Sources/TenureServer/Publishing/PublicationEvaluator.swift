@@ -28,7 +28,7 @@ struct PublicationEvaluator: Sendable {
     func impact(
         on subject: CustomerToEvaluate, _ customerEffects: CustomerEffects, keepingPromises: Bool
     ) -> PublicationImpact {
-        let effects = keepingPromises ? customerEffects.kept : customerEffects.written
+        let effects = keepingPromises ? customerEffects.ifPromisesAreKept : customerEffects.ifPromisesEnd
         let lost = effects.filter { $0.change == .loses }.map(\.entitlement)
         var impact = PublicationImpact()
         if !subject.isUnbound {

@@ -34,7 +34,7 @@ struct CustomerRoute: Sendable {
         } else {
             decisions = try await policies.upToDate { try policies.decide(customer.facts, evidence, at: now) }
         }
-        metrics.decided(decisions)
+        metrics.countDecisions(decisions)
         var answer = CustomerAnswer(customer, evidence: evidence, decisions: decisions)
         answer.languages = request.languages
         return .json(capacity: 2048) { $0.value(answer) }

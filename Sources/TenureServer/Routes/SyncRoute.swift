@@ -21,13 +21,13 @@ struct SyncRoute: Sendable {
                 try await service.sync(sync, on: device, now: now(), logger: context.logger)
             }
         } catch let problem as Problem {
-            metrics.synced(counted: 0, rejected: problem.problems.map(\.code))
+            metrics.countSync(counted: 0, rejected: problem.problems.map(\.code))
             throw problem
         }
-        metrics.synced(
+        metrics.countSync(
             counted: sync.artifactCount - answer.problems.filter { $0.artifact != ArtifactPath.persona.name }.count,
             rejected: answer.problems.map(\.code))
-        metrics.decided(answer.decisions)
+        metrics.countDecisions(answer.decisions)
         answer.languages = request.languages
         return .json(capacity: 4096) { $0.value(answer) }
     }

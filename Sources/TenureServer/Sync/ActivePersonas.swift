@@ -63,7 +63,7 @@ struct ActivePersonas: Sendable {
 extension ActivePersonas.Answer {
     /// Returns the answer for a request with artifacts from this environment. A persona is rejected together with
     /// artifacts from Production (rule I4).
-    func beside(_ environment: AppStoreEnvironment) -> ActivePersonas.Answer {
+    func combined(withArtifactsFrom environment: AppStoreEnvironment) -> ActivePersonas.Answer {
         guard case .persona(let persona) = self, environment.isProduction else { return self }
         return .rejected(
             RejectedArtifact(

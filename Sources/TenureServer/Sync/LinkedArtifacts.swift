@@ -91,12 +91,12 @@ struct LinkedArtifacts: Sendable {
         if let theirs, let ours = links.appTransactionID, theirs != ours {
             return reject(artifact.path, .unrelated, Self.otherAcquisition)
         }
-        guard links.holds(subscription: renewal.originalTransactionID) else {
+        guard links.contains(subscription: renewal.originalTransactionID) else {
             return reject(
                 artifact.path, .noTransaction,
                 "no verified transaction has its subscription; send the subscription's transaction too")
         }
-        artifacts.append(artifact.stored)
+        artifacts.append(artifact.storedArtifact)
         renewals.append(renewal)
         names.add(artifact.payload, renewal)
         if theirs != nil { accountPurchases.insert(renewal.originalTransactionID) }
@@ -124,7 +124,7 @@ struct LinkedArtifacts: Sendable {
     /// Adds the app transaction and its identities.
     private mutating func add(_ artifact: SyncArtifact<AppTransactionPayload>, on device: String?) {
         let proof = artifact.verified.proof
-        artifacts.append(artifact.stored)
+        artifacts.append(artifact.storedArtifact)
         proofs.append(proof)
         names.add(artifact.payload)
         // Several accounts may use one device, so this identity combines the device and the acquisition. It finds
@@ -138,18 +138,18 @@ struct LinkedArtifacts: Sendable {
         }
         // Without an ID, the artifact's hash is an identity. So the artifact finds the same customer if another device
         // sends it.
-        if artifact.payload.appTransactionID == nil { names.add(Identity(.artifact, artifact.stored.name)) }
+        if artifact.payload.appTransactionID == nil { names.add(Identity(.artifact, artifact.storedArtifact.name)) }
     }
 
     private mutating func add(_ artifact: SyncArtifact<ReceiptPayload>) {
-        artifacts.append(artifact.stored)
+        artifacts.append(artifact.storedArtifact)
         proofs.append(artifact.verified.proof)
         purchases += artifact.verified.purchases
         names.add(artifact.verified)
     }
 
     private mutating func add(_ artifact: SyncArtifact<TransactionPayload>, _ purchase: Purchase) {
-        artifacts.append(artifact.stored)
+        artifacts.append(artifact.storedArtifact)
         purchases.append(purchase)
         names.add(artifact.payload, purchase)
         guard artifact.payload.appTransactionID != nil else { return }
@@ -259,7 +259,7 @@ private struct ArtifactLinks {
             // The linked artifacts and the transaction belong to one account, so it is enough that one of them was signed
             // for this device.
             isOnDevice = isOnDevice || transaction.isOnDevice
-        } else if !(isOnDevice && transaction.isOnDevice), !holds(purchase) {
+        } else if !(isOnDevice && transaction.isOnDevice), !contains(purchase) {
             return false
         }
         appTransactionID = appTransactionID ?? transaction.payload.appTransactionID
@@ -275,7 +275,7 @@ private struct ArtifactLinks {
     mutating func accepts(_ receipt: SyncArtifact<ReceiptPayload>) -> Bool {
         let purchases = receipt.verified.purchases
         guard
-            purchases.contains(where: { holds($0) }) || isKnown(receipt.verified.proof)
+            purchases.contains(where: { contains($0) }) || isKnown(receipt.verified.proof)
                 || (receipt.isOnDevice && agrees(receipt.payload.originalPurchaseDate))
         else { return false }
         add(purchases)
@@ -283,10 +283,10 @@ private struct ArtifactLinks {
     }
 
     /// Whether a linked transaction belongs to this subscription.
-    func holds(subscription originalTransactionID: String) -> Bool { transactionIDs.contains(originalTransactionID) }
+    func contains(subscription originalTransactionID: String) -> Bool { transactionIDs.contains(originalTransactionID) }
 
     /// Whether a linked purchase is this purchase, or belongs to the same subscription.
-    private func holds(_ purchase: Purchase) -> Bool {
+    private func contains(_ purchase: Purchase) -> Bool {
         transactionIDs.contains(purchase.transactionID) || transactionIDs.contains(purchase.originalTransactionID)
     }
 

@@ -9,7 +9,7 @@ import TenureStore
 final class SyncArtifact<Payload: Sendable & Hashable>: Sendable {
     let path: ArtifactPath
     /// The artifact as the database stores it.
-    let stored: Artifact
+    let storedArtifact: Artifact
     let verified: Verified<Payload>
     /// The environment and authority that signed the artifact.
     let realm: Realm
@@ -25,7 +25,7 @@ final class SyncArtifact<Payload: Sendable & Hashable>: Sendable {
         self.verified = verified
         self.isOnDevice = isOnDevice
         // Only the signed content is hashed, because anyone can change the bytes around it.
-        stored = Artifact(
+        storedArtifact = Artifact(
             kind, bytes: bytes, sha256: verified.signedContentDigest, signedDate: verified.signedDate)
         realm = Realm(verified.environment, isTest: !AppleAnchors.signed(verified.certificates))
     }

@@ -59,7 +59,7 @@ final class SyncService: Sendable {
         guard let realm = verified.realm, !linked.artifacts.isEmpty else {
             throw Self.nothingVerified(linked.rejected + namedPersona.rejected, mayCountLater: verified.mayCountLater)
         }
-        namedPersona = namedPersona.beside(realm.environment)
+        namedPersona = namedPersona.combined(withArtifactsFrom: realm.environment)
 
         // 3. In one transaction, which the database may run twice: find the customer, decide, save.
         let plan = CustomerUpdatePlan(
@@ -67,9 +67,9 @@ final class SyncService: Sendable {
         let decide = { @Sendable (known: Customer?) -> (CustomerUpdate, Result<Outcome, Problem>) in
             self.decide(on: known, adding: verified, linked, in: realm, now: now)
         }
-        var saved: Saved?
+        var saved: SavedCustomer?
         if plan.mayFitOneTransaction {
-            saved = try await store.write(at: now, locking: plan.lockKeys) { transaction -> Saved? in
+            saved = try await store.write(at: now, locking: plan.lockKeys) { transaction -> SavedCustomer? in
                 guard let found = try transaction.findCustomer(plan) else { return nil }
                 let (update, outcome) = decide(found.customer)
                 return (try transaction.save(update, of: found), outcome)
@@ -104,13 +104,14 @@ final class SyncService: Sendable {
             "synced",
             metadata: [
                 "environment": "\(realm.environment.rawValue)",
-                "counted": "\(result.counted)", "refused": "\(result.rejected.count)", "bound": "\(linked.isBound)",
+                "counted": "\(result.acceptedCount)", "refused": "\(result.rejected.count)",
+                "bound": "\(linked.isBound)",
             ])
         return answer
     }
 
     /// The customer after the update, and the decisions.
-    private typealias Saved = (customer: Customer, outcome: Result<Outcome, Problem>)
+    private typealias SavedCustomer = (customer: Customer, outcome: Result<Outcome, Problem>)
 
     /// The decisions, the evidence on which they are based, and which artifacts were accepted.
     private struct Outcome: Sendable {
@@ -118,7 +119,7 @@ final class SyncService: Sendable {
         let decisions: [Decision]
         var rejected: [RejectedArtifact] = []
         /// The number of accepted artifacts.
-        var counted = 0
+        var acceptedCount = 0
     }
 
     /// Decides what a customer may use with the new artifacts. Returns what the artifacts add to the customer.
@@ -155,7 +156,8 @@ final class SyncService: Sendable {
             update.entitlementChange =
                 try entitlementComparer?.entitlementChange(of: known, decisions: decisions, at: now) ?? .later
             let outcome = Outcome(
-                evidence: evidence, decisions: decisions, rejected: linked.rejected, counted: linked.artifacts.count)
+                evidence: evidence, decisions: decisions, rejected: linked.rejected,
+                acceptedCount: linked.artifacts.count)
             return (update, .success(outcome))
         } catch {
             return (update, .failure(error))

@@ -112,7 +112,7 @@ struct EndpointWorker: Sendable {
                 "the result of a webhook delivery can't be stored; it is delivered again when its lease ends",
                 metadata: ["detail": "\(error)"])
         }
-        metrics.attempted(webhookTo: webhook.name, outcome.result)
+        metrics.countAttempt(webhookTo: webhook.name, outcome.result)
         log(delivery, outcome)
         return outcome.result == .delivered
     }
@@ -132,7 +132,7 @@ struct EndpointWorker: Sendable {
                 status: status, detail: "the endpoint redirects, and redirects aren't followed", retryAt: retry())
         case .status(let status, let retryAfter):
             return .failed(status: status, detail: "the endpoint answered \(status)", retryAt: retry(retryAfter))
-        case .none(let detail): return .failed(status: nil, detail: detail, retryAt: retry())
+        case .noResponse(let detail): return .failed(status: nil, detail: detail, retryAt: retry())
         }
     }
 

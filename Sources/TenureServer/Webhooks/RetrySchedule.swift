@@ -5,7 +5,7 @@ struct RetrySchedule: Sendable {
     /// The seconds until the second attempt. Each further delay is twice as long.
     var first: TimeInterval = 10
     /// The longest delay, in seconds.
-    var longest: TimeInterval = 6 * 3600
+    var maximumDelay: TimeInterval = 6 * 3600
     /// The seconds after which a message is abandoned.
     var window: TimeInterval = 3 * 86_400
 
@@ -21,7 +21,7 @@ struct RetrySchedule: Sendable {
         after attempt: Int, queuedAt: Date, retryAfter: TimeInterval?, at now: Date,
         jitter: Double = .random(in: 0.75...1.25)
     ) -> Date? {
-        let delay = min(first * pow(2, Double(min(attempt, 64) - 1)), longest) * jitter
+        let delay = min(first * pow(2, Double(min(attempt, 64) - 1)), maximumDelay) * jitter
         let end = queuedAt.addingTimeInterval(window)
         let own = now.addingTimeInterval(delay)
         let asked = now.addingTimeInterval(max(retryAfter ?? 0, delay))

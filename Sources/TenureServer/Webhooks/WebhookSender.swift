@@ -27,7 +27,7 @@ struct WebhookSender: Sendable {
         /// The status and `Retry-After` of the response.
         case status(Int, retryAfter: String?)
         /// There is no response, for this reason.
-        case none(String)
+        case noResponse(String)
     }
 
     /// Makes a sender that trusts `trustRoots`, or the system's certificate authorities.
@@ -54,14 +54,14 @@ struct WebhookSender: Sendable {
         do {
             addresses = try await resolver.addresses(target.host, target.port)
         } catch {
-            return .none("the host `\(target.host)` has no address")
+            return .noResponse("the host `\(target.host)` has no address")
         }
-        if let refusal = Self.refusal(of: addresses, for: target) { return .none(refusal) }
+        if let refusal = Self.refusal(of: addresses, for: target) { return .noResponse(refusal) }
         let address = addresses[max(0, attempt - 1) % addresses.count]
         do {
             return try await exchange(body, headers, with: target, at: address)
         } catch {
-            return .none(Self.description(of: error))
+            return .noResponse(Self.description(of: error))
         }
     }
 

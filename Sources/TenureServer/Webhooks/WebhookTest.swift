@@ -37,7 +37,7 @@ extension Webhook {
                 "the endpoint redirects (\(status)), and redirects aren't followed; configure the URL to which it redirects"
             )
         case .status(let status, _): return (false, "the endpoint answered \(status) instead of 2xx")
-        case .none(let words): return (false, words)
+        case .noResponse(let words): return (false, words)
         }
     }
 

@@ -107,7 +107,8 @@ struct DatabaseIntegrity {
                 """
                 SELECT id, public_id, realm FROM customers
                 WHERE id > $1 AND merged_into IS NOT NULL AND NOT EXISTS (
-                    SELECT 1 FROM unfinished_updates WHERE customer = customers.id AND update_id = \(DatabaseTransaction.erasing)
+                    SELECT 1 FROM unfinished_updates
+                    WHERE customer = customers.id AND update_id = \(DatabaseTransaction.erasureUpdateID)
                 ) ORDER BY id LIMIT 500
                 """, [.integer(last)])
             for row in rows {

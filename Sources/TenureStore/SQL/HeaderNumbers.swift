@@ -7,25 +7,25 @@ import Foundation
 /// of artifacts gets a new cache. One caller at a time uses it.
 package final class HeaderNumbers {
     /// The headers with their row IDs. The header that was used last comes first.
-    private var known: [(bytes: [UInt8], number: Int64)] = []
+    private var knownHeaders: [(bytes: [UInt8], number: Int64)] = []
 
     /// Enough for each signing certificate that the App Store uses, and for those of the local App Store.
     private static let maximumCount = 8
 
     /// The ID of a header's row; nil if the header isn't in the cache.
     func number(of header: ArraySlice<UInt8>) -> Int64? {
-        guard let index = known.firstIndex(where: { $0.bytes.hasSameBytes(as: header) }) else { return nil }
-        if index > 0 { known.swapAt(0, index) }
-        return known[0].number
+        guard let index = knownHeaders.firstIndex(where: { $0.bytes.hasSameBytes(as: header) }) else { return nil }
+        if index > 0 { knownHeaders.swapAt(0, index) }
+        return knownHeaders[0].number
     }
 
     func remember(_ header: ArraySlice<UInt8>, as number: Int64) {
-        if known.count >= Self.maximumCount { known.removeLast() }
-        known.insert(([UInt8](header), number), at: 0)
+        if knownHeaders.count >= Self.maximumCount { knownHeaders.removeLast() }
+        knownHeaders.insert(([UInt8](header), number), at: 0)
     }
 
     /// Empties the cache.
-    func forget() { known.removeAll() }
+    func forget() { knownHeaders.removeAll() }
 }
 
 extension [UInt8] {

@@ -68,14 +68,14 @@ package struct SQLRow: Sendable, Hashable {
     }
 
     /// Converts the number in a column to a value, such as a realm. `what` describes the value in the error.
-    func coded<Value>(_ column: Int, _ what: String, _ value: (UInt8) -> Value?) throws(StoreError) -> Value {
+    func codedValue<Value>(_ column: Int, _ what: String, _ value: (UInt8) -> Value?) throws(StoreError) -> Value {
         let code = try integer(column)
         if let value = UInt8(exactly: code).flatMap(value) { return value }
         throw .damaged("no \(what) has the number \(code)")
     }
 
     /// Converts the name in a column to a value. In the error, `problem` comes before an unknown name.
-    func named<Value: RawRepresentable<String>>(_ column: Int, _ problem: String) throws(StoreError) -> Value {
+    func namedValue<Value: RawRepresentable<String>>(_ column: Int, _ problem: String) throws(StoreError) -> Value {
         let name = try text(column)
         guard let value = Value(rawValue: name) else { throw .damaged("\(problem) `\(name)`") }
         return value

@@ -8,7 +8,7 @@ enum NetworkFileSystem {
     }
 
     static func objection(to path: String, ofType type: String) -> StoreError? {
-        guard refused.contains(type) else { return nil }
+        guard refusedTypes.contains(type) else { return nil }
         return .unusable(
             database: path,
             detail: """
@@ -18,7 +18,7 @@ enum NetworkFileSystem {
     }
 
     /// NFS and SMB, as Linux and macOS name them.
-    private static let refused: Set<String> = ["nfs", "nfs4", "cifs", "smb3", "smb2", "smbfs"]
+    private static let refusedTypes: Set<String> = ["nfs", "nfs4", "cifs", "smb3", "smb2", "smbfs"]
 
     #if os(Linux)
         /// The type of the file system at a path, or of its folder if nothing is there yet.

@@ -10,7 +10,7 @@ package final class SQLiteConnection: @unchecked Sendable {
     // off.
     let handle: OpaquePointer
     let path: String
-    private var prepared: [SQLText: OpaquePointer] = [:]
+    private var preparedStatements: [SQLText: OpaquePointer] = [:]
     /// The cached row IDs of headers, if this is the only connection that writes.
     package var headers: HeaderNumbers?
 
@@ -108,18 +108,18 @@ package final class SQLiteConnection: @unchecked Sendable {
     /// Returns the prepared statement for a text. Prepares it at its first use.
     private func statement(_ sql: String) throws(StoreError) -> OpaquePointer {
         let text = SQLText(text: sql)
-        if let known = prepared[text] { return known }
-        if prepared.count >= Self.maximumPrepared { finalizeStatements() }
+        if let known = preparedStatements[text] { return known }
+        if preparedStatements.count >= Self.maximumPrepared { finalizeStatements() }
         var new: OpaquePointer?
         try check(sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &new, nil))
         guard let new else { throw .defect("a statement is empty") }
-        prepared[text] = new
+        preparedStatements[text] = new
         return new
     }
 
     private func finalizeStatements() {
-        for statement in prepared.values { sqlite3_finalize(statement) }
-        prepared.removeAll()
+        for statement in preparedStatements.values { sqlite3_finalize(statement) }
+        preparedStatements.removeAll()
     }
 
     // MARK: Transactions

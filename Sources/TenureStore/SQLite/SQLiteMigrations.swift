@@ -47,7 +47,7 @@ extension SQLiteConnection {
                     "INSERT INTO \(Self.migrations) (name, applied_at) VALUES ($1, $2)",
                     [.text(migration.name), .integer(Date.now.millisecondsSince1970)])
             }
-            if let bundleID = opening.bundleID { try execute(DatabaseHeader.claim, [.text(bundleID)]) }
+            if let bundleID = opening.bundleID { try execute(DatabaseHeader.claimStatement, [.text(bundleID)]) }
         }
     }
 

@@ -30,7 +30,7 @@ package struct SQLiteRestore: Sendable {
     package struct Receipt: Sendable, Hashable {
         package let contents: SQLiteCopy.Contents
         /// The new path of the replaced database; nil if no database was replaced.
-        package let replaced: String?
+        package let replacedPath: String?
     }
 
     /// Checks the backup, copies it beside the database, and puts the copy in its place. The database is locked from
@@ -52,7 +52,7 @@ package struct SQLiteRestore: Sendable {
         }
         guard let lock = try lock(path) else { throw .inUse(path: database) }
         defer { withExtendedLifetime(lock) {} }
-        return Receipt(contents: contents, replaced: try exchange(path, for: staged))
+        return Receipt(contents: contents, replacedPath: try exchange(path, for: staged))
     }
 
     private func lock(_ path: String) throws(Failure) -> SQLiteFileLock? {

@@ -38,7 +38,7 @@ package struct DatabaseHeader: Sendable, Hashable {
     }
 
     /// The statement that gives a database without an app to the app with the bundle ID `$1`.
-    package static let claim = "UPDATE \(DatabaseTable.identity) SET bundle_id = $1 WHERE bundle_id IS NULL"
+    package static let claimStatement = "UPDATE \(DatabaseTable.identity) SET bundle_id = $1 WHERE bundle_id IS NULL"
 
     /// Marks a database as moved, so that services don't write to it anymore.
     ///

@@ -22,8 +22,8 @@ final class LargeFacts: Sendable {
         var remainders: [(inputs: Remainder, result: CustomerFacts)] = []
         var impacts: [(customer: CustomerToEvaluate, impact: PublicationImpact)] = []
         /// What the signed entries of each member prove.
-        var proven: [Int64: Rederivation.Proven]
-        var missing: Missing?
+        var provenFacts: [Int64: Rederivation.ProvenFacts]
+        var missingResult: MissingResult?
     }
 
     private let state: Locked<State>
@@ -64,7 +64,7 @@ final class LargeFacts: Sendable {
     }
 
     /// A result to compute after the transaction.
-    enum Missing: Sendable {
+    enum MissingResult: Sendable {
         /// The facts that a row has as these bytes.
         case decoded([UInt8])
         /// The bytes of these facts, for a row.
@@ -72,7 +72,7 @@ final class LargeFacts: Sendable {
         case sum(Sum)
         case remainder(Remainder)
         /// What the signed entries of this member prove.
-        case proven(Int64)
+        case provenFacts(Int64)
         /// What a publication does to a customer, by this function.
         case impact(CustomerToEvaluate, Evaluate)
     }
@@ -83,7 +83,7 @@ final class LargeFacts: Sendable {
     /// - Parameter rederivation: verifies signed entries, for changes that separate customers; nil for other changes.
     init(_ rederivation: Rederivation? = nil) {
         self.rederivation = rederivation
-        state = Locked(State(proven: rederivation?.proven ?? [:]))
+        state = Locked(State(provenFacts: rederivation?.provenFacts ?? [:]))
     }
 
     /// Adds facts that a transaction will read or write.
@@ -134,14 +134,14 @@ final class LargeFacts: Sendable {
     }
 
     /// Returns what the signed entries of a member prove, as far as it was computed.
-    func proven(of member: Int64) -> Rederivation.Proven {
-        state.withLock { $0.proven[member] } ?? Rederivation.Proven()
+    func provenFacts(of member: Int64) -> Rederivation.ProvenFacts {
+        state.withLock { $0.provenFacts[member] } ?? Rederivation.ProvenFacts()
     }
 
     /// Remembers which result is missing, so that `prepare` computes it. Returns the error with which the transaction
     /// ends.
-    func miss(_ missing: Missing) -> StoreError {
-        state.withLock { $0.missing = missing }
+    func miss(_ missing: MissingResult) -> StoreError {
+        state.withLock { $0.missingResult = missing }
         return .failed("the facts of a large customer aren't prepared; try again")
     }
 
@@ -150,8 +150,8 @@ final class LargeFacts: Sendable {
     /// Computes the result that the last transaction missed. Returns false if it missed none.
     fileprivate func prepare(in store: Store, at now: Date) async throws(StoreError) -> Bool {
         let missing = state.withLock { state in
-            defer { state.missing = nil }
-            return state.missing
+            defer { state.missingResult = nil }
+            return state.missingResult
         }
         switch missing {
         case nil: return false
@@ -171,9 +171,9 @@ final class LargeFacts: Sendable {
         case .remainder(let remainder):
             let facts = remainder.result
             state.withLock { $0.remainders.append((remainder, facts)) }
-        case .proven(let member):
+        case .provenFacts(let member):
             guard let rederivation else { return false }
-            var proven = self.proven(of: member)
+            var proven = self.provenFacts(of: member)
             var pages: [CustomerFacts] = []
             while true {
                 let end = proven.end
@@ -185,7 +185,7 @@ final class LargeFacts: Sendable {
                 proven.add([], upTo: entries.end)
             }
             proven.add(pages, upTo: proven.end)
-            state.withLock { [proven] in $0.proven[member] = proven }
+            state.withLock { [proven] in $0.provenFacts[member] = proven }
         }
         return true
     }

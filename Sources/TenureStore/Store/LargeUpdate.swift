@@ -28,9 +28,10 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
             throw .defect("an update names no customer")
         }
         // Concurrent large updates of one customer would force each other to start again.
-        return try await store.namedLocks.hold(LockKey.identity(strongest, plan.realm).text) { () throws(StoreError) in
+        return try await store.namedLocks.withLock(LockKey.identity(strongest, plan.realm).text) {
+            () throws(StoreError) in
             var progress = Progress()
-            for number in 0..<Self.tries {
+            for number in 0..<Self.maximumAttempts {
                 // Named locks exist within one process only. A random wait lets an update of another process finish
                 // first.
                 if number > 2 { try? await Task.sleep(for: .milliseconds(Int.random(in: 1...10 * number))) }
@@ -47,7 +48,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
     }
 
     /// The maximum number of attempts.
-    private static var tries: Int { 20 }
+    private static var maximumAttempts: Int { 20 }
 
     /// What earlier attempts have written, so that the next one can continue with it.
     private struct Progress {
@@ -56,7 +57,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         /// The member to which the written artifacts belong; nil before the first piece.
         var member: Int64?
         /// The SHA-256 hashes of the written artifacts.
-        var written: Set<[UInt8]> = []
+        var writtenHashes: Set<[UInt8]> = []
         /// The customer that this update created; nil if it found one.
         var newCustomer: Int64?
         /// Whether some written artifacts were abandoned. They are removed at the end.
@@ -65,7 +66,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         /// Abandons the artifacts written so far: a later update takes them, or they are removed.
         mutating func restart() {
             hasLeftovers = hasLeftovers || member != nil
-            (updateID, member, written) = (.random(in: 1 ... .max), nil, [])
+            (updateID, member, writtenHashes) = (.random(in: 1 ... .max), nil, [])
         }
     }
 
@@ -91,13 +92,13 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
             return .unfinished
         }
         // Step 2: other customers whom the identities name.
-        if !subject.others.isEmpty {
+        if !subject.identitiesOfOthers.isEmpty {
             guard let joined = try await join(subject) else { return .unfinished }
             subject.customer = joined
         }
         // Steps 3 to 5.
         let prepared = try await prepare(subject)
-        guard try await claim(subject.unknown, for: prepared) else { return .unfinished }
+        guard try await writeIdentities(subject.unknownIdentities, for: prepared) else { return .unfinished }
         guard let artifacts = try await writeArtifacts(of: prepared, &progress) else {
             progress.restart()
             return .unfinished
@@ -116,9 +117,9 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         /// The identity that names the customer; nil for a new customer.
         let identity: Identity?
         /// One identity of each other customer whom the identities name: the first by `Identity.Kind`.
-        let others: [Identity]
+        let identitiesOfOthers: [Identity]
         /// Identities that name no customer yet.
-        let unknown: [Identity]
+        let unknownIdentities: [Identity]
     }
 
     /// Runs a transaction that reads, while no other large update of this process reads. So small readers find a free
@@ -126,7 +127,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
     private func read<Value: Sendable>(
         _ body: @escaping @Sendable (DatabaseTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
-        try await store.namedLocks.hold(NamedLocks.reading) { () throws(StoreError) in
+        try await store.namedLocks.withLock(NamedLocks.reading) { () throws(StoreError) in
             try await store.read(at: plan.now, body)
         }
     }
@@ -150,11 +151,12 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
             var customer = found
             if found == nil, let newCustomer { customer = try transaction.customer(newCustomer) }
             guard let customer else { return .done(nil) }
-            let leading = named.known.first { $0.survivor == customer.id }
+            let leading = named.knownIdentities.first { $0.survivor == customer.id }
             return .done(
                 Subject(
                     customer: customer, identity: found == nil ? nil : leading?.identity,
-                    others: named.strongestIdentityOfEach(except: customer.id), unknown: named.unknown))
+                    identitiesOfOthers: named.strongestIdentityOfEach(except: customer.id),
+                    unknownIdentities: named.unknownIdentities))
         }
     }
 
@@ -177,7 +179,8 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
             let customer = try transaction.save(update, of: found)
             return .done(
                 Subject(
-                    customer: customer, identity: nil, others: [], unknown: Array(identities.dropFirst(first.count))))
+                    customer: customer, identity: nil, identitiesOfOthers: [],
+                    unknownIdentities: Array(identities.dropFirst(first.count))))
         }
     }
 
@@ -189,7 +192,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
     /// Merges the customers whom the identities name into `subject`, 20 in each piece. Returns nil if one of them
     /// changed in the meantime.
     private func join(_ subject: Subject) async throws(StoreError) -> Customer? {
-        let (plan, others) = (plan, subject.others)
+        let (plan, others) = (plan, subject.identitiesOfOthers)
         var customer = subject.customer
         let count = try await read { [customer] transaction in try transaction.group(of: customer.id).count }
         // One customer can't have more members.
@@ -202,7 +205,8 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
                 let named = try transaction.resolve(identities, in: plan.realm)
                 guard named.factsSize <= DatabaseTransaction.maximumFactsBytesPerTransaction else { return .unfinished }
                 return .done(
-                    try transaction.joined(try transaction.find(named, proving: plan.acquisition).known).customer)
+                    try transaction.joinCustomers(try transaction.find(named, proving: plan.acquisition).known).customer
+                )
             }
             if case .unfinished = attempt { attempt = .done(try await joinLarge(identities, customer)) }
             guard case .done(let joined?) = attempt, joined.id == customer.id else { return nil }
@@ -223,7 +227,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         guard let prepared else { return customer }
         return try await write(locking: identities) { transaction -> Customer? in
             var transaction = transaction
-            transaction.remembered = prepared.remembered
+            transaction.knownFacts = prepared.knownFacts
             let named = try transaction.resolve(identities, in: plan.realm)
             let known = try transaction.find(named, proving: plan.acquisition).known
             guard let joining = try transaction.joining(known), prepared.isOf(joining) else { return nil }
@@ -250,12 +254,14 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
 
     /// Writes the identities, piece by piece. Returns false if one of them belongs to another customer by now, or if
     /// the customer was erased or merged.
-    private func claim(
+    private func writeIdentities(
         _ unknown: [Identity], for prepared: PreparedUpdate<Outcome>
     ) async throws(StoreError) -> Bool {
         // First, write the identities by which syncs find the customer.
         for piece in unknown.chunks(of: DatabaseTransaction.maximumKeys) {
-            guard try await claim(Array(piece), for: prepared.former, exclusively: true) else { return false }
+            guard try await writeIdentityPiece(Array(piece), for: prepared.formerCustomer, exclusively: true) else {
+                return false
+            }
         }
         // Then, write the others, such as the IDs of renewals. Several customers may have the same identity of these
         // kinds.
@@ -264,10 +270,11 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         var others = prepared.update.identities.filter { !all.contains($0) }
         // The artifacts of an unbound customer name the customers that it's linked to.
         if !plan.identities.contains(where: { $0.kind == .unbound }) {
-            others += prepared.update.facts.renewals(beyond: prepared.former.facts)
+            others += prepared.update.facts.renewals(beyond: prepared.formerCustomer.facts)
             others += try await read { [plan] transaction in
-                try transaction.resolve(plan.identities, in: realm).purchases(ofOthersThan: [prepared.former.id])
-                    .map { Identity(sharedPurchase: $0, of: prepared.former.member) }
+                try transaction.resolve(plan.identities, in: realm).purchases(ofOthersThan: [prepared.formerCustomer.id]
+                )
+                .map { Identity(sharedPurchase: $0, of: prepared.formerCustomer.member) }
             }
         }
         guard !others.isEmpty else { return true }
@@ -276,7 +283,9 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
             return others.filter { known[$0] == nil }
         }
         for piece in new.chunks(of: Self.otherIdentitiesPerPiece) {
-            guard try await claim(Array(piece), for: prepared.former, exclusively: false) else { return false }
+            guard try await writeIdentityPiece(Array(piece), for: prepared.formerCustomer, exclusively: false) else {
+                return false
+            }
         }
         return true
     }
@@ -285,7 +294,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
     ///
     /// - Parameter exclusively: whether no other customer may have one of the identities. If so, they are locked, and
     ///   the result is also false if one of them is stored already.
-    private func claim(
+    private func writeIdentityPiece(
         _ identities: [Identity], for customer: Customer, exclusively: Bool
     ) async throws(StoreError) -> Bool {
         let realm = plan.realm
@@ -301,7 +310,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
     private func writeArtifacts(
         of prepared: PreparedUpdate<Outcome>, _ progress: inout Progress
     ) async throws(StoreError) -> [Artifact]? {
-        let (former, artifacts) = (prepared.former, prepared.update.artifacts)
+        let (former, artifacts) = (prepared.formerCustomer, prepared.update.artifacts)
         guard !artifacts.isEmpty || progress.member != nil else { return [] }
         let new = try await read { transaction -> [Artifact] in
             let known = try transaction.knownArtifacts(among: artifacts, of: former.member)
@@ -310,9 +319,9 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         if let member = progress.member {
             // After another decision, the update may be about another member, or have fewer artifacts.
             let all = Set(artifacts.map(\.sha256))
-            if member != former.member || !progress.written.isSubset(of: all) { progress.restart() }
+            if member != former.member || !progress.writtenHashes.isSubset(of: all) { progress.restart() }
         }
-        let left = new.filter { !progress.written.contains($0.sha256) }
+        let left = new.filter { !progress.writtenHashes.contains($0.sha256) }
         guard left.count > Self.artifactsPerPiece else { return left }
         for piece in Array(left.dropLast(Self.artifactsOfLastPiece)).chunks(of: Self.artifactsPerPiece) {
             let (updateID, isFirst) = (progress.updateID, progress.member == nil)
@@ -325,7 +334,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
             }
             guard isWritten else { return nil }
             progress.member = former.member
-            progress.written.formUnion(piece.map(\.sha256))
+            progress.writtenHashes.formUnion(piece.map(\.sha256))
         }
         return Array(left.suffix(Self.artifactsOfLastPiece))
     }
@@ -348,7 +357,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         return try await write(locking: prepared.identity.map { [$0] } ?? [], plan.otherKeys) { transaction in
             guard try transaction.stillApplies(plan) else { return .ended }
             var transaction = transaction
-            transaction.remembered = [prepared.former.id: prepared.remembered]
+            transaction.knownFacts = [prepared.formerCustomer.id: prepared.knownFacts]
             guard let former = try transaction.unchanged(prepared, in: plan.realm) else { return .unfinished }
             if let member, try !transaction.finish(updateID, of: member) { return .unfinished }
             let customer = try transaction.write(

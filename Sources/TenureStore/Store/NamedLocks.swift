@@ -6,7 +6,7 @@ final class NamedLocks: Sendable {
     private let waiting = Locked<[String: [CheckedContinuation<Void, Never>]]>([:])
 
     /// Waits for the name, and runs `body` while this task holds it.
-    func hold<Value>(
+    func withLock<Value>(
         _ name: String, _ body: () async throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
         await withCheckedContinuation { continuation in

@@ -5,7 +5,7 @@ import TenureCore
 /// The facts of a large customer take long to encode, so they are encoded here, outside the transaction.
 struct PreparedUpdate<Outcome: Sendable>: Sendable {
     /// The customer at the time of the decision.
-    let former: Customer
+    let formerCustomer: Customer
     /// The identity by which the customer was found; nil for a new customer.
     let identity: Identity?
     let update: CustomerUpdate
@@ -13,22 +13,22 @@ struct PreparedUpdate<Outcome: Sendable>: Sendable {
     /// The facts after the update.
     let encoded: EncodedFacts
     /// The facts before the update. The transaction compares their bytes with the row instead of decoding the row.
-    let remembered: EncodedFacts
+    let knownFacts: EncodedFacts
 
     init(of former: Customer, by identity: Identity?, _ update: CustomerUpdate, _ outcome: Outcome) {
-        self.former = former
+        formerCustomer = former
         self.identity = identity
         self.update = update
         self.outcome = outcome
         encoded = EncodedFacts(update.facts)
-        remembered = EncodedFacts(former.facts)
+        knownFacts = EncodedFacts(former.facts)
     }
 }
 
 /// Customers to be merged by `DatabaseTransaction.join`. Their facts are encoded before the transaction.
 struct PreparedJoining: Sendable {
     /// The facts of each customer, by row ID. The transaction compares their bytes with the rows.
-    let remembered: [Int64: EncodedFacts]
+    let knownFacts: [Int64: EncodedFacts]
     /// The facts of all these customers together.
     let encoded: EncodedFacts
     private let ids: [Int64]
@@ -36,14 +36,14 @@ struct PreparedJoining: Sendable {
     init(_ joining: DatabaseTransaction.Joining) {
         let all = [joining.first] + joining.others
         ids = all.map(\.id)
-        remembered = Dictionary(all.map { ($0.id, EncodedFacts($0.facts)) }) { $1 }
+        knownFacts = Dictionary(all.map { ($0.id, EncodedFacts($0.facts)) }) { $1 }
         encoded = EncodedFacts(joining.facts)
     }
 
     /// Whether the customers and their facts are still the same.
     func isOf(_ joining: DatabaseTransaction.Joining) -> Bool {
         let all = [joining.first] + joining.others
-        return ids == all.map(\.id) && all.allSatisfy { $0.facts == remembered[$0.id]?.facts }
+        return ids == all.map(\.id) && all.allSatisfy { $0.facts == knownFacts[$0.id]?.facts }
     }
 }
 
@@ -54,7 +54,7 @@ extension DatabaseTransaction {
     func unchanged<Outcome>(
         _ prepared: PreparedUpdate<Outcome>, in realm: Realm
     ) throws(StoreError) -> Customer? {
-        let former = prepared.former
+        let former = prepared.formerCustomer
         if let identity = prepared.identity, try member(by: identity, in: realm) != former.member { return nil }
         guard let now = try addingCompleteness(try customer(former.id, forUpdate: true)?.named(as: former.member)),
             now == former, now.otherAccountsAreComplete == former.otherAccountsAreComplete

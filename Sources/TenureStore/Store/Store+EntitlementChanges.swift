@@ -55,7 +55,7 @@ extension Store {
                     return .done(false)
                 }
                 if let prepared {
-                    transaction.remembered = [prepared.customer.id: prepared.facts]
+                    transaction.knownFacts = [prepared.customer.id: prepared.facts]
                     guard try transaction.customer(prepared.customer.id, forUpdate: true) == prepared.customer else {
                         return .unfinished
                     }

@@ -19,7 +19,7 @@ extension Store {
             case .refused(let outcome): return outcome
             case .ready(let ready): pending = ready
             }
-            for id in pending.changed {
+            for id in pending.changedCustomers {
                 let found = try transaction.customerToEvaluate(id, restoringAfter: request.restoringAfter)
                 guard let subject = found else { continue }
                 pending.evaluation.update(subject, try largeFacts.impact(on: subject, evaluate))
@@ -39,13 +39,13 @@ extension Store {
         if evaluation.beginMarking() {
             try await write(at: now, locking: [.policies]) { [evaluation] in try $0.beginMarking(evaluation.mark) }
         }
-        for customers in evaluation.unmarked.sorted().chunks(of: Self.maximumMarkedTogether) {
+        for customers in evaluation.unmarkedCustomers.sorted().chunks(of: Self.maximumMarkedTogether) {
             try await write(at: now, locking: [.policies]) { [evaluation] transaction in
                 try transaction.lock(Array(customers))
-                try transaction.mark(Array(customers), by: evaluation)
+                try transaction.markPromises(of: Array(customers), by: evaluation)
             }
         }
-        evaluation.unmarked = []
+        evaluation.unmarkedCustomers = []
         return evaluation
     }
 

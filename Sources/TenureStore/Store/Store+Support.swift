@@ -62,8 +62,8 @@ extension DatabaseTransaction {
             if try unfinishedPublication() != nil { _ = try customer(large, forUpdate: true) }
             return false
         }
-        remembered[large] = prepared.former
-        self.prepared = prepared.next
+        knownFacts[large] = prepared.former
+        self.preparedFacts = prepared.next
         return true
     }
 

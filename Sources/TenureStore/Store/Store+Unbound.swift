@@ -10,7 +10,7 @@ extension Store {
     package func recordUnbound(
         _ unbound: Identity, naming identities: [Identity], in realm: Realm, at now: Date, _ update: CustomerUpdate
     ) async throws(StoreError) -> UnboundCustomer? {
-        let links = try await namedLocks.hold(NamedLocks.reading) { () throws(StoreError) in
+        let links = try await namedLocks.withLock(NamedLocks.reading) { () throws(StoreError) in
             try await read(at: now) { Set(try $0.members(by: identities, in: realm).values).sorted() }
         }
         var update = update

@@ -61,7 +61,7 @@ extension Store {
         at now: Date, locking keys: [LockKey] = [],
         _ body: @escaping @Sendable (DatabaseTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
-        try await namedLocks.hold(NamedLocks.pieces) { () throws(StoreError) in
+        try await namedLocks.withLock(NamedLocks.pieces) { () throws(StoreError) in
             try await write(at: now, locking: keys, body)
         }
     }

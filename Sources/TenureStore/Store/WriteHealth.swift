@@ -77,7 +77,7 @@ extension DatabaseTransaction {
             try session.execute("INSERT INTO \(table) SELECT * FROM \(table) WHERE 1 = 0")
         }
         try session.execute("UPDATE customers SET realm = realm WHERE 1 = 0")
-        try setProgress(Self.probe, to: String(now.millisecondsSince1970))
-        try setProgress(Self.probe, to: nil)
+        try setStoredValue(named: Self.probe, to: String(now.millisecondsSince1970))
+        try setStoredValue(named: Self.probe, to: nil)
     }
 }

@@ -102,22 +102,22 @@ package struct DatabaseCopy: Sendable {
                 var done: Int64 = 0
                 for table in tables {
                     try table.eachPage(in: session) { rows throws(StoreError) in
-                        try handover.give(.rows(table, rows))
+                        try handover.send(.rows(table, rows))
                         done += Int64(rows.count)
                         progress(done, total)
                     }
                     guard let link = table.selfReference else { continue }
                     let isLinked = "\"\(table.columns[link].name)\" IS NOT NULL"
                     try table.eachPage(in: session, where: isLinked) { rows throws(StoreError) in
-                        try handover.give(.links(table, rows))
+                        try handover.send(.links(table, rows))
                     }
                 }
-                try handover.give(.end(try summarize(session), try lastNumbers(in: session)))
-                _ = try agreement.isCopied.take()
+                try handover.send(.end(try summarize(session), try lastNumbers(in: session)))
+                _ = try agreement.isCopied.receive()
                 try DatabaseHeader.markMoved(to: place, in: session)
                 mayBeMarked.withLock { $0 = true }
             }
-            try agreement.isMarked.give(true)
+            try agreement.isMarked.send(true)
         } catch {
             _ = agreement.fail(error)
         }
@@ -139,7 +139,7 @@ package struct DatabaseCopy: Sendable {
         }
         try session.execute("DELETE FROM \(DatabaseTable.identity)")
         while true {
-            switch try agreement.pieces.take() {
+            switch try agreement.pieces.receive() {
             case .rows(let table, let rows): try insert(rows, into: table, session)
             case .links(let table, let rows): try link(rows, in: table, session)
             case .end(let expected, let numbers):
@@ -150,8 +150,8 @@ package struct DatabaseCopy: Sendable {
                         table: table.name, rows: sums[table.name]?.count ?? 0,
                         expected: expected[table.name]?.count ?? 0)
                 }
-                try agreement.isCopied.give(true)
-                _ = try agreement.isMarked.take()
+                try agreement.isCopied.send(true)
+                _ = try agreement.isMarked.receive()
                 return sums
             }
         }

@@ -15,7 +15,7 @@ final class Handover<Piece: Sendable>: @unchecked Sendable {
     private static var maximum: Int { 4 }
 
     /// Passes a value to the other side. Waits while too many values are waiting there.
-    func give(_ piece: Piece) throws(StoreError) {
+    func send(_ piece: Piece) throws(StoreError) {
         condition.lock()
         defer { condition.unlock() }
         while waiting.count >= Self.maximum, failure == nil { condition.wait() }
@@ -25,7 +25,7 @@ final class Handover<Piece: Sendable>: @unchecked Sendable {
     }
 
     /// Waits for the next value and returns it.
-    func take() throws(StoreError) -> Piece {
+    func receive() throws(StoreError) -> Piece {
         condition.lock()
         defer { condition.unlock() }
         while waiting.isEmpty, failure == nil { condition.wait() }

@@ -19,11 +19,11 @@ final class SortedNames {
 
     private let runLength: Int
     /// The entries in memory, which are sorted before the first one is read.
-    private var waiting: [Entry] = []
+    private var entriesInMemory: [Entry] = []
     private var runs: [SortedRun] = []
-    /// Whether `waiting` is sorted.
+    /// Whether `entriesInMemory` is sorted.
     private var isSorted = false
-    /// The index of the next entry in `waiting`.
+    /// The index of the next entry in `entriesInMemory`.
     private var position = 0
 
     /// Creates an empty list. A run of the default length takes about 20 MB.
@@ -32,17 +32,17 @@ final class SortedNames {
     }
 
     func add(_ entry: Entry) throws(StoreError) {
-        waiting.append(entry)
-        guard waiting.count == runLength else { return }
-        waiting.sort(by: Entry.precedes)
-        runs.append(try SortedRun(waiting))
-        waiting.removeAll(keepingCapacity: true)
+        entriesInMemory.append(entry)
+        guard entriesInMemory.count == runLength else { return }
+        entriesInMemory.sort(by: Entry.precedes)
+        runs.append(try SortedRun(entriesInMemory))
+        entriesInMemory.removeAll(keepingCapacity: true)
     }
 
     /// Returns the next entries in order, or none after the last. Entries can't be added anymore.
     func next(_ count: Int) throws(StoreError) -> [Entry] {
         if !isSorted {
-            waiting.sort(by: Entry.precedes)
+            entriesInMemory.sort(by: Entry.precedes)
             isSorted = true
         }
         var entries: [Entry] = []
@@ -52,7 +52,7 @@ final class SortedNames {
 
     /// Returns the smallest of the next entries of all runs and of the entries in memory.
     private func next() throws(StoreError) -> Entry? {
-        var least = position < waiting.count ? waiting[position] : nil
+        var least = position < entriesInMemory.count ? entriesInMemory[position] : nil
         var source: Int?
         for (index, run) in runs.enumerated() {
             guard let head = run.head, least.map({ Entry.precedes(head, $0) }) ?? true else { continue }

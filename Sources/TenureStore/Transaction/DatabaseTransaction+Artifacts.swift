@@ -24,7 +24,7 @@ extension DatabaseTransaction {
         for artifact in artifacts {
             switch known[artifact.sha256] {
             case .counts: continue
-            case .isPiece(let other): try take(artifact, from: other, of: customer.member, for: updateID)
+            case .isPiece(let other): try moveArtifact(artifact, from: other, of: customer.member, for: updateID)
             case nil:
                 guard count < Self.artifactsPerCustomer else { continue }
                 if try insert(artifact, of: customer, headers, updateID: updateID) { count += 1 }
@@ -137,7 +137,7 @@ extension DatabaseTransaction {
             WHERE customer = $1 AND +artifacts.id > $2 AND \(Self.doesArtifactCount) ORDER BY +artifacts.id LIMIT $3
             """, [.integer(customer), .integer(number), SQLValue(limit)]
         ).map { row throws(StoreError) in
-            let kind = try row.coded(0, "kind of artifact", Artifact.Kind.init(rawValue:))
+            let kind = try row.codedValue(0, "kind of artifact", Artifact.Kind.init(rawValue:))
             let header = try row.bytesIfPresent(2) ?? []
             let artifact = Artifact(
                 kind, bytes: header + (try row.bytes(3)), sha256: try row.bytes(1),

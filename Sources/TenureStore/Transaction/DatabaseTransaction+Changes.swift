@@ -16,7 +16,7 @@ extension DatabaseTransaction {
             if case .publicID(let id) = name { known = id }
             return try audited(.refused(.noSuchCustomer), request, on: known)
         }
-        switch try earlier(request, on: member) {
+        switch try earlierRequest(request, on: member) {
         case .same: return .done(try customer(of: member), isNew: false)
         case .another: return try audited(.refused(.requestReused), request, on: member.publicID)
         case nil: break

@@ -21,7 +21,7 @@ extension DatabaseTransaction {
             else { return nil }
             guard let next = try row.integerIfPresent(5) else {
                 let known = try largeFacts?.decoded(try row.bytes(4))
-                let customer = try Customer(row, remembering: known ?? remembered[id])
+                let customer = try Customer(row, remembering: known ?? knownFacts[id])
                 guard !asStored, let note = try row.textIfPresent(7) else { return customer }
                 return try applying(try UnfinishedPublication(note), to: customer, isLocked: forUpdate)
             }
@@ -136,10 +136,10 @@ extension DatabaseTransaction {
         encoded: EncodedFacts? = nil
     ) throws(StoreError) -> Customer {
         let changesReport = change.sentEntitlements != nil && change.sentEntitlements != customer.sentEntitlements
-        var encoded = encoded ?? prepared.flatMap { $0.facts == facts ? $0 : nil }
+        var encoded = encoded ?? preparedFacts.flatMap { $0.facts == facts ? $0 : nil }
         if encoded == nil { encoded = try largeFacts?.encoded(facts) }
         let areFactsSame: Bool
-        if let encoded, let remembered = remembered[customer.id], customer.facts == remembered.facts {
+        if let encoded, let remembered = knownFacts[customer.id], customer.facts == remembered.facts {
             areFactsSame = encoded.hasSameBytes(as: remembered.bytes)
         } else {
             areFactsSame = facts == customer.facts
@@ -186,7 +186,7 @@ extension Customer {
         let rights: [String: SentEntitlements.Right]? = try row.json(
             6, "the sent entitlements of a customer are unreadable")
         self.init(
-            id: try row.integer(0), realm: try row.coded(1, "realm", Realm.init(code:)), publicID: try row.text(2),
+            id: try row.integer(0), realm: try row.codedValue(1, "realm", Realm.init(code:)), publicID: try row.text(2),
             createdAt: try row.instant(3), facts: facts, sentEntitlements: rights.map { SentEntitlements(rights: $0) })
     }
 

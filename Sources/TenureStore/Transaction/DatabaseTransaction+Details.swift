@@ -65,7 +65,7 @@ extension DatabaseTransaction {
             ORDER BY id
             """, [.integer(id)]
         ).map { row throws(StoreError) in
-            let kind = try row.coded(0, "kind of artifact", Artifact.Kind.init(rawValue:))
+            let kind = try row.codedValue(0, "kind of artifact", Artifact.Kind.init(rawValue:))
             return CustomerDetails.SignedEntry(
                 kind: "\(kind)", subtype: nil, signedAt: try row.instantIfPresent(1), receivedAt: try row.instant(2),
                 bytes: nil)

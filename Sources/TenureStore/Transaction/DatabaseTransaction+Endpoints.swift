@@ -31,7 +31,7 @@ extension DatabaseTransaction {
         var named: [NamedEndpoint] = []
         for row in try session.rows("SELECT name FROM endpoints ORDER BY name") {
             let name = try row.text(0)
-            named.append(NamedEndpoint(name: name, heartbeat: try progress(Self.heartbeat(of: name))))
+            named.append(NamedEndpoint(name: name, heartbeat: try storedValue(named: Self.heartbeat(of: name))))
         }
         return named
     }
@@ -51,7 +51,7 @@ extension DatabaseTransaction {
     /// Removes an endpoint, and abandons its messages. Returns how many messages waited for it.
     func removeEndpoint(_ name: String) throws(StoreError) -> Int {
         try session.execute("DELETE FROM endpoints WHERE name = $1", [.text(name)])
-        try setProgress(Self.heartbeat(of: name), to: nil)
+        try setStoredValue(named: Self.heartbeat(of: name), to: nil)
         return try session.execute(
             "UPDATE deliveries SET next_at = NULL WHERE next_at IS NOT NULL AND endpoint = $1", [.text(name)])
     }
@@ -59,7 +59,8 @@ extension DatabaseTransaction {
     /// Stores a heartbeat: a random value. It isn't a time, because clocks differ between machines, and a test clock may
     /// not move.
     func sendHeartbeat(of endpoint: Endpoint) throws(StoreError) {
-        try setProgress(Self.heartbeat(of: endpoint.name), to: String(UInt64.random(in: .min ... .max), radix: 36))
+        try setStoredValue(
+            named: Self.heartbeat(of: endpoint.name), to: String(UInt64.random(in: .min ... .max), radix: 36))
     }
 
     private static func heartbeat(of name: String) -> String { "heartbeat of endpoint \(name)" }

@@ -10,9 +10,9 @@ extension DatabaseTransaction {
     package func register(_ endpoints: [Endpoint], comparisonKey: String) throws(StoreError) {
         guard !endpoints.isEmpty else { return }
         for endpoint in endpoints { try insert(endpoint) }
-        guard try progress(Progress.comparisonKey) != comparisonKey else { return }
-        try setProgress(Progress.comparisonKey, to: comparisonKey)
-        try setProgress(Progress.position, to: "0")
+        guard try storedValue(named: Progress.comparisonKey) != comparisonKey else { return }
+        try setStoredValue(named: Progress.comparisonKey, to: comparisonKey)
+        try setStoredValue(named: Progress.position, to: "0")
     }
 
     /// Removes these endpoints, unless a process sent a heartbeat for them since they were read, and abandons their
@@ -24,8 +24,8 @@ extension DatabaseTransaction {
             removed.append(RemovedEndpoint(name: endpoint.name, waiting: try removeEndpoint(endpoint.name)))
         }
         if !named.isEmpty, removed.count == named.count {
-            try setProgress(Progress.comparisonKey, to: nil)
-            try setProgress(Progress.position, to: nil)
+            try setStoredValue(named: Progress.comparisonKey, to: nil)
+            try setStoredValue(named: Progress.position, to: nil)
         }
         return removed
     }
@@ -41,7 +41,9 @@ extension DatabaseTransaction {
     /// Starts the comparison of all customers again, if there are endpoints: another policy may change everyone's
     /// entitlements.
     func compareAllAgain() throws(StoreError) {
-        if try progress(Progress.comparisonKey) != nil { try setProgress(Progress.position, to: "0") }
+        if try storedValue(named: Progress.comparisonKey) != nil {
+            try setStoredValue(named: Progress.position, to: "0")
+        }
     }
 
     /// Whether this publication is in effect.
@@ -52,12 +54,12 @@ extension DatabaseTransaction {
 
     /// The row ID of the last compared customer; nil if all customers were compared.
     func comparisonPosition() throws(StoreError) -> Int64? {
-        try progress(Progress.position).map { Int64($0) ?? 0 }
+        try storedValue(named: Progress.position).map { Int64($0) ?? 0 }
     }
 
     /// Stores the last compared customer; nil if all customers were compared.
     func setComparisonPosition(_ position: Int64?) throws(StoreError) {
-        try setProgress(Progress.position, to: position.map { String($0) })
+        try setStoredValue(named: Progress.position, to: position.map { String($0) })
     }
 
     /// Returns the next customers of a comparison of all customers.

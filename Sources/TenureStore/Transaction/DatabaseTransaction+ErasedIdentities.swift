@@ -46,7 +46,7 @@ extension DatabaseTransaction {
             isBeingErased = true
         }
         if isBeingErased { return true }
-        guard let salt = try progress(Self.salt) else { return false }
+        guard let salt = try storedValue(named: Self.salt) else { return false }
         for identity in identities where identity.kind.isAcceptedByAppStore {
             let row = try session.row(
                 "SELECT 1 FROM erasures WHERE digest = $1", [.text(digest(of: identity, in: realm, salt: salt))])
@@ -59,15 +59,15 @@ extension DatabaseTransaction {
 
     /// Returns the salt of the hashes. The first erasure creates it, and it never changes afterward.
     func existingOrNewSalt() throws(StoreError) -> String {
-        if let salt = try progress(Self.salt) { return salt }
+        if let salt = try storedValue(named: Self.salt) { return salt }
         let salt = (0..<32).map { _ in UInt8.random(in: .min ... .max) }.hexadecimal
-        try setProgress(Self.salt, to: salt)
+        try setStoredValue(named: Self.salt, to: salt)
         return salt
     }
 
     /// The salted hash of an erased customer's public ID; nil if no customer was erased yet.
     func digest(ofErased publicID: String) throws(StoreError) -> String? {
-        guard let salt = try progress(Self.salt) else { return nil }
+        guard let salt = try storedValue(named: Self.salt) else { return nil }
         return SHA256.hash(data: Array("\(salt) customer \(publicID)".utf8)).hexadecimal
     }
 

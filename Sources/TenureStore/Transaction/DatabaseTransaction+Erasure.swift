@@ -9,7 +9,7 @@ import TenureCore
 /// lists them until the last row is gone.
 extension DatabaseTransaction {
     /// The `update_id` of an erasure in `unfinished_updates`.
-    static let erasing: Int64 = 0
+    static let erasureUpdateID: Int64 = 0
     /// How many rows of a customer one piece removes.
     static let removedPerPiece = 32
     /// How many customers one transaction hides, in addition to the members of one customer.
@@ -27,13 +27,13 @@ extension DatabaseTransaction {
     /// Hides the customers with these row IDs. Returns how many entries of each kind there are.
     func hide(_ ids: [Int64]) throws(StoreError) -> [String: Int] {
         var counts = ["customers": ids.count]
-        for (name, table) in Self.counted {
+        for (name, table) in Self.countedTables {
             let rows = try rows(
                 "SELECT count(*) FROM \(table) WHERE customer IN \(DatabaseTable.batchPlaces)", about: ids)
             for row in rows { counts[name, default: 0] += Int(clamping: try row.integer(0)) }
         }
         try recordTombstones(ids)
-        for statement in Self.hiding { try execute(statement, about: ids) }
+        for statement in Self.hidingStatements { try execute(statement, about: ids) }
         let nothing = SQLValue.blob(CustomerFacts().encoded)
         for chunk in ids.chunks(of: DatabaseTable.batchSize) {
             try session.execute(
@@ -53,7 +53,7 @@ extension DatabaseTransaction {
             guard count > 0 else { break }
             left -= count
         }
-        for statement in Self.removing where left > 0 {
+        for statement in Self.removalStatements where left > 0 {
             left -= try session.execute(statement, [.integer(id), SQLValue(left)])
         }
         guard left > 0 else { return false }
@@ -72,24 +72,24 @@ extension DatabaseTransaction {
     }
 
     /// The tables with a customer's entries, with the names under which they are counted.
-    private static let counted = [
+    private static let countedTables = [
         ("webhooks", "outbox"), ("artifacts", "artifacts"), ("notifications", "notifications"),
         ("identities", "identities"), ("promises", "promises"), ("support", "support_grants"), ("events", "events"),
         ("devices", "devices"), ("trialSessions", "trial_sessions"), ("jobs", "jobs"),
     ]
 
     /// Statements that remove jobs, of which a customer has at most one of each kind, and list the customers for removal.
-    private static let hiding = [
+    private static let hidingStatements = [
         "DELETE FROM jobs WHERE customer IN \(DatabaseTable.batchPlaces)",
         "DELETE FROM unfinished_updates WHERE customer IN \(DatabaseTable.batchPlaces)",
         """
         INSERT INTO unfinished_updates (customer, update_id, started_at)
-        SELECT id, \(erasing), 0 FROM customers WHERE id IN \(DatabaseTable.batchPlaces)
+        SELECT id, \(erasureUpdateID), 0 FROM customers WHERE id IN \(DatabaseTable.batchPlaces)
         """,
     ]
 
     /// Statements that remove all other rows of a customer, at most `$2` of each table.
-    private static let removing =
+    private static let removalStatements =
         ["artifacts", "notifications", "promises", "support_grants", "events", "trial_sessions"].map { table in
             "DELETE FROM \(table) WHERE id IN (SELECT id FROM \(table) WHERE customer = $1 LIMIT $2)"
         }

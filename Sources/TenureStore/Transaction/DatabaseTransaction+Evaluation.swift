@@ -71,7 +71,7 @@ extension DatabaseTransaction {
         for table in Self.factTables + [Self.customersTable, Self.tombstonesTable] {
             last[table] = try session.row("SELECT max(id) FROM \(table)")?.integerIfPresent(0)
         }
-        return DatabasePosition(last: last, unfinished: try membersOfUnfinishedUpdates())
+        return DatabasePosition(last: last, unfinishedMembers: try membersOfUnfinishedUpdates())
     }
 
     /// The tables in which every change of a customer's facts leaves a row.
@@ -91,7 +91,7 @@ extension DatabaseTransaction {
     package func changes(since position: DatabasePosition) throws(StoreError) -> ChangedCustomers {
         let now = try self.position()
         // The last piece of an unfinished update may have made rows count that were stored before the position.
-        var changed = Set(position.unfinished)
+        var changed = Set(position.unfinishedMembers)
         for table in Self.factTables {
             let customers = try session.integers(
                 "SELECT DISTINCT customer FROM \(table) WHERE id > $1 AND customer IS NOT NULL",
@@ -105,7 +105,7 @@ extension DatabaseTransaction {
         let customers = Set(try survivors(of: changed).values)
         // The impacts on all their members are no longer valid: some may have been merged in the meantime.
         for customer in customers { changed.formUnion(try group(of: customer)) }
-        return ChangedCustomers(position: now, customers: customers.sorted(), outdated: changed)
+        return ChangedCustomers(position: now, customers: customers.sorted(), outdatedCustomers: changed)
     }
 
     func hasOldTombstones() throws(StoreError) -> Bool {

@@ -32,7 +32,7 @@ extension DatabaseTransaction {
             "SELECT kind, at, actor, detail, id FROM events WHERE customer = $1 ORDER BY id", [.integer(customer)]
         ).map { row throws(StoreError) in
             let event = StoredEvent(
-                try row.named(0, "an event has the unknown kind"), at: try row.instant(1),
+                try row.namedValue(0, "an event has the unknown kind"), at: try row.instant(1),
                 actor: try row.textIfPresent(2), detail: try row.detail(3))
             return (try row.integer(4), event)
         }

@@ -119,6 +119,6 @@ extension Array {
 extension Identity {
     /// Reads an identity from a row with the kind at this index, and the value at the next one.
     init(_ row: SQLRow, kindAt place: Int) throws(StoreError) {
-        self.init(try row.coded(place, "kind of identity", Kind.init(rawValue:)), try row.text(place + 1))
+        self.init(try row.codedValue(place, "kind of identity", Kind.init(rawValue:)), try row.text(place + 1))
     }
 }

@@ -40,7 +40,7 @@ extension DatabaseTransaction {
     }
 
     /// Counts the jobs of a kind that aren't finished.
-    package func waiting(_ kind: StoredJob.Kind) throws(StoreError) -> Int {
+    package func unfinishedJobCount(_ kind: StoredJob.Kind) throws(StoreError) -> Int {
         let row = try session.row("SELECT count(*) FROM jobs WHERE kind = $1", [.text(kind.rawValue)])
         return Int(clamping: try row?.integer(0) ?? 0)
     }
@@ -60,14 +60,14 @@ extension DatabaseTransaction {
     }
 
     /// Returns a value of the table `progress`; nil if it isn't set.
-    package func progress(_ name: String) throws(StoreError) -> String? {
+    package func storedValue(named name: String) throws(StoreError) -> String? {
         try session.row("SELECT value FROM progress WHERE name = $1", [.text(name)]).map { row throws(StoreError) in
             try row.text(0)
         }
     }
 
     /// Sets a value of the table `progress`; nil removes it.
-    package func setProgress(_ name: String, to value: String?) throws(StoreError) {
+    package func setStoredValue(named name: String, to value: String?) throws(StoreError) {
         guard let value else {
             try session.execute("DELETE FROM progress WHERE name = $1", [.text(name)])
             return

@@ -6,7 +6,7 @@ extension DatabaseTransaction {
     /// Joins customers whom signed data names together. The first one keeps its row ID and gets what the others proved.
     ///
     /// Returns the customer, and the row IDs of all customers that were joined. The others of `known` stay separate.
-    func joined(_ known: [Customer]) throws(StoreError) -> (customer: Customer?, members: [Int64]) {
+    func joinCustomers(_ known: [Customer]) throws(StoreError) -> (customer: Customer?, members: [Int64]) {
         guard let joining = try joining(known) else { return (known.first, known.prefix(1).map(\.id)) }
         return (try join(joining, as: joining.facts), [joining.first.id] + joining.others.map(\.id))
     }

@@ -41,7 +41,7 @@ extension DatabaseTransaction {
         try session.rows("SELECT name, scope, created_at, revoked_at FROM admin_keys \(condition)", arguments).map {
             row throws(StoreError) in
             StoredAdminKey(
-                name: try row.text(0), scope: try row.named(1, "an admin key has the unknown scope"),
+                name: try row.text(0), scope: try row.namedValue(1, "an admin key has the unknown scope"),
                 createdAt: try row.instant(2), revokedAt: try row.instantIfPresent(3))
         }
     }

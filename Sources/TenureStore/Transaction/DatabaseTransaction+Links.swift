@@ -61,7 +61,7 @@ extension DatabaseTransaction {
             try insert(identity, of: customer)
         }
         // A promise never moves silently, so the event lists the promises.
-        let promises = try promised(by: isTransfer ? taken : [member.id])
+        let promises = try promisedEntitlements(by: isTransfer ? taken : [member.id])
         try append(
             isTransfer ? .transferred : .linked, to: customer, actor: actor,
             detail: [Self.userKey: user].merging(promises.isEmpty ? [:] : ["promises": promises]) { $1 })
@@ -110,7 +110,7 @@ extension DatabaseTransaction {
                 "UPDATE identities SET customer = $1 WHERE customer = $2 AND kind = $3",
                 [.integer(rest), .integer(id), SQLValue(Identity.Kind.userID.rawValue)])
         }
-        let promises = try promised(by: taken)
+        let promises = try promisedEntitlements(by: taken)
         let parts = try restore([rest, alone], of: customer, by: rederivation)
         try append(
             .transferred, to: parts[0], actor: actor,
@@ -147,7 +147,7 @@ extension DatabaseTransaction {
     }
 
     /// The entitlements that these members have promises for, each once.
-    private func promised(by members: [Int64]) throws(StoreError) -> String {
+    private func promisedEntitlements(by members: [Int64]) throws(StoreError) -> String {
         var names: Set<String> = []
         for member in members { names.formUnion(try promises(of: member).map(\.entitlement)) }
         return names.sorted().joined(separator: ", ")

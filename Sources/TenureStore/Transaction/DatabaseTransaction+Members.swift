@@ -28,7 +28,8 @@ extension DatabaseTransaction {
             """, [value])
         return try row.flatMap { row throws(StoreError) -> CustomerMember? in
             let member = CustomerMember(
-                id: try row.integer(0), realm: try row.coded(1, "realm", Realm.init(code:)), publicID: try row.text(2),
+                id: try row.integer(0), realm: try row.codedValue(1, "realm", Realm.init(code:)),
+                publicID: try row.text(2),
                 createdAt: try row.instant(3), mergedInto: try row.integerIfPresent(4))
             // An erased customer is merged into itself.
             return member.mergedInto == member.id ? nil : member

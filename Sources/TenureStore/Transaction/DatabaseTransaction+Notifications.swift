@@ -92,7 +92,7 @@ extension DatabaseTransaction {
 extension StoredNotification {
     fileprivate init(_ row: SQLRow) throws(StoreError) {
         self.init(
-            realm: try row.coded(0, "realm", Realm.init(code:)), uuid: try row.text(1), type: try row.text(2),
+            realm: try row.codedValue(0, "realm", Realm.init(code:)), uuid: try row.text(1), type: try row.text(2),
             subtype: try row.textIfPresent(3), signedDate: try row.instantIfPresent(4),
             bytes: (try row.bytesIfPresent(5) ?? []) + (try row.bytes(6)))
     }

@@ -11,12 +11,12 @@ extension DatabaseTransaction {
     /// Begins to mark promises for a publication. Throws `busy` while an earlier publication is unfinished.
     func beginMarking(_ mark: Int64) throws(StoreError) {
         guard try unfinishedPublication() == nil else { throw .busy }
-        try setProgress(Self.markName, to: String(mark))
+        try setStoredValue(named: Self.markName, to: String(mark))
     }
 
     /// Marks the promises of these customers that a publication ends, and removes its mark from their other promises.
-    func mark(_ customers: [Int64], by evaluation: PublicationEvaluation) throws(StoreError) {
-        guard try progress(Self.markName) == String(evaluation.mark) else { throw .busy }
+    func markPromises(of customers: [Int64], by evaluation: PublicationEvaluation) throws(StoreError) {
+        guard try storedValue(named: Self.markName) == String(evaluation.mark) else { throw .busy }
         let mark = SQLValue.integer(evaluation.mark)
         try execute(
             "UPDATE promises SET ending = NULL WHERE ending = \(evaluation.mark) AND customer IN \(DatabaseTable.batchPlaces)",
@@ -42,12 +42,12 @@ extension DatabaseTransaction {
 
     /// Ends marking. The marks of a publication that was refused stay until another one takes effect; then
     /// `removeOldMarks` removes them.
-    func endMarking() throws(StoreError) { try setProgress(Self.markName, to: nil) }
+    func endMarking() throws(StoreError) { try setStoredValue(named: Self.markName, to: nil) }
 
     /// Returns some promises with marks of publications that didn't take effect.
     func oldMarks(limit: Int) throws(StoreError) -> [Int64] {
         try session.allowLongStatements()
-        let current = try progress(Self.markName).flatMap { Int64($0) } ?? 0
+        let current = try storedValue(named: Self.markName).flatMap { Int64($0) } ?? 0
         return try session.integers(
             "SELECT id FROM promises WHERE ending IS NOT NULL AND ending <> $1 AND ending <> $2 LIMIT $3",
             [.integer(current), .integer(try unfinishedPublication()?.mark ?? 0), SQLValue(limit)])

@@ -54,14 +54,16 @@ extension DatabaseTransaction {
         guard let former = try publication(), former.id == request.base else { return .refused(.overtaken) }
         guard try unfinishedPublication() == nil else { return .refused(.behind) }
         let changes = try changes(since: evaluation.position)
-        guard changes.customers.count <= limit, !request.endsPromises || evaluation.unmarked.count <= limit else {
+        guard changes.customers.count <= limit, !request.endsPromises || evaluation.unmarkedCustomers.count <= limit
+        else {
             return .refused(.behind)
         }
         var evaluation = evaluation
-        evaluation.apply(changes)
+        evaluation.removeImpacts(of: changes)
         return .ready(
             PendingPublication(
-                request: request, evaluation: evaluation, formerVersion: former.version, changed: changes.customers))
+                request: request, evaluation: evaluation, formerVersion: former.version,
+                changedCustomers: changes.customers))
     }
 
     /// Puts the policy into effect, unless more customers than the request allows would lose or gain something.
@@ -134,7 +136,7 @@ extension DatabaseTransaction {
                 restored: Int(clamping: try row.integer(12)))
             return StoredPublication(
                 id: try row.integer(0), version: try row.integer(1),
-                action: try row.named(2, "a publication has the unknown action"), at: try row.instant(3),
+                action: try row.namedValue(2, "a publication has the unknown action"), at: try row.instant(3),
                 actor: try row.text(4), author: try row.textIfPresent(5), reason: try row.textIfPresent(6),
                 rehearsal: try row.textIfPresent(7), counts: counts)
         }

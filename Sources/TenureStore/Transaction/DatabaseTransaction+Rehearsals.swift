@@ -30,7 +30,7 @@ extension DatabaseTransaction {
         let erased = try session.rows(
             """
             SELECT public_id FROM unfinished_updates JOIN customers ON customers.id = customer
-            WHERE update_id = \(Self.erasing) AND CAST($1 AS TEXT) LIKE '%' || public_id || '%'
+            WHERE update_id = \(Self.erasureUpdateID) AND CAST($1 AS TEXT) LIKE '%' || public_id || '%'
             """, [.text(try row.text(8))]
         ).map { row throws(StoreError) in try row.text(0) }
         return StoredRehearsal(

@@ -16,7 +16,7 @@ extension DatabaseTransaction {
     private static let requestLifetime: TimeInterval = 30 * 86_400
 
     /// Whether the same admin key sent a request with the same ID before; nil if it didn't.
-    func earlier(_ request: RequestedChange, on member: CustomerMember) throws(StoreError) -> EarlierRequest? {
+    func earlierRequest(_ request: RequestedChange, on member: CustomerMember) throws(StoreError) -> EarlierRequest? {
         guard let id = request.request else { return nil }
         let row = try session.row(
             "SELECT customer, change FROM requests WHERE actor = $1 AND request = $2",

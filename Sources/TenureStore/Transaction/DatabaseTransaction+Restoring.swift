@@ -49,11 +49,12 @@ extension DatabaseTransaction {
     /// The facts of one member: from signed entries, promises, and support.
     private func facts(of member: Int64, by rederivation: Rederivation) throws(StoreError) -> [CustomerFacts] {
         // Most signatures were verified before the transaction. Entries that were stored since then are verified here.
-        var proven = largeFacts?.proven(of: member) ?? rederivation.proven[member] ?? Rederivation.Proven()
+        var proven =
+            largeFacts?.provenFacts(of: member) ?? rederivation.provenFacts[member] ?? Rederivation.ProvenFacts()
         var (pages, end) = ([CustomerFacts](), proven.end)
         while let entries = try signedEntries(of: member, after: end, limit: Rederivation.pageSize), !entries.isEmpty {
             let count = proven.facts.entryCount + entries.artifacts.count + entries.notifications.count
-            if let largeFacts, count > LargeFacts.maximumEntriesToProve { throw largeFacts.miss(.proven(member)) }
+            if let largeFacts, count > LargeFacts.maximumEntriesToProve { throw largeFacts.miss(.provenFacts(member)) }
             pages.append(try rederivation.prove(entries))
             end = entries.end
         }

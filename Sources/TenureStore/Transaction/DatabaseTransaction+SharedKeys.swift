@@ -49,10 +49,10 @@ extension DatabaseTransaction {
 
     /// Stores the keys; nil removes them.
     package func setSharedKeys(_ keys: SharedKeys?) throws(StoreError) {
-        try setProgress(SharedKeyName.signingKey.rawValue, to: keys?.signingKey)
-        try setProgress(SharedKeyName.createdAt.rawValue, to: keys.map { "\($0.createdAt)" })
-        try setProgress(SharedKeyName.root.rawValue, to: keys?.root)
-        try setProgress(SharedKeyName.secret.rawValue, to: keys?.secret)
-        try setProgress(SharedKeyName.place.rawValue, to: keys?.place)
+        try setStoredValue(named: SharedKeyName.signingKey.rawValue, to: keys?.signingKey)
+        try setStoredValue(named: SharedKeyName.createdAt.rawValue, to: keys.map { "\($0.createdAt)" })
+        try setStoredValue(named: SharedKeyName.root.rawValue, to: keys?.root)
+        try setStoredValue(named: SharedKeyName.secret.rawValue, to: keys?.secret)
+        try setStoredValue(named: SharedKeyName.place.rawValue, to: keys?.place)
     }
 }

@@ -28,7 +28,7 @@ extension DatabaseTransaction {
         ).map { row throws(StoreError) in
             StoredSupportGrant(
                 grant: SupportGrant(
-                    try row.named(1, "a support grant has the unknown kind"), of: try row.text(0),
+                    try row.namedValue(1, "a support grant has the unknown kind"), of: try row.text(0),
                     date: try row.instant(2), until: try row.instantIfPresent(3)),
                 reason: try row.textIfPresent(4), actor: try row.textIfPresent(5))
         }

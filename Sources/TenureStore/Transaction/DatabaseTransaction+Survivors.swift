@@ -8,33 +8,34 @@ extension DatabaseTransaction {
         let members = try members(by: identities, in: realm)
         let survivors = try Survivors(of: Set(members.values), in: self)
         return NamedMembers(
-            identities, in: realm, members: members, survivors: survivors.known, factsSize: survivors.factsSize,
+            identities, in: realm, members: members, survivors: survivors.currentByMember,
+            factsSize: survivors.factsSize,
             includesErased: survivors.includesErased)
     }
 
     /// Returns the current customer of each member.
     func survivors(of members: Set<Int64>) throws(StoreError) -> [Int64: Int64] {
-        try Survivors(of: members, in: self).known
+        try Survivors(of: members, in: self).currentByMember
     }
 
     /// Returns the current customer of each member; nothing if the facts of all of them fit into `size` bytes.
     func survivors(of members: Set<Int64>, largerThan size: Int) throws(StoreError) -> [Int64: Int64] {
         let survivors = try Survivors(of: members, in: self)
-        return survivors.factsSize > size ? survivors.known : [:]
+        return survivors.factsSize > size ? survivors.currentByMember : [:]
     }
 }
 
 /// The current customer of each member. Each customer is read once, many with one statement.
 private struct Survivors {
     /// The current customer by member, without erased customers.
-    private(set) var known: [Int64: Int64] = [:]
+    private(set) var currentByMember: [Int64: Int64] = [:]
     /// The size of the facts of all these customers, in bytes.
     private(set) var factsSize = 0
     /// Whether one of the members is being erased, or a customer into which one of the members was merged.
     private(set) var includesErased = false
     /// The statement for a single customer, the usual case.
-    private static let one = "\(columns) FROM customers WHERE id = $1"
-    private static let many = "\(columns) FROM customers WHERE id IN \(DatabaseTable.batchPlaces)"
+    private static let selectOne = "\(columns) FROM customers WHERE id = $1"
+    private static let selectMany = "\(columns) FROM customers WHERE id IN \(DatabaseTable.batchPlaces)"
     private static let columns = "SELECT id, merged_into, length(facts)"
 
     /// Follows the merges of all members at once: each round reads the customers into which those of the last round were
@@ -47,8 +48,8 @@ private struct Survivors {
             read.formUnion(next)
             let rows =
                 next.count == 1
-                ? try transaction.session.rows(Self.one, next.map { .integer($0) })
-                : try transaction.rows(Self.many, about: next.sorted())
+                ? try transaction.session.rows(Self.selectOne, next.map { .integer($0) })
+                : try transaction.rows(Self.selectMany, about: next.sorted())
             var merged: Set<Int64> = []
             for row in rows {
                 let id = try row.integer(0)
@@ -60,20 +61,20 @@ private struct Survivors {
                     parents[id] = parent
                     merged.insert(parent)
                 } else {
-                    known[id] = id
+                    currentByMember[id] = id
                     factsSize += Int(clamping: try row.integer(2))
                 }
             }
             next = merged.subtracting(read)
         }
-        for member in members { known[member] = try survivor(of: member, parents) }
+        for member in members { currentByMember[member] = try survivor(of: member, parents) }
     }
 
     /// Returns the end of a member's chain of merges. Nil if that customer doesn't exist or was erased.
     private func survivor(of member: Int64, _ parents: [Int64: Int64]) throws(StoreError) -> Int64? {
         var survivor = member
         for _ in 0...DatabaseTransaction.maximumMembers {
-            guard let parent = parents[survivor] else { return known[survivor] }
+            guard let parent = parents[survivor] else { return currentByMember[survivor] }
             survivor = parent
         }
         throw .damaged("customer \(member) was merged in a circle")

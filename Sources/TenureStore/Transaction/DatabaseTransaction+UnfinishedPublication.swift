@@ -30,7 +30,9 @@ struct UnfinishedPublication: Sendable, Hashable {
 extension DatabaseTransaction {
     /// Returns the publication that still has promises to end or to restore. Nil if there is no such publication.
     func unfinishedPublication() throws(StoreError) -> UnfinishedPublication? {
-        try progress(UnfinishedPublication.name).map { text throws(StoreError) in try UnfinishedPublication(text) }
+        try storedValue(named: UnfinishedPublication.name).map { text throws(StoreError) in
+            try UnfinishedPublication(text)
+        }
     }
 
     /// Stores that a publication still has promises to end or to restore. Returns how many there are of each.
@@ -40,7 +42,7 @@ extension DatabaseTransaction {
             "SELECT count(*) FROM promises WHERE ended_by > $1 AND ended_by < $2",
             [.integer(unfinished.restoringAfter), .integer(unfinished.publication)])
         let counts = (Int(clamping: try ended?.integer(0) ?? 0), Int(clamping: try restored?.integer(0) ?? 0))
-        if counts != (0, 0) { try setProgress(UnfinishedPublication.name, to: unfinished.text) }
+        if counts != (0, 0) { try setStoredValue(named: UnfinishedPublication.name, to: unfinished.text) }
         return counts
     }
 
@@ -109,7 +111,7 @@ extension DatabaseTransaction {
     func end(_ unfinished: UnfinishedPublication) throws(StoreError) -> Bool {
         guard try unfinishedPublication() == unfinished else { return true }
         guard try customers(awaiting: unfinished).isEmpty else { return false }
-        try setProgress(UnfinishedPublication.name, to: nil)
+        try setStoredValue(named: UnfinishedPublication.name, to: nil)
         return true
     }
 }

@@ -28,7 +28,9 @@ extension DatabaseTransaction {
 
     /// Takes an artifact from the unfinished update `other`, which then can't be finished anymore. The artifact belongs
     /// to `updateID` afterward. If `updateID` is nil, the artifact counts immediately.
-    func take(_ artifact: Artifact, from other: Int64, of member: Int64, for updateID: Int64?) throws(StoreError) {
+    func moveArtifact(_ artifact: Artifact, from other: Int64, of member: Int64, for updateID: Int64?)
+        throws(StoreError)
+    {
         guard other != updateID else { return }
         try session.execute(
             "UPDATE artifacts SET update_id = $1 WHERE customer = $2 AND sha256 = $3",
@@ -52,7 +54,7 @@ extension DatabaseTransaction {
             Leftovers.Update(member: try row.integer(0), id: try row.integer(1))
         }
         guard !updates.isEmpty else { return nil }
-        let hidden = updates.filter { $0.id == Self.erasing }.map(\.member)
+        let hidden = updates.filter { $0.id == Self.erasureUpdateID }.map(\.member)
         return Leftovers(updates: updates, rehearsals: try rehearsals(naming: hidden))
     }
 
@@ -71,7 +73,7 @@ extension DatabaseTransaction {
             ])
         // If it isn't listed, another process removed it first.
         guard isListed != nil else { return true }
-        guard update.id != Self.erasing else { return try removeSome(ofHidden: update.member) }
+        guard update.id != Self.erasureUpdateID else { return try removeSome(ofHidden: update.member) }
         let count = try session.execute(
             "DELETE FROM artifacts WHERE id IN (SELECT id FROM artifacts WHERE update_id = $1 LIMIT \(Self.removedPerPiece))",
             [.integer(update.id)])
@@ -88,7 +90,7 @@ struct Leftovers: Sendable {
     /// An update that will never be finished, or the erasure of a member.
     struct Update: Sendable {
         let member: Int64
-        /// `erasing` for an erased customer.
+        /// `erasureUpdateID` for an erased customer.
         let id: Int64
     }
 

@@ -5,9 +5,9 @@ import TenureCore
 package struct FoundCustomer {
     /// The customer; nil if the identities name no customer yet.
     package let customer: Customer?
-    let named: NamedMembers
+    let namedMembers: NamedMembers
     /// Identities that name no customer yet.
-    let unknown: [Identity]
+    let unknownIdentities: [Identity]
     /// Purchases that the update names and by which another customer is found, with whom this one isn't joined.
     let purchasesOfOthers: [String]
 }
@@ -26,21 +26,21 @@ extension DatabaseTransaction {
         _ named: NamedMembers, proving acquisition: ProvenAcquisition?
     ) throws(StoreError) -> FoundCustomer {
         let (known, unknown) = try find(named, proving: acquisition)
-        let (customer, members) = try joined(known)
+        let (customer, members) = try joinCustomers(known)
         return FoundCustomer(
-            customer: try addingCompleteness(customer), named: named, unknown: unknown,
+            customer: try addingCompleteness(customer), namedMembers: named, unknownIdentities: unknown,
             purchasesOfOthers: named.purchases(ofOthersThan: members))
     }
 
     /// Saves what an update adds to the customer, or creates the customer.
     package func save(_ update: CustomerUpdate, of found: FoundCustomer) throws(StoreError) -> Customer {
         let former = found.customer
-        let identities = found.named.identities
-        let customer = try write(update, of: former, in: found.named.realm)
+        let identities = found.namedMembers.identities
+        let customer = try write(update, of: former, in: found.namedMembers.realm)
         let all = Set(identities)
         // If the customer was erased in the meantime, the identities have to be stored again.
         try insert(
-            (former == nil ? identities : found.unknown) + update.identities.filter { !all.contains($0) },
+            (former == nil ? identities : found.unknownIdentities) + update.identities.filter { !all.contains($0) },
             ofMember: customer.member, in: customer.realm)
         // The artifacts of an unbound customer name the customers that it's linked to.
         if !identities.contains(where: { $0.kind == .unbound }) {
@@ -98,7 +98,7 @@ extension DatabaseTransaction {
         ]
         // Doesn't read the facts, which may have thousands of purchases.
         let named = try resolve(identities.compactMap(\.self), in: customer.realm)
-        return named.known.first { $0.survivor == customer.id }?.member ?? customer.member
+        return named.knownIdentities.first { $0.survivor == customer.id }?.member ?? customer.member
     }
 
     /// Returns all customers whom the identities name, the strongest first, and the identities that name no customer
@@ -117,7 +117,7 @@ extension DatabaseTransaction {
         let leadsWithAccount = named.identities.first?.kind == .appTransactionID
         var met: Set<Int64> = []
         var known: [Customer] = []
-        for (identity, member, survivor) in named.known where known.count < limit {
+        for (identity, member, survivor) in named.knownIdentities where known.count < limit {
             // Each customer is loaded once, for the first identity that names them.
             guard met.insert(survivor).inserted,
                 let found = try customer(survivor, forUpdate: forUpdate)?.named(as: member)
@@ -132,7 +132,7 @@ extension DatabaseTransaction {
             }
             known.append(found)
         }
-        return (known, named.unknown)
+        return (known, named.unknownIdentities)
     }
 
     /// Whether one of these members has an app transaction ID.

@@ -18,9 +18,9 @@ package struct DatabaseTransaction {
     package let now: Date
     /// Facts that were read before this transaction, by customer. They aren't decoded again if the row still holds the
     /// same bytes.
-    var remembered: [Int64: EncodedFacts] = [:]
+    var knownFacts: [Int64: EncodedFacts] = [:]
     /// The customer's facts after a change, encoded before this transaction.
-    var prepared: EncodedFacts?
+    var preparedFacts: EncodedFacts?
     /// What a change needs of large customers, computed before this transaction.
     var largeFacts: LargeFacts?
     /// How many entries of each kind an erasure hid in earlier transactions.

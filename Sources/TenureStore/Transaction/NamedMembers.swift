@@ -26,7 +26,7 @@ struct NamedMembers: Sendable {
     }
 
     /// The identities that name a member, with that member and its current customer.
-    var known: [(identity: Identity, member: Int64, survivor: Int64)] {
+    var knownIdentities: [(identity: Identity, member: Int64, survivor: Int64)] {
         identities.compactMap { identity in
             guard let member = members[identity], let survivor = survivors[member] else { return nil }
             return (identity, member, survivor)
@@ -34,17 +34,17 @@ struct NamedMembers: Sendable {
     }
 
     /// The identities that name no member.
-    var unknown: [Identity] { identities.filter { members[$0] == nil } }
+    var unknownIdentities: [Identity] { identities.filter { members[$0] == nil } }
 
     /// The original transaction IDs of the purchases by which other customers than these are found.
     func purchases(ofOthersThan customers: [Int64]) -> [String] {
-        known.filter { $0.identity.kind == .originalTransactionID && !customers.contains($0.survivor) }
+        knownIdentities.filter { $0.identity.kind == .originalTransactionID && !customers.contains($0.survivor) }
             .map(\.identity.value)
     }
 
     /// The most reliable identity of each customer that the identities name, except this customer.
     func strongestIdentityOfEach(except customer: Int64) -> [Identity] {
         var met: Set<Int64> = [customer]
-        return known.filter { met.insert($0.survivor).inserted }.map(\.identity)
+        return knownIdentities.filter { met.insert($0.survivor).inserted }.map(\.identity)
     }
 }

@@ -12,7 +12,7 @@ package struct PlainFacts {
     /// The memory for the key.
     private let room: UnsafeMutableRawBufferPointer
     /// The number of bytes of the key so far.
-    private var written = 0
+    private var keySize = 0
     private var isTooLarge = false
     private var appTransactionID: UnsafeRawBufferPointer?
     /// The ID that a receipt gives to the download of the app.
@@ -38,7 +38,7 @@ package struct PlainFacts {
     ) -> Int? {
         var facts = PlainFacts(bytes, room)
         facts.write(realm)
-        return facts.writeKey(class: `class`) && !facts.isTooLarge ? facts.written : nil
+        return facts.writeKey(class: `class`) && !facts.isTooLarge ? facts.keySize : nil
     }
 
     /// Reads the lists in the order of `FactsFormat`. Returns false if the facts aren't plain.
@@ -170,23 +170,23 @@ package struct PlainFacts {
     // MARK: The key
 
     private mutating func write(_ byte: UInt8) {
-        guard written < room.count else { return isTooLarge = true }
-        room[written] = byte
-        written += 1
+        guard keySize < room.count else { return isTooLarge = true }
+        room[keySize] = byte
+        keySize += 1
     }
 
     private mutating func write(_ number: UInt64) {
-        guard room.count - written >= 8 else { return isTooLarge = true }
-        room.storeBytes(of: number, toByteOffset: written, as: UInt64.self)
-        written += 8
+        guard room.count - keySize >= 8 else { return isTooLarge = true }
+        room.storeBytes(of: number, toByteOffset: keySize, as: UInt64.self)
+        keySize += 8
     }
 
     /// Writes a text of less than 255 bytes, preceded by its length.
     private mutating func write(_ text: UnsafeRawBufferPointer) {
-        guard room.count - written > text.count else { return isTooLarge = true }
+        guard room.count - keySize > text.count else { return isTooLarge = true }
         write(UInt8(truncatingIfNeeded: text.count))
-        UnsafeMutableRawBufferPointer(rebasing: room[written..<written + text.count]).copyMemory(from: text)
-        written += text.count
+        UnsafeMutableRawBufferPointer(rebasing: room[keySize..<keySize + text.count]).copyMemory(from: text)
+        keySize += text.count
     }
 
     // MARK: Parts

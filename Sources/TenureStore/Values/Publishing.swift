@@ -65,13 +65,13 @@ package struct PublicationEvaluation: Sendable {
     /// The value for `promises.ending` of the promises that the publication ends: random, and not 0.
     let mark = Int64.random(in: 1 ... .max)
     /// Customers with promises to mark, or with marks to remove, according to the impacts.
-    var unmarked: Set<Int64> = []
+    var unmarkedCustomers: Set<Int64> = []
     /// Whether marking has begun, so that changed customers may have marks.
     private var isMarking = false
     /// The state of the database before the first customer was read, or at the last changes.
     package private(set) var position: DatabasePosition
     /// The customers that the first reading counted, in the order of their row IDs.
-    private var read: [Int64] = []
+    private var customersOfFirstReading: [Int64] = []
     /// The customers that changed since the first reading, and whether each of them is counted now.
     private var readAgain: [Int64: Bool] = [:]
 
@@ -84,41 +84,45 @@ package struct PublicationEvaluation: Sendable {
         let difference = readAgain.reduce(0) { count, entry in
             count + (entry.value ? 1 : 0) - (wasRead(entry.key) ? 1 : 0)
         }
-        return read.count + difference
+        return customersOfFirstReading.count + difference
     }
 
     /// Adds the next customer, in the order of their row IDs.
     package mutating func add(_ subject: CustomerToEvaluate, _ impact: PublicationImpact) {
-        set(impact, of: subject.customer.id)
-        if !subject.isUnbound { read.append(subject.customer.id) }
+        setImpact(impact, of: subject.customer.id)
+        if !subject.isUnbound { customersOfFirstReading.append(subject.customer.id) }
     }
 
     /// Removes the impacts on customers that changed. The caller evaluates these customers again and calls `update`.
-    package mutating func apply(_ changes: ChangedCustomers) {
+    package mutating func removeImpacts(of changes: ChangedCustomers) {
         position = changes.position
-        for id in changes.outdated {
+        for id in changes.outdatedCustomers {
             impacts[id] = nil
             readAgain[id] = false
         }
         // Without any marks yet, a customer without an impact has nothing to mark and no mark to remove.
-        if isMarking { unmarked.formUnion(changes.outdated) } else { unmarked.subtract(changes.outdated) }
+        if isMarking {
+            unmarkedCustomers.formUnion(changes.outdatedCustomers)
+        } else {
+            unmarkedCustomers.subtract(changes.outdatedCustomers)
+        }
     }
 
     /// Sets the impact on a customer that changed.
     package mutating func update(_ subject: CustomerToEvaluate, _ impact: PublicationImpact) {
-        set(impact, of: subject.customer.id)
+        setImpact(impact, of: subject.customer.id)
         readAgain[subject.customer.id] = !subject.isUnbound
     }
 
     /// Sets the impact on a customer. `add` and `update` also count the customer.
-    package mutating func set(_ impact: PublicationImpact, of id: Int64) {
+    package mutating func setImpact(_ impact: PublicationImpact, of id: Int64) {
         impacts[id] = impact == PublicationImpact() ? nil : impact
-        if !impact.ending.isEmpty { unmarked.insert(id) }
+        if !impact.ending.isEmpty { unmarkedCustomers.insert(id) }
     }
 
     /// Returns true the first time that there is something to mark.
     mutating func beginMarking() -> Bool {
-        guard !isMarking, !unmarked.isEmpty else { return false }
+        guard !isMarking, !unmarkedCustomers.isEmpty else { return false }
         isMarking = true
         return true
     }
@@ -127,18 +131,18 @@ package struct PublicationEvaluation: Sendable {
     mutating func markRemaining(in transaction: DatabaseTransaction) throws(StoreError) {
         if beginMarking() { try transaction.beginMarking(mark) }
         guard isMarking else { return }
-        try transaction.mark(unmarked.sorted(), by: self)
+        try transaction.markPromises(of: unmarkedCustomers.sorted(), by: self)
         try transaction.endMarking()
     }
 
     /// Whether the first reading counted the customer: a binary search.
     private func wasRead(_ id: Int64) -> Bool {
-        var (low, high) = (0, read.count)
+        var (low, high) = (0, customersOfFirstReading.count)
         while low < high {
             let middle = (low + high) / 2
-            if read[middle] < id { low = middle + 1 } else { high = middle }
+            if customersOfFirstReading[middle] < id { low = middle + 1 } else { high = middle }
         }
-        return low < read.count && read[low] == id
+        return low < customersOfFirstReading.count && customersOfFirstReading[low] == id
     }
 }
 
@@ -147,7 +151,7 @@ package struct DatabasePosition: Sendable, Hashable {
     /// The ID of the last row, by table. Empty tables have none.
     let last: [String: Int64]
     /// Members with artifacts of unfinished updates, which don't count yet.
-    let unfinished: [Int64]
+    let unfinishedMembers: [Int64]
 }
 
 /// What changed between two positions.
@@ -156,7 +160,7 @@ package struct ChangedCustomers: Sendable {
     /// Customers to evaluate, by row ID. A merged customer counts with the one into which it was merged.
     package let customers: [Int64]
     /// The row IDs of customers with impacts that are no longer valid. Some of these customers don't exist anymore.
-    package let outdated: Set<Int64>
+    package let outdatedCustomers: Set<Int64>
 }
 
 /// A customer to evaluate, with the promises that a rollback would restore.
@@ -193,7 +197,7 @@ struct PendingPublication: Sendable {
     var evaluation: PublicationEvaluation
     let formerVersion: Int64
     /// Customers that changed since the evaluation, and must be evaluated again.
-    let changed: [Int64]
+    let changedCustomers: [Int64]
 }
 
 /// The result of `DatabaseTransaction.preparePublication`.

@@ -22,7 +22,7 @@ package struct SignedEntries: Sendable {
 /// Computes facts from signed entries when merged customers are separated again.
 package struct Rederivation: Sendable {
     /// What the entries of a member prove, up to a position.
-    package struct Proven: Sendable {
+    package struct ProvenFacts: Sendable {
         package private(set) var facts = CustomerFacts()
         private(set) var end = SignedEntries.Position()
 
@@ -40,7 +40,7 @@ package struct Rederivation: Sendable {
 
     /// The results of verifying entries before the transaction, by the member's row ID. Verifying them inside the
     /// transaction would block other writers.
-    package var proven: [Int64: Proven] = [:]
+    package var provenFacts: [Int64: ProvenFacts] = [:]
     /// Verifies entries and returns what they prove.
     package let prove: @Sendable (SignedEntries) throws(StoreError) -> CustomerFacts
 

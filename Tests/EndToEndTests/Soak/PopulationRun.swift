@@ -154,7 +154,7 @@ struct PopulationRun {
     {
         let (client, population) = (await service.running, population)
         _ = try await concurrently(customers) { customer in
-            _ = try await client.open(try await store.artifacts(of: population.name(customer)))
+            _ = try await client.openApp(try await store.artifacts(of: population.name(customer)))
         }
         for customer in customers { self.population.didOpen(customer) }
     }

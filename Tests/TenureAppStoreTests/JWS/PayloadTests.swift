@@ -53,15 +53,18 @@ import Testing
             switch kind {
             case .appTransaction:
                 try {
-                    let p = try verifier.verifyAppTransaction(jws, now: nil).payload; return (p, p.json)
+                    let payload = try verifier.verifyAppTransaction(jws, now: nil).payload
+                    return (payload, payload.json)
                 }()
             case .transaction:
                 try {
-                    let p = try verifier.verifyTransaction(jws, now: nil).payload; return (p, p.json)
+                    let payload = try verifier.verifyTransaction(jws, now: nil).payload
+                    return (payload, payload.json)
                 }()
             default:
                 try {
-                    let p = try verifier.verifyRenewalInfo(jws, now: nil).payload; return (p, p.json)
+                    let payload = try verifier.verifyRenewalInfo(jws, now: nil).payload
+                    return (payload, payload.json)
                 }()
             }
         #expect(absent(in: read) == [])

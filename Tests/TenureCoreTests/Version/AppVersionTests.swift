@@ -47,10 +47,10 @@ import Testing
                         + String(Int.random(in: 0...12, using: &random))
                 }.joined(separator: "."))
         }
-        for a in versions {
-            for b in versions {
-                #expect([a < b, a == b, b < a].filter { $0 }.count == 1)
-                for c in versions where a < b && b < c { #expect(a < c) }
+        for first in versions {
+            for second in versions {
+                #expect([first < second, first == second, second < first].filter { $0 }.count == 1)
+                for third in versions where first < second && second < third { #expect(first < third) }
             }
         }
     }

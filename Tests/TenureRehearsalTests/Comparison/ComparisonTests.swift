@@ -59,7 +59,7 @@ struct ComparisonTests {
                 of: try Population.policy(freeFrom: "90"), against: try Population.policy(freeFrom: former),
                 at: Population.now)
             let customerEffects = comparison.customerEffects(on: buyer(build: "110"), promises: [promise])
-            #expect(customerEffects.written.contains { $0.change == .loses } == isLost)
+            #expect(customerEffects.ifPromisesEnd.contains { $0.change == .loses } == isLost)
             #expect(!customerEffects.losesDespitePromises)
         }
     }
@@ -78,7 +78,7 @@ struct ComparisonTests {
         func losses(restoring restored: [Promise]) throws -> [String] {
             try comparison.customerEffects(
                 on: buyer(build: "110"), promises: [promise(of: "everything")], restored: restored
-            ).kept.filter { $0.change == .loses }.map(\.entitlement)
+            ).ifPromisesAreKept.filter { $0.change == .loses }.map(\.entitlement)
         }
         #expect(try losses(restoring: []) == ["themes"])
         #expect(try losses(restoring: [promise(of: "themes")]) == [])

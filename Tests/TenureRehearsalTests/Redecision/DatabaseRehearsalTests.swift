@@ -96,7 +96,7 @@ struct DatabaseRehearsalTests {
         #expect(outcome.tally == expected)
         #expect(expected.heldByPromise > 0 && expected.losing > 0 && expected.gaining > 0)
         #expect(!expected.promisedOnly.isEmpty)
-        #expect(outcome.skipped == 4000 - expected.customers)
+        #expect(outcome.skippedCustomers == 4000 - expected.customers)
         #expect(!outcome.isPartial)
 
         let includesTestAuthorities = try await DatabaseRehearsal(

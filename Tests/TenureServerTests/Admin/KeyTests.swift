@@ -203,14 +203,14 @@ import Testing
     @Test func `attempts with a wrong admin key are counted by address, and forgotten over time`() {
         let tries = WrongKeyLimit()
         let now = Calculator.now
-        for number in 1...WrongKeyLimit.limit { #expect(tries.add("192.0.2.1", now: now) == number) }
+        for number in 1...WrongKeyLimit.limit { #expect(tries.countWrongKey(from: "192.0.2.1", now: now) == number) }
         #expect(tries.wait(for: "192.0.2.1", now: now) == 60)
         #expect(tries.wait(for: "192.0.2.1", now: now.addingTimeInterval(59.5)) == 1)
         #expect(tries.wait(for: "192.0.2.1", now: now.addingTimeInterval(60)) == nil)
         #expect(tries.wait(for: "192.0.2.2", now: now) == nil)
         #expect(tries.wait(for: "192.0.2.1", now: now.addingTimeInterval(-86_400)) == nil, "the clock was set back")
-        #expect(tries.add("192.0.2.1", now: now.addingTimeInterval(60)) == 1)
-        for number in 0..<(2 * WrongKeyLimit.capacity) { _ = tries.add("address \(number)", now: now) }
+        #expect(tries.countWrongKey(from: "192.0.2.1", now: now.addingTimeInterval(60)) == 1)
+        for number in 0..<(2 * WrongKeyLimit.capacity) { _ = tries.countWrongKey(from: "address \(number)", now: now) }
         #expect(tries.count <= WrongKeyLimit.capacity)
     }
 }

@@ -19,7 +19,7 @@ import Testing
             #expect(list.isComplete)
             #expect(list.revision == "rev-45")
             #expect(list.transactions.map(\.purchase.transactionID) == (1...45).map { "\(1000 + $0)" })
-            #expect(list.transactions.map { String(decoding: $0.artifact.stored.bytes, as: UTF8.self) } == all)
+            #expect(list.transactions.map { String(decoding: $0.artifact.storedArtifact.bytes, as: UTF8.self) } == all)
             #expect(
                 await asking.appStore.asked.map(\.query) == [
                     "sort=ASCENDING", "sort=ASCENDING&revision=rev-20", "sort=ASCENDING&revision=rev-40",
@@ -57,13 +57,13 @@ import Testing
     }
 
     @Test func `reading an App Store history stops after a maximum number of pages`() {
-        var trail = PageTrail(most: 3)
+        var trail = PageTrail(maximumPages: 3)
         #expect(trail.ending(hasMore: true, next: "a") == nil)
         #expect(trail.ending(hasMore: true, next: "b") == nil)
         #expect(trail.ending(hasMore: true, next: "c") == .tooLong)
-        var polling = PageTrail(from: "a", most: 3)
+        var polling = PageTrail(from: "a", maximumPages: 3)
         #expect(polling.ending(hasMore: true, next: "a") == .circle)
-        #expect(PageTrail(most: 3).ends(after: nil, hasMore: false) == .lastPage)
+        #expect(PageTrail(maximumPages: 3).ends(after: nil, hasMore: false) == .lastPage)
     }
 
     @Test func `forged and malformed transactions in an App Store history are rejected`() async throws {

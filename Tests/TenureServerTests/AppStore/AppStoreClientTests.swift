@@ -76,7 +76,7 @@ import Testing
             #expect(failure?.retryAt == Calculator.now.addingTimeInterval(3000))
             #expect(failure?.isRetryable == true)
             #expect(asking.time.uptime == 0)
-            await #expect(throws: AppStoreFailure.held(until: Calculator.now.addingTimeInterval(3000))) {
+            await #expect(throws: AppStoreFailure.throttled(until: Calculator.now.addingTimeInterval(3000))) {
                 try await connection.transactionHistory(of: id, in: .production, before: .infinity)
             }
         }

@@ -27,7 +27,7 @@ import Testing
         for (status, code) in [(500, Int64(5_000_001)), (500, 5_000_000), (502, nil), (503, nil)] {
             #expect(refusal(status, code).isRetryable, "\(status)")
         }
-        for failure in [AppStoreFailure.unreachable("x"), .timedOut(1), .held(until: Calculator.now)] {
+        for failure in [AppStoreFailure.unreachable("x"), .timedOut(1), .throttled(until: Calculator.now)] {
             #expect(failure.isRetryable)
         }
     }
@@ -92,7 +92,7 @@ import Testing
         let failures: [AppStoreFailure] = [
             refusal(404, 4_040_010), .notAuthorized(.production), .unreachable("x"), .timedOut(30),
             .tooLarge(limit: 100), .unreadable("x"), .untrusted(Rejection(.badSignature, "x")),
-            .held(until: Calculator.now), .invalidID, .notServed(.xcode), .cannotSign, .canceled,
+            .throttled(until: Calculator.now), .invalidID, .notServed(.xcode), .cannotSign, .canceled,
         ]
         for failure in failures {
             #expect(!failure.description.contains("\n") && !failure.description.hasSuffix("."), "\(failure)")

@@ -68,7 +68,9 @@ import Testing
                     #expect(await jobs.histories.step())
                     await jobs.notifications.fetch(in: .production)
                     #expect(
-                        try await jobs.notifications.store.read { try $0.progress("notifications Production") } != nil)
+                        try await jobs.notifications.store.read {
+                            try $0.storedValue(named: "notifications Production")
+                        } != nil)
                 }
                 try await local.pass(2 * 86_400)
                 try await local.operation(.refund)
@@ -81,7 +83,9 @@ import Testing
                     let after = try await client.customer(token)
                     #expect(after.entitlements["everything"]?.outcome != .granted)
                     let reached = try #require(
-                        try await jobs.notifications.store.read { try $0.progress("notifications Production") })
+                        try await jobs.notifications.store.read {
+                            try $0.storedValue(named: "notifications Production")
+                        })
                     #expect(Double(reached) == local.clock.now.timeIntervalSince1970)
                 }
             }
@@ -100,7 +104,7 @@ import Testing
                     for (overlap, isKnown) in [(301.0, false), (299, true)] {
                         let reached = refundedAt.addingTimeInterval(overlap).timeIntervalSince1970
                         try await notifications.store.write(locking: [.progress("notifications Production")]) {
-                            try $0.setProgress("notifications Production", to: String(reached))
+                            try $0.setStoredValue(named: "notifications Production", to: String(reached))
                         }
                         await notifications.fetch(in: .production)
                         let outcome = try await client.customer(token).entitlements["everything"]?.outcome
@@ -290,7 +294,7 @@ import Testing
             let service = try await TenureService(try Calculator.configuration(folder))
             let yesterday = Calculator.now.addingTimeInterval(-86_400)
             try await service.store.write(locking: [.progress("notifications Production")]) {
-                try $0.setProgress("notifications Production", to: String(yesterday.timeIntervalSince1970))
+                try $0.setStoredValue(named: "notifications Production", to: String(yesterday.timeIntervalSince1970))
             }
             let clock = TestTime()
             var time = clock.time

@@ -52,8 +52,8 @@ import Testing
         on queue: Queue, time: TestTime = TestTime(), perform: @escaping @Sendable (String) async throws -> Void
     ) -> JobRunner<String> {
         JobRunner(
-            next: { try await queue.next() }, perform: perform, done: { await queue.finish($0) },
-            failed: { job, until in await queue.fail(job, until: until) }, time: time.time,
+            next: { try await queue.next() }, perform: perform, removeFinished: { await queue.finish($0) },
+            postponeFailed: { job, until in await queue.fail(job, until: until) }, time: time.time,
             logger: Calculator.logger)
     }
 

@@ -11,7 +11,7 @@ import Testing
     {
         var waits: [TimeInterval] = []
         for _ in 0..<count {
-            waits.append(try await limiter.take(.transactionHistory, in: environment, before: .infinity))
+            waits.append(try await limiter.takeToken(.transactionHistory, in: environment, before: .infinity))
         }
         return waits
     }
@@ -29,16 +29,16 @@ import Testing
         let waits = try await waits(7, limiter, .sandbox)
         #expect(waits.prefix(5).allSatisfy { $0 == 0 })
         #expect(zip(waits.suffix(2), [0.2, 0.4]).allSatisfy { abs($0 - $1) < 1e-9 })
-        #expect(try await limiter.take(.requestTestNotification, in: .sandbox, before: .infinity) == 0)
-        #expect(try await limiter.take(.requestTestNotification, in: .sandbox, before: .infinity) == 10)
+        #expect(try await limiter.takeToken(.requestTestNotification, in: .sandbox, before: .infinity) == 0)
+        #expect(try await limiter.takeToken(.requestTestNotification, in: .sandbox, before: .infinity) == 10)
     }
 
     @Test func `App Store requests have a separate rate for each endpoint and environment`() async throws {
         let limiter = RateLimiter(time: TestTime().time)
         _ = try await waits(50, limiter, .production)
-        #expect(try await limiter.take(.transactionHistory, in: .production, before: .infinity) > 0)
-        #expect(try await limiter.take(.transactionHistory, in: .sandbox, before: .infinity) == 0)
-        #expect(try await limiter.take(.subscriptionStatuses, in: .production, before: .infinity) == 0)
+        #expect(try await limiter.takeToken(.transactionHistory, in: .production, before: .infinity) > 0)
+        #expect(try await limiter.takeToken(.transactionHistory, in: .sandbox, before: .infinity) == 0)
+        #expect(try await limiter.takeToken(.subscriptionStatuses, in: .production, before: .infinity) == 0)
     }
 
     @Test func `the full rate of App Store Server API requests is available again after a second`() async throws {
@@ -60,11 +60,11 @@ import Testing
         let time = TestTime()
         let limiter = RateLimiter(time: time.time)
         await limiter.hold(.transactionHistory, in: .production, for: 30)
-        await #expect(throws: AppStoreFailure.held(until: Calculator.now.addingTimeInterval(30))) {
-            try await limiter.take(.transactionHistory, in: .production, before: 29)
+        await #expect(throws: AppStoreFailure.throttled(until: Calculator.now.addingTimeInterval(30))) {
+            try await limiter.takeToken(.transactionHistory, in: .production, before: 29)
         }
         // A refused request doesn't count against the rate.
-        #expect(try await limiter.take(.transactionHistory, in: .production, before: 30) == 30)
+        #expect(try await limiter.takeToken(.transactionHistory, in: .production, before: 30) == 30)
     }
 
     @Test func `waits between App Store retries double up to a limit, with jitter`() {

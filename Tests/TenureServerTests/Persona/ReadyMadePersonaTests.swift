@@ -86,7 +86,7 @@ import Testing
             app: .init(bundleID: "com.example.calculator"), eras: [Era(name: "free", model: .free)],
             entitlements: [Entitlement(name: "everything", products: [.init(id: "com.example.calculator.everything")])])
         let none = ReadyMadePersonas(one, on: .iOS, signed: Calculator.now)
-        #expect(none.personas.isEmpty && none.omitted.count == ReadyMadePersonas.Name.allCases.count)
+        #expect(none.personas.isEmpty && none.omittedPersonas.count == ReadyMadePersonas.Name.allCases.count)
 
         let undated = try Policy(
             app: .init(bundleID: "com.example.calculator"),
@@ -102,8 +102,8 @@ import Testing
                 "first-buyer", "last-paid-build", "after-the-change", "family-member", "refunded",
             ])
         let omitted = ["in-the-changeover", "pre-order", "no-original-version", "mac-buyer-on-iphone"]
-        #expect(some.omitted.map(\.name) == omitted)
-        #expect(some.omitted.allSatisfy { !$0.why.isEmpty })
+        #expect(some.omittedPersonas.map(\.name) == omitted)
+        #expect(some.omittedPersonas.allSatisfy { !$0.why.isEmpty })
     }
 
     @Test(arguments: [

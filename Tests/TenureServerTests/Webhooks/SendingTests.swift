@@ -58,10 +58,11 @@ import Testing
             // Only with a silent receiver does the sender wait until the timeout.
             let timeout: TimeAmount = if case .silence = answer { .milliseconds(300) } else { .seconds(60) }
             let result = try await send(to: "http://127.0.0.1:\(receiver.port)/", timeout: timeout)
-            #expect(result == .none(words))
+            #expect(result == .noResponse(words))
             try await receiver.close()
             #expect(
-                try await send(to: "http://127.0.0.1:\(receiver.port)/") == .none("the endpoint refused the connection")
+                try await send(to: "http://127.0.0.1:\(receiver.port)/")
+                    == .noResponse("the endpoint refused the connection")
             )
         }
     }
@@ -94,7 +95,7 @@ import Testing
                     to: "https://hooks.example.com:\(receiver.port)/", addresses: addresses, roots: certificate.roots,
                     attempt: attempt))
         }
-        let refused = WebhookSender.Answer.none("the endpoint refused the connection")
+        let refused = WebhookSender.Answer.noResponse("the endpoint refused the connection")
         #expect(answers == [refused, .status(200, retryAfter: nil), refused])
         try await receiver.close()
     }
@@ -107,10 +108,10 @@ import Testing
         let url = "https://hooks.example.com:\(receiver.port)/"
         #expect(
             try await send(to: url, addresses: ["127.0.0.1"], roots: certificate.roots)
-                == .none("the endpoint's certificate names another host"))
+                == .noResponse("the endpoint's certificate names another host"))
         #expect(
             try await send(to: url, addresses: ["127.0.0.1"])
-                == .none("the endpoint's certificate isn't trusted, or it doesn't support TLS 1.2"))
+                == .noResponse("the endpoint's certificate isn't trusted, or it doesn't support TLS 1.2"))
         #expect(receiver.received.isEmpty)
         try await receiver.close()
     }
@@ -119,7 +120,7 @@ import Testing
         let receiver = try await Receiver()
         for host in ["127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "2130706433", "0x7f.1", "127.1", "0"] {
             let answer = try await send(to: "https://\(host):\(receiver.port)/", allowsPrivate: false)
-            guard case .none(let words) = answer else {
+            guard case .noResponse(let words) = answer else {
                 Issue.record("\(host): \(answer)")
                 continue
             }
@@ -131,7 +132,7 @@ import Testing
             addresses: ["93.184.216.34", "10.0.0.7"])
         #expect(
             answer
-                == .none(
+                == .noResponse(
                     "`hooks.example.com` has the address 10.0.0.7, which isn't public; set `allowPrivate: true` to allow it"
                 ))
         #expect(receiver.received.isEmpty)
@@ -140,7 +141,7 @@ import Testing
 
     @Test func `webhooks without TLS connect only to loopback`() async throws {
         let answer = try await send(to: "http://hooks.example.com/", addresses: ["93.184.216.34"])
-        #expect(answer == .none("`hooks.example.com` isn't loopback, and the URL has no TLS; use https"))
+        #expect(answer == .noResponse("`hooks.example.com` isn't loopback, and the URL has no TLS; use https"))
         // With several addresses, all of them must be loopback.
         let mixed = try await send(to: "http://hooks.example.com/", addresses: ["127.0.0.1", "93.184.216.34"])
         #expect(mixed == answer)

@@ -105,7 +105,7 @@ import Testing
         second.cancel()
         first = nil
         app.system.disconnect()
-        try await wait { await library.running == nil }
+        try await wait { await library.runningDownload == nil }
         app.system.hold { _ in nil }
         try await wait { app.system.unfinished == 0 }
         let tenure = app.start()
@@ -224,7 +224,7 @@ import Testing
         await library.schedule()
         try await wait {
             guard await library.delivered.isEmpty else { return false }
-            return await library.running == nil
+            return await library.runningDownload == nil
         }
         app.system.change { $0 }
         await tenure.content.finishBackgroundDownloads()
@@ -253,7 +253,7 @@ import Testing
         waiting.cancel()
         first = nil
         app.system.disconnect()
-        try await wait { await library.running == nil }
+        try await wait { await library.runningDownload == nil }
         app.system.hold { _ in nil }
         try await wait { app.system.unfinished == 0 }
         app.system.change { $0 }

@@ -116,7 +116,7 @@ import Testing
         let download = Task { try await drums.download() }
         _ = await drums.reaches(bytes: 600_000)
         await drums.pause()
-        try await waits(tenure) { await $0.running == nil }
+        try await waits(tenure) { await $0.runningDownload == nil }
         network.yield(NetworkCondition(isExpensive: true))
         try await waits(tenure) { await $0.network != nil }
         testBed.server.hold(after: nil)
@@ -164,7 +164,7 @@ import Testing
         while testBed.server.sent < 100_000 { try await Task.sleep(nanoseconds: 5_000_000) }
         waiting.cancel()
         first = nil
-        while await library.running != nil { try await Task.sleep(nanoseconds: 5_000_000) }
+        while await library.runningDownload != nil { try await Task.sleep(nanoseconds: 5_000_000) }
         testBed.server.hold(after: nil)
         let tenure = testBed.device.start()
         let state = await tenure.content["drums"].reaches {
@@ -194,7 +194,7 @@ import Testing
         if hasConsent {
             await tenure.content["drums"].allowExpensiveNetwork()
             await tenure.content["drums"].pause()
-            try await waits(tenure) { await $0.running == nil }
+            try await waits(tenure) { await $0.runningDownload == nil }
             transport.forget()
             await tenure.content["drums"].resume()
         }

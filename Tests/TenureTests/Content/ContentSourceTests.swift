@@ -298,7 +298,7 @@ private final class FolderSource: Tenure.ContentSource {
         let entry = Catalogs.Entry(source: source, keys: testBed.keys.compactMap { PinnedKey($0) })
         func read() throws -> Catalogs {
             var catalogs = Catalogs([entry])
-            _ = try catalogs.take(source.list(), at: 0, bundleID: InventedApp.bundleID)
+            _ = try catalogs.applyListings(source.list(), at: 0, bundleID: InventedApp.bundleID)
             return catalogs
         }
         let older = try read()
@@ -309,8 +309,8 @@ private final class FolderSource: Tenure.ContentSource {
         }
         var restored = Catalogs([entry])
         restored.restore(from: folder, bundleID: InventedApp.bundleID)
-        #expect(restored.entries.first?.signed?.text == newer.entries.first?.signed?.text)
-        #expect(restored.entries.first?.signed?.text != older.entries.first?.signed?.text)
+        #expect(restored.entries.first?.signedCatalog?.text == newer.entries.first?.signedCatalog?.text)
+        #expect(restored.entries.first?.signedCatalog?.text != older.entries.first?.signedCatalog?.text)
     }
 
     @Test func `a pack is downloaded from the first content source that has the pack`() async throws {

@@ -37,7 +37,7 @@ import Testing
         waiting.cancel()
         let library = piano.library
         first = nil
-        while await library.running != nil { try await Task.sleep(nanoseconds: 5_000_000) }
+        while await library.runningDownload != nil { try await Task.sleep(nanoseconds: 5_000_000) }
         testBed.server.resetCount()
         let tenure = testBed.device.start()
         let state = await tenure.content["piano"].reaches { if case .installed = $0 { true } else { false } }
@@ -58,7 +58,7 @@ import Testing
         #expect(await piano.reaches { $0 == .paused } == .paused)
         let library = piano.library
         first = nil
-        while await library.running != nil { try await Task.sleep(nanoseconds: 5_000_000) }
+        while await library.runningDownload != nil { try await Task.sleep(nanoseconds: 5_000_000) }
         testBed.server.resetCount()
         let tenure = testBed.device.start()
         #expect(await tenure.content["piano"].reaches { $0 != .unknown && $0 != .notEntitled } == .paused)
@@ -102,7 +102,7 @@ import Testing
         await tenure.content.refresh()
         try await piano.download()
         let library = piano.library
-        while await library.running != nil { try await Task.sleep(nanoseconds: 5_000_000) }
+        while await library.runningDownload != nil { try await Task.sleep(nanoseconds: 5_000_000) }
         let new = try FileManager.default.contentsOfDirectory(atPath: versions)
         #expect(new.count == 1 && new != old, "\(old), then \(new)")
         let names = try FileManager.default.contentsOfDirectory(
@@ -203,7 +203,7 @@ import Testing
         await piano.pause()
         update.cancel()
         let library = piano.library
-        while await library.running != nil { try await Task.sleep(nanoseconds: 5_000_000) }
+        while await library.runningDownload != nil { try await Task.sleep(nanoseconds: 5_000_000) }
         let file = try FileHandle(forUpdating: old)
         try file.truncate(atOffset: 1_000)
         try file.close()

@@ -67,7 +67,7 @@ import Testing
         try await Task.sleep(nanoseconds: 20_000_000)
         scene.source.release()
         await scene.stopping.value
-        while await piano.library.running != nil { try await Task.sleep(nanoseconds: 1_000_000) }
+        while await piano.library.runningDownload != nil { try await Task.sleep(nanoseconds: 1_000_000) }
         // If the client used the refusal, this search would check the right.
         _ = await scene.tenure.refresh()
         await scene.tenure.content.refresh()

@@ -103,7 +103,7 @@ import Testing
         download.cancel()
         let library = piano.library
         first = nil
-        while await library.running != nil { try await Task.sleep(nanoseconds: 5_000_000) }
+        while await library.runningDownload != nil { try await Task.sleep(nanoseconds: 5_000_000) }
         // As after a loss of power: the file is long enough.
         let path = testBed.folder.path + "/device/content/packs/piano/partial/files/samples/a.wav"
         var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
@@ -207,7 +207,7 @@ import Testing
         download.cancel()
         let library = piano.library
         first = nil
-        while await library.running != nil { try await Task.sleep(nanoseconds: 5_000_000) }
+        while await library.runningDownload != nil { try await Task.sleep(nanoseconds: 5_000_000) }
         // As if the process had died after the files were put in place: they are complete, and the pack's state is
         // missing.
         let folder = testBed.folder.path + "/device/content/packs/piano"

@@ -106,7 +106,7 @@ import Testing
             waiting.cancel()
             let library = piano.library
             first = nil
-            while await library.running != nil { try await Task.sleep(nanoseconds: 5_000_000) }
+            while await library.runningDownload != nil { try await Task.sleep(nanoseconds: 5_000_000) }
             served.transport.isDown = false
             let tenure = device.start()
             let again = tenure.content["piano"]

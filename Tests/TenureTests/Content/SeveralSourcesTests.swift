@@ -30,7 +30,7 @@ import Testing
         preferred.isReady = true
         await tenure.content.refresh()
         await piano.pause()
-        while await piano.library.running != nil { try await Task.sleep(nanoseconds: 5_000_000) }
+        while await piano.library.runningDownload != nil { try await Task.sleep(nanoseconds: 5_000_000) }
         testBed.server.hold(after: nil)
         await piano.resume()
         try await download.value

@@ -33,7 +33,7 @@ import Testing
         try await wait { testBed.server.sent >= 100_000 }
         _ = await second.content["piano"].reaches { if case .downloading = $0 { true } else { false } }
         await second.content["piano"].cancel()
-        #expect(await first.content["piano"].library.running == nil)
+        #expect(await first.content["piano"].library.runningDownload == nil)
         #expect(!FileManager.default.fileExists(atPath: testBed.folder.path + "/device/content/packs/piano/partial"))
         await #expect(throws: Tenure.AssetPackError.canceled("piano")) { try await download.value }
     }
@@ -100,7 +100,7 @@ import Testing
         // The other process has installed the version, and removes its request a moment later.
         try change(testBed) { $0.append(PackRequest(pack: "piano", installed: nil)) }
         let update = Task { try await piano.download() }
-        try await wait { await piano.library.running != nil }
+        try await wait { await piano.library.runningDownload != nil }
         try change(testBed) { $0.removeAll { $0.pack == "piano" && $0.installed != installed } }
         let library = piano.library
         let revision = SharedRequests(store: PackStore(location: testBed.location)).read().revision
@@ -125,7 +125,7 @@ import Testing
         try await download.value
         let library = piano.library
         try await wait {
-            guard await library.running == nil else { return false }
+            guard await library.runningDownload == nil else { return false }
             return await library.requests.isEmpty
         }
         #expect(piano.state == .installed(version: newest, update: nil))
@@ -155,7 +155,7 @@ import Testing
         network.yield(NetworkCondition())
         try await wait { await library.network?.isExpensive == false }
         #expect(await library.requests == [])
-        #expect(await library.running == nil)
+        #expect(await library.runningDownload == nil)
         #expect(try FileManager.default.contentsOfDirectory(atPath: versions) == before, "nothing is installed again")
     }
 }

@@ -11,25 +11,25 @@ import Testing
         let folder = try Folder()
         let store = PackStore(location: ContentLocation(in: folder.url("device")))
         let (first, second) = (TransferLease(store: store), TransferLease(store: store))
-        #expect(try first.take(for: "piano"))
-        #expect(try !second.take(for: "piano"))
+        #expect(try first.acquire(for: "piano"))
+        #expect(try !second.acquire(for: "piano"))
         for beat in 1...3 {
             try await Task.sleep(nanoseconds: 1_000_000_000)
             try first.renew { $0.bytes += 1 }
-            #expect(second.other?.bytes == Int64(beat))
-            #expect(first.other == nil)
+            #expect(second.otherHolder?.bytes == Int64(beat))
+            #expect(first.otherHolder == nil)
         }
         let renewed = SuspendingClock.now
-        for _ in 0..<300 where second.other != nil { try await Task.sleep(nanoseconds: 100_000_000) }
+        for _ in 0..<300 where second.otherHolder != nil { try await Task.sleep(nanoseconds: 100_000_000) }
         #expect(SuspendingClock.now - renewed > .seconds(5), "a short pause doesn't lose it")
-        #expect(try second.take(for: "piano"))
-        #expect(first.other?.pack == "piano")
+        #expect(try second.acquire(for: "piano"))
+        #expect(first.otherHolder?.pack == "piano")
         #expect(throws: TransferLease.Lost.self) { try first.confirm() }
         #expect(throws: TransferLease.Lost.self) { try first.renew() }
         // Nor can it give up what the other has.
         first.release()
-        #expect(try !TransferLease(store: store).take(for: "drums"))
+        #expect(try !TransferLease(store: store).acquire(for: "drums"))
         second.release()
-        #expect(try first.take(for: "drums"))
+        #expect(try first.acquire(for: "drums"))
     }
 }

@@ -310,8 +310,8 @@ private func refusal(
         #expect(ring.revocations(in: many) == nil)
         // Another root's list isn't used.
         let other = KeyRing([], root: try Signer().pinned())
-        #expect(ring.revoked(try online.pinned().id, by: older))
-        #expect(!other.revoked(try online.pinned().id, by: older))
+        #expect(ring.isRevoked(try online.pinned().id, by: older))
+        #expect(!other.isRevoked(try online.pinned().id, by: older))
     }
 }
 

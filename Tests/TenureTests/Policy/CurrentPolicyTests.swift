@@ -9,10 +9,10 @@ import Testing
 @Suite struct CurrentPolicyTests {
     private let signer = PolicySigner()
 
-    private func currentPolicy(kept: KeptPolicy? = nil, bundled: SignedPolicy? = nil) throws -> CurrentPolicy {
+    private func currentPolicy(cached: CachedPolicy? = nil, bundled: SignedPolicy? = nil) throws -> CurrentPolicy {
         let data =
             try bundled.map { Data($0.text.utf8) } ?? Data(PolicyFile.compile(PolicySigner.policy(build: "119")))
-        return try CurrentPolicy(bundled: data, keys: [signer.pin], kept: kept)
+        return try CurrentPolicy(bundled: data, keys: [signer.pin], cached: cached)
     }
 
     private func text(build: String, counter: Int64) throws -> Data {
@@ -22,45 +22,45 @@ import Testing
     @Test func `a newer signed policy replaces the bundled policy, also at the next start`() throws {
         var current = try currentPolicy()
         #expect(current.policy == (try PolicySigner.policy(build: "119")) && current.counter == nil)
-        #expect(current.take(try text(build: "120", counter: 5), tag: "\"a\"") == .updated(counter: 5))
+        #expect(current.update(with: try text(build: "120", counter: 5), tag: "\"a\"") == .updated(counter: 5))
         #expect(current.policy == (try PolicySigner.policy(build: "120")))
 
-        let next = try self.currentPolicy(kept: current.kept)
+        let next = try self.currentPolicy(cached: current.cachedPolicy)
         #expect(next.policy == current.policy && next.counter == 5 && next.tag == "\"a\"")
     }
 
     @Test func `a replayed older policy is refused with a reason`() throws {
         var current = try currentPolicy()
         let old = try text(build: "100", counter: 4)
-        #expect(current.take(old, tag: nil) == .updated(counter: 4))
-        #expect(current.take(try text(build: "120", counter: 5), tag: nil) == .updated(counter: 5))
+        #expect(current.update(with: old, tag: nil) == .updated(counter: 4))
+        #expect(current.update(with: try text(build: "120", counter: 5), tag: nil) == .updated(counter: 5))
 
-        let answer = current.take(old, tag: nil)
+        let answer = current.update(with: old, tag: nil)
         #expect(answer == .refused(.older(counter: 4, known: 5)))
         guard case .refused(let error) = answer else { return }
         #expect(error.description.contains("lower than the known counter 5"))
-        #expect(current.policy == (try PolicySigner.policy(build: "120")) && current.kept?.highestCounter == 5)
+        #expect(current.policy == (try PolicySigner.policy(build: "120")) && current.cachedPolicy?.highestCounter == 5)
 
         // Also after a restart, and if only the counter survived.
-        var next = try self.currentPolicy(kept: current.kept)
-        #expect(next.take(old, tag: nil) == .refused(.older(counter: 4, known: 5)))
-        var damaged = try self.currentPolicy(kept: KeptPolicy(text: "gone", tag: "\"a\"", highestCounter: 5))
+        var next = try self.currentPolicy(cached: current.cachedPolicy)
+        #expect(next.update(with: old, tag: nil) == .refused(.older(counter: 4, known: 5)))
+        var damaged = try self.currentPolicy(cached: CachedPolicy(text: "gone", tag: "\"a\"", highestCounter: 5))
         #expect(damaged.tag == nil)
-        #expect(damaged.take(old, tag: nil) == .refused(.older(counter: 4, known: 5)))
-        #expect(damaged.take(try text(build: "120", counter: 5), tag: nil) == .updated(counter: 5))
+        #expect(damaged.update(with: old, tag: nil) == .refused(.older(counter: 4, known: 5)))
+        #expect(damaged.update(with: try text(build: "120", counter: 5), tag: nil) == .updated(counter: 5))
     }
 
     @Test func `a policy that a proxy signed with its own key is refused, and the stored policy stays`() throws {
         var current = try currentPolicy()
-        #expect(current.take(try text(build: "120", counter: 5), tag: nil) == .updated(counter: 5))
+        #expect(current.update(with: try text(build: "120", counter: 5), tag: nil) == .updated(counter: 5))
         let proxy = PolicySigner()
         let forged = try proxy.sign(PolicySigner.policy(build: "9999"), counter: 6)
-        #expect(current.take(Data(forged.text.utf8), tag: nil) == .refused(.wrongSignature))
+        #expect(current.update(with: Data(forged.text.utf8), tag: nil) == .refused(.wrongSignature))
         // An unsigned policy, and a login page.
         let plain = Data(PolicyFile.compile(try PolicySigner.policy(build: "9999")))
         for text in [plain, Data("<html>".utf8), Data()] {
-            guard case .refused = current.take(text, tag: nil) else {
-                Issue.record("taken")
+            guard case .refused = current.update(with: text, tag: nil) else {
+                Issue.record("updated")
                 return
             }
         }
@@ -69,22 +69,24 @@ import Testing
 
     @Test func `a different signed policy with the same counter is refused`() throws {
         var current = try currentPolicy()
-        #expect(current.take(try text(build: "120", counter: 5), tag: nil) == .updated(counter: 5))
-        #expect(current.take(try text(build: "130", counter: 5), tag: nil) == .refused(.sameCounter(5)))
+        #expect(current.update(with: try text(build: "120", counter: 5), tag: nil) == .updated(counter: 5))
+        #expect(current.update(with: try text(build: "130", counter: 5), tag: nil) == .refused(.sameCounter(5)))
         // The same policy, signed again, has another text.
         let again = try text(build: "120", counter: 5)
-        #expect(current.take(again, tag: "\"b\"") == .unchanged)
+        #expect(current.update(with: again, tag: "\"b\"") == .unchanged)
         #expect(current.tag == "\"b\"")
     }
 
     @Test func `a newer policy in an update of the app replaces the policy that was fetched before`() throws {
         let bundled = try signer.sign(PolicySigner.policy(build: "130"), counter: 8)
         var current = try currentPolicy()
-        #expect(current.take(try text(build: "120", counter: 5), tag: nil) == .updated(counter: 5))
-        var updated = try self.currentPolicy(kept: current.kept, bundled: bundled)
+        #expect(current.update(with: try text(build: "120", counter: 5), tag: nil) == .updated(counter: 5))
+        var updated = try self.currentPolicy(cached: current.cachedPolicy, bundled: bundled)
         #expect(updated.policy == bundled.policy && updated.counter == 8)
         #expect(updated.tag == nil)
-        #expect(updated.take(try text(build: "120", counter: 5), tag: nil) == .refused(.older(counter: 5, known: 8)))
+        #expect(
+            updated.update(with: try text(build: "120", counter: 5), tag: nil) == .refused(.older(counter: 5, known: 8))
+        )
     }
 
     @Test func `a forged or foreign policy in the cache is ignored`() throws {
@@ -92,7 +94,7 @@ import Testing
         let forged = try other.sign(PolicySigner.policy(build: "9999"), counter: 9)
         let foreign = try signer.sign(PolicySigner.policy(build: "9999", bundleID: "com.example.planner"), counter: 9)
         for text in [forged.text, foreign.text, "", "a.b.c"] {
-            let current = try currentPolicy(kept: KeptPolicy(text: text, tag: "\"x\"", highestCounter: 0))
+            let current = try currentPolicy(cached: CachedPolicy(text: text, tag: "\"x\"", highestCounter: 0))
             #expect(current.policy == (try PolicySigner.policy(build: "119")) && current.tag == nil)
         }
     }
@@ -101,7 +103,7 @@ import Testing
         let stranger = try PolicySigner().sign(PolicySigner.policy(), counter: 1)
         for bundled in [Data(), Data("{}".utf8), Data("app: {}".utf8), Data(stranger.text.utf8)] {
             #expect(throws: SignedPolicyError.self) {
-                try CurrentPolicy(bundled: bundled, keys: [signer.pin], kept: nil)
+                try CurrentPolicy(bundled: bundled, keys: [signer.pin], cached: nil)
             }
         }
     }

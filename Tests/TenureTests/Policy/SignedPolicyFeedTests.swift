@@ -49,13 +49,13 @@ private func file(_ text: Data, tag: String) -> @Sendable (Request) -> Response 
         let text = Data(try signer.sign(PolicySigner.policy(build: "120"), counter: 5).text.utf8)
         try await withWebServer(file(text, tag: "\"one\"")) { url in
             let feed = try feed(url)
-            #expect(feed.initial == (try PolicySigner.policy(build: "119")))
+            #expect(feed.bundledPolicy == (try PolicySigner.policy(build: "119")))
             #expect(await feed.refresh() == .updated(counter: 5))
             #expect(await feed.policy == (try PolicySigner.policy(build: "120")))
             #expect(await feed.refresh() == .unchanged)
 
             let next = try self.feed(url)
-            #expect(next.initial == (try PolicySigner.policy(build: "119")))
+            #expect(next.bundledPolicy == (try PolicySigner.policy(build: "119")))
             #expect(await next.restore() == (try PolicySigner.policy(build: "120")))
             #expect(await next.refresh() == .unchanged)
         }
@@ -122,9 +122,9 @@ private func file(_ text: Data, tag: String) -> @Sendable (Request) -> Response 
         defer { try? FileManager.default.removeItem(at: folder) }
         let cache = PolicyCache(url: folder.appendingPathComponent("policy.json"))
         #expect(cache.read() == nil)
-        let kept = KeptPolicy(text: "a.b.c", tag: nil, highestCounter: 3)
-        cache.write(kept)
-        #expect(cache.read() == kept)
+        let cached = CachedPolicy(text: "a.b.c", tag: nil, highestCounter: 3)
+        cache.write(cached)
+        #expect(cache.read() == cached)
         let path = folder.appendingPathComponent("policy.json")
         for bytes in [Data(), Data("{".utf8), Data(repeating: 0x20, count: 3 << 20)] {
             try bytes.write(to: path)

@@ -29,6 +29,37 @@ extension Tenure {
     fileprivate var serviceOutcome: AppStoreStep.Outcome? { customer.steps.first { $0.name == .service }?.outcome }
 }
 
+extension Device {
+    /// Starts the app, and searches again after the first search. Otherwise the first search may ask the service, and
+    /// the one after it skips it.
+    fileprivate func startAndSearchAgain() async -> Tenure {
+        let tenure = start()
+        _ = await tenure.settled()
+        await tenure.engine.searchAgain()
+        return tenure
+    }
+}
+
+extension Compromise {
+    /// Expects that the service's next response grants the owner's right, and that the right stays granted offline.
+    fileprivate func expectServiceGrants(
+        _ owner: Device, sourceLocation: SourceLocation = #_sourceLocation
+    ) async {
+        let tenure = await owner.startAndSearchAgain()
+        #expect(tenure.serviceOutcome == .done, sourceLocation: sourceLocation)
+        #expect(await tenure.allows("everything"), sourceLocation: sourceLocation)
+        service.line.condition = .down
+        owner.store.fallSilent()
+        #expect(await owner.start().allows("everything"), sourceLocation: sourceLocation)
+    }
+}
+
+extension Tenure.AppStoreStep.Outcome {
+    fileprivate static let revokedKey = failed("its entitlement token is signed with a revoked key")
+    fileprivate static let endedSigningPeriod = failed(
+        "its entitlement token is signed with a key after the end of its signing period")
+}
+
 @Suite struct `A stolen signing key, under a root that the app pinned` {
     @Test func `a client that has the revocation of a stolen signing key refuses the key's tokens, also offline`()
         async throws
@@ -40,17 +71,12 @@ extension Tenure {
             try compromise.recover()
             // Any response of the service brings the revocation, and ends what the thief granted.
             let device = compromise.device(store, at: compromise.service, storage: storage)
-            let tenure = device.start()
-            _ = await tenure.settled()
-            await tenure.engine.searchAgain()
+            let tenure = await device.startAndSearchAgain()
             #expect(tenure.serviceOutcome == .done)
             #expect(await !tenure.allows("everything"))
             // The thief withholds the revocation, but the device has it already.
-            let again = compromise.device(store, at: thief, storage: storage).start()
-            // Otherwise the first search may ask the service, and the one after it skips it.
-            _ = await again.settled()
-            await again.engine.searchAgain()
-            #expect(again.serviceOutcome == .failed("its entitlement token is signed with a revoked key"))
+            let again = await compromise.device(store, at: thief, storage: storage).startAndSearchAgain()
+            #expect(again.serviceOutcome == .revokedKey)
             #expect(await !again.allows("everything"))
             thief.line.condition = .down
             #expect(await !compromise.device(store, at: thief, storage: storage).start().allows("everything"))
@@ -68,14 +94,7 @@ extension Tenure {
             #expect(await !fooled.start().allows("everything"))
             if isRevoked { try compromise.recover() }
             let owner = compromise.device(try .owner(), at: compromise.service, storage: storage)
-            let tenure = owner.start()
-            _ = await tenure.settled()
-            await tenure.engine.searchAgain()
-            #expect(tenure.serviceOutcome == .done)
-            #expect(await tenure.allows("everything"))
-            compromise.service.line.condition = .down
-            owner.store.fallSilent()
-            #expect(await owner.start().allows("everything"))
+            await compromise.expectServiceGrants(owner)
         }
     }
 
@@ -87,14 +106,7 @@ extension Tenure {
             let owner = compromise.device(try .owner(), at: compromise.service, storage: storage)
             #expect(await owner.start().allows("everything"))
             try compromise.recover()
-            let tenure = owner.start()
-            _ = await tenure.settled()
-            await tenure.engine.searchAgain()
-            #expect(tenure.serviceOutcome == .done)
-            #expect(await tenure.allows("everything"))
-            compromise.service.line.condition = .down
-            owner.store.fallSilent()
-            #expect(await owner.start().allows("everything"))
+            await compromise.expectServiceGrants(owner)
         }
     }
 
@@ -104,10 +116,8 @@ extension Tenure {
             let (storage, store) = (MemoryStateStorage(), try FakeStore.newcomer())
             #expect(await compromise.device(store, at: thief, storage: storage).start().allows("everything"))
             try compromise.passOnRevocation(through: thief)
-            let tenure = compromise.device(store, at: thief, storage: storage).start()
-            _ = await tenure.settled()
-            await tenure.engine.searchAgain()
-            #expect(tenure.serviceOutcome == .failed("its entitlement token is signed with a revoked key"))
+            let tenure = await compromise.device(store, at: thief, storage: storage).startAndSearchAgain()
+            #expect(tenure.serviceOutcome == .revokedKey)
             #expect(await !tenure.allows("everything"))
         }
     }
@@ -121,7 +131,7 @@ extension Tenure {
             try compromise.passOnRevocation(through: thief)
             let tenure = try compromise.owner(at: thief, storage)
             await tenure.engine.searchAgain()
-            #expect(tenure.serviceOutcome == .failed("its entitlement token is signed with a revoked key"))
+            #expect(tenure.serviceOutcome == .revokedKey)
             // The device decides by itself until the service answers.
             #expect(await tenure.allows("everything"))
             thief.line.condition = .down
@@ -194,7 +204,7 @@ extension Tenure {
             #expect(await tenure.allows("everything"))
             try compromise.passOnRevocation(through: thief)
             await tenure.engine.searchAgain()
-            #expect(tenure.serviceOutcome == .failed("its entitlement token is signed with a revoked key"))
+            #expect(tenure.serviceOutcome == .revokedKey)
             #expect(await tenure.allows("everything"))
             thief.line.condition = .down
             #expect(try await start().allows("everything"))
@@ -220,9 +230,7 @@ extension Tenure {
                 late.time.now = end.addingTimeInterval(1)
                 let tenure = late.start()
                 #expect(await !tenure.allows("everything"))
-                #expect(
-                    tenure.serviceOutcome
-                        == .failed("its entitlement token is signed with a key after the end of its signing period"))
+                #expect(tenure.serviceOutcome == .endedSigningPeriod)
             }
         }
     }
@@ -241,12 +249,8 @@ extension Tenure {
             thiefClock.now = InventedApp.now
             let back = compromise.device(store, at: thief, storage: storage)
             back.time.now = InventedApp.now
-            let tenure = back.start()
-            _ = await tenure.settled()
-            await tenure.engine.searchAgain()
-            #expect(
-                tenure.serviceOutcome
-                    == .failed("its entitlement token is signed with a key after the end of its signing period"))
+            let tenure = await back.startAndSearchAgain()
+            #expect(tenure.serviceOutcome == .endedSigningPeriod)
             #expect(await !tenure.allows("everything"))
         }
     }

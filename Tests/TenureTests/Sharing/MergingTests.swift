@@ -213,21 +213,21 @@ import Testing
     @Test func `merged states remember that StoreKit still shows another account's app transaction`() {
         let base = state()
         var (noticed, bought) = (base, base)
-        noticed.account.stale = "704000000000000009"
+        noticed.account.staleAppTransactionID = "704000000000000009"
         bought.account.add([InventedApp.purchase()])
         for (mine, stored) in [(noticed, bought), (bought, noticed)] {
-            #expect(merged(mine, stored, base: base).account.stale == "704000000000000009")
+            #expect(merged(mine, stored, base: base).account.staleAppTransactionID == "704000000000000009")
         }
     }
 
     @Test func `merged states keep a noted delivery until either process finished it`() {
         var base = state()
-        base.account.delivered = ["1", "2"]
+        base.account.deliveredTransactions = ["1", "2"]
         var (mine, stored) = (base, base)
-        mine.account.delivered = ["2", "3"]
-        stored.account.delivered = ["1", "2", "4"]
+        mine.account.deliveredTransactions = ["2", "3"]
+        stored.account.deliveredTransactions = ["1", "2", "4"]
         for result in [merged(mine, stored, base: base), merged(stored, mine, base: base)] {
-            #expect(result.account.delivered == ["2", "3", "4"])
+            #expect(result.account.deliveredTransactions == ["2", "3", "4"])
         }
     }
 
@@ -236,13 +236,13 @@ import Testing
         base.add([InventedApp.purchase(id: "1")])
         var (mine, stored) = (base, base)
         (mine.answeredAt, mine.sentEverything) = (InventedApp.now, true)
-        (stored.answeredAt, stored.refused) = (InventedApp.now.addingTimeInterval(60), ["1"])
+        (stored.answeredAt, stored.refusedTransactions) = (InventedApp.now.addingTimeInterval(60), ["1"])
         for merged in [mine.merging(stored, base: base), stored.merging(mine, base: base)] {
-            #expect(merged.refused == ["1"] && !merged.sentEverything)
+            #expect(merged.refusedTransactions == ["1"] && !merged.sentEverything)
         }
         (mine.answeredAt, stored.answeredAt) = (stored.answeredAt, mine.answeredAt)
         for merged in [mine.merging(stored, base: base), stored.merging(mine, base: base)] {
-            #expect(merged.refused.isEmpty && merged.sentEverything)
+            #expect(merged.refusedTransactions.isEmpty && merged.sentEverything)
         }
     }
 }

@@ -124,21 +124,21 @@ import Testing
             return state
         }
         var (mine, other) = (process(), process())
-        other.current.account.granted = ["everything": .kept("everything", title: nil, until: nil)]
+        other.current.account.grantedByDevice = ["everything": .kept("everything", title: nil, until: nil)]
         try other.save(at: InventedApp.now)
         do {
             try mine.update(at: InventedApp.now) { _ in throw Refused() }
             Issue.record("the change didn't fail")
         } catch is Refused {}
         try mine.save(at: InventedApp.now)
-        #expect(process().current.account.granted.keys.contains("everything"))
+        #expect(process().current.account.grantedByDevice.keys.contains("everything"))
     }
 }
 
 extension Engine {
     /// A purchase that is written without a search, which would read the stored state first.
     fileprivate func receiveForTests(_ transaction: AppStoreTransaction) {
-        appStore.take([transaction])
+        appStore.addTransactions([transaction])
         device.save()
     }
 }
@@ -151,7 +151,9 @@ extension Engine {
         Device(FakeStore(change), storage: `private`, policy: InventedApp.policy(trial: .sessions(5)))
     }
 
-    private func share(_ setup: inout Setup) { setup.location = StateLocation(storage: shared, former: `private`) }
+    private func share(_ setup: inout Setup) {
+        setup.location = StateLocation(storage: shared, formerStorage: `private`)
+    }
 
     @Test func `a private state that becomes shared is moved, and removed from the private storage`() async {
         let device = device { $0.app = InventedApp.owner() }

@@ -12,11 +12,11 @@ import Testing
     }
 
     @Test func `the client's state is private unless an access group is set`() throws {
-        #expect(try location(nil).former == nil)
+        #expect(try location(nil).formerStorage == nil)
         let shared = try location("group.com.example.app")
         let folder = try #require(shared.storage as? FileStateStorage).folder
         #expect(folder.path.hasSuffix("/tenure/groups/group.com.example.app"))
-        #expect(shared.former is FileStateStorage)
+        #expect(shared.formerStorage is FileStateStorage)
     }
 
     @Test func `an access group with an invalid name, such as a path, is refused`() {
@@ -27,7 +27,7 @@ import Testing
 
     @Test func `an App Clip never shares the client's state`() throws {
         #expect(throws: AccessGroupError.appClip) { try location("group.com.example.app", .appClip) }
-        #expect(try location(nil, .appClip).former == nil)
+        #expect(try location(nil, .appClip).formerStorage == nil)
     }
 
     @Test func `if the state can't be stored, the client still decides, and reports why`() async {
@@ -74,7 +74,7 @@ import Testing
 
     @Test func `a keychain that refuses both the shared and the private state is reported once`() throws {
         let lines = Locked<[String]>([])
-        let log = FallbackStateStorage.once { line in lines.withLock { $0.append(line) } }
+        let log = FallbackStateStorage.loggingOnce { line in lines.withLock { $0.append(line) } }
         for operation in ["read", "update"] {
             let storage = FallbackStateStorage(
                 Keychain(error: .refused(operation: operation)), file: MemoryStateStorage(), log: log)

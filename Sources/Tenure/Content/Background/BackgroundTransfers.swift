@@ -8,14 +8,14 @@ import TenureHTTP
 final class BackgroundTransfers: Sendable {
     private struct State: Sendable {
         /// Downloads that haven't ended, with the number of bytes that each had when last checked.
-        var known: [RangeLabel: Int64] = [:]
+        var unfinishedDownloads: [RangeLabel: Int64] = [:]
         var isConnected = false
         /// Whether the system has reported all downloads that ended while the app wasn't running.
         var isDelivered = false
         /// Packs with a download that has ended, but that `takeEnded()` hasn't returned yet.
-        var ended: Set<String> = []
+        var endedPacks: Set<String> = []
         /// Packs with a link that a server has rejected and that wasn't replaced yet.
-        var refused: Set<String> = []
+        var packsWithRefusedLink: Set<String> = []
         /// Downloads that ended while `refresh()` waited for the system's list of unfinished downloads.
         var endedMeanwhile: Set<RangeLabel> = []
         /// Called after each download that ended.
@@ -43,7 +43,7 @@ final class BackgroundTransfers: Sendable {
         let ranges: [RangeLabel]
     }
 
-    private static func path(in store: PackStore) -> String { store.location.durable.path + "/background.json" }
+    private static func path(in store: PackStore) -> String { store.location.durableFolder.path + "/background.json" }
 
     /// Returns the packs of which the system downloads ranges, according to the stored record.
     static func packs(in store: PackStore) -> Set<String> {
@@ -54,10 +54,12 @@ final class BackgroundTransfers: Sendable {
 
     /// Stores which ranges the system downloads.
     private func record() {
-        let ranges = state.withLock { Array($0.known.keys) }.sorted { ($0.pack, $0.lower) < ($1.pack, $1.lower) }
+        let ranges = state.withLock { Array($0.unfinishedDownloads.keys) }.sorted {
+            ($0.pack, $0.lower) < ($1.pack, $1.lower)
+        }
         let path = Self.path(in: store)
         guard !ranges.isEmpty else { return Disk.remove(path) }
-        try? ContentLocation.make(store.location.durable)
+        try? ContentLocation.make(store.location.durableFolder)
         if let data = try? JSONEncoder().encode(Record(ranges: ranges)) {
             try? Disk.replace(path, with: data, isLasting: false)
         }
@@ -74,7 +76,7 @@ final class BackgroundTransfers: Sendable {
         }
         if isFirst {
             downloads.connect { [weak self] in
-                self?.take($0)
+                self?.moveFile(of: $0)
             } delivered: { [weak self] in
                 self?.state.withLock { $0.isDelivered = true }
             }
@@ -95,26 +97,26 @@ final class BackgroundTransfers: Sendable {
         let known = Dictionary(
             await downloads.downloads().compactMap { status in RangeLabel(status.label).map { ($0, status.received) } }
         ) { first, _ in first }
-        state.withLock { state in state.known = known.filter { !state.endedMeanwhile.contains($0.key) } }
+        state.withLock { state in state.unfinishedDownloads = known.filter { !state.endedMeanwhile.contains($0.key) } }
         for label in known.keys { servers.noteHandedOver(label.origin, status: nil) }
         record()
     }
 
     /// Moves the file of a download into the pack's folder. The system deletes the file when this method returns.
-    private func take(_ result: BackgroundResult) {
+    private func moveFile(of result: BackgroundResult) {
         guard let label = RangeLabel(result.label), ContentCatalog.isName(label.pack) else { return }
         if let file = result.file, result.status == 206,
             result.contentRange == HTTPContent.contentRange(label.range, of: label.size),
             FileStatus(path: file.path)?.size == Int64(label.range.count)
         {
-            keep(file, label)
+            moveIntoPack(file, label)
         }
         servers.noteHandedOver(label.origin, status: result.status)
         let notify = state.withLock { state in
-            state.known[label] = nil
+            state.unfinishedDownloads[label] = nil
             state.endedMeanwhile.insert(label)
-            state.ended.insert(label.pack)
-            if [401, 403].contains(result.status) { state.refused.insert(label.pack) }
+            state.endedPacks.insert(label.pack)
+            if [401, 403].contains(result.status) { state.packsWithRefusedLink.insert(label.pack) }
             return state.notify
         }
         record()
@@ -124,16 +126,16 @@ final class BackgroundTransfers: Sendable {
     /// Returns the packs of which a download has ended since the last call.
     func takeEnded() -> Set<String> {
         state.withLock { state in
-            defer { state.ended = [] }
-            return state.ended
+            defer { state.endedPacks = [] }
+            return state.endedPacks
         }
     }
 
     /// Returns whether a server has rejected the link of a pack since the last call.
-    func takeRefusal(of pack: String) -> Bool { state.withLock { $0.refused.remove(pack) != nil } }
+    func takeRefusal(of pack: String) -> Bool { state.withLock { $0.packsWithRefusedLink.remove(pack) != nil } }
 
     /// Moves a downloaded range into the folder of its partial pack.
-    private func keep(_ file: URL, _ label: RangeLabel) {
+    private func moveIntoPack(_ file: URL, _ label: RangeLabel) {
         let folder = store.folder(of: label.pack)
         // If the download of this version was canceled or replaced, its bytes aren't needed.
         guard PartialPack.plan(in: folder)?.description.manifest == label.version else { return }
@@ -155,19 +157,19 @@ final class BackgroundTransfers: Sendable {
     func ranges(of pack: String, _ version: ContentCatalog.Version) -> [Range<Int64>] {
         let manifest = version.manifest.description
         return state.withLock { state in
-            state.known.keys.filter { $0.pack == pack && $0.version == manifest }.map(\.range)
+            state.unfinishedDownloads.keys.filter { $0.pack == pack && $0.version == manifest }.map(\.range)
         }
     }
 
     /// The packs of which the system is downloading ranges.
-    var packs: Set<String> { state.withLock { Set($0.known.keys.map(\.pack)) } }
+    var packs: Set<String> { state.withLock { Set($0.unfinishedDownloads.keys.map(\.pack)) } }
     /// The number of downloads that haven't ended, for all packs together.
-    var count: Int { state.withLock { $0.known.count } }
+    var count: Int { state.withLock { $0.unfinishedDownloads.count } }
 
     /// Stores the ranges of these downloads, and starts them.
     func start(_ orders: [BackgroundOrder]) async {
         state.withLock { state in
-            for order in orders { if let label = RangeLabel(order.label) { state.known[label] = 0 } }
+            for order in orders { if let label = RangeLabel(order.label) { state.unfinishedDownloads[label] = 0 } }
         }
         // Store the ranges before the downloads start, so that no other process fetches them, too.
         record()
@@ -186,10 +188,11 @@ final class BackgroundTransfers: Sendable {
     }
 
     private func cancel(_ isWanted: (RangeLabel, Int64) -> Bool) async {
-        let labels = state.withLock { state in state.known }.filter { isWanted($0.key, $0.value) }.map(\.key)
+        let labels = state.withLock { state in state.unfinishedDownloads }.filter { isWanted($0.key, $0.value) }.map(
+            \.key)
         guard !labels.isEmpty else { return }
         await downloads.cancel(Set(labels.map(\.text)))
-        state.withLock { state in for label in labels { state.known[label] = nil } }
+        state.withLock { state in for label in labels { state.unfinishedDownloads[label] = nil } }
         record()
     }
 
@@ -198,10 +201,10 @@ final class BackgroundTransfers: Sendable {
     func waitForChange(of pack: String, _ version: ContentCatalog.Version) async throws {
         let manifest = version.manifest.description
         func isOurs(_ label: RangeLabel) -> Bool { label.pack == pack && label.version == manifest }
-        let before = state.withLock { Set($0.known.keys.filter(isOurs)) }
+        let before = state.withLock { Set($0.unfinishedDownloads.keys.filter(isOurs)) }
         var received: [RangeLabel: (bytes: Int64, since: SuspendingClock.Instant)] = [:]
         while true {
-            let now = state.withLock { Set($0.known.keys.filter(isOurs)) }
+            let now = state.withLock { Set($0.unfinishedDownloads.keys.filter(isOurs)) }
             guard now == before, !now.isEmpty else { return }
             let statuses = await downloads.downloads().compactMap { status in
                 RangeLabel(status.label).map { ($0, status.received) }

@@ -7,14 +7,14 @@ import TenureCore
 /// servers that answered the last request for a range with that range.
 final class RangeServers: Sendable {
     /// Whether the last answer to a range was only that range, by the server's origin.
-    private let known = Locked<[String: Bool]>([:])
+    private let rangeSupport = Locked<[String: Bool]>([:])
 
     static func origin(of url: URL) -> String { "\(url.scheme ?? "")://\(url.host ?? ""):\(url.port ?? 0)" }
 
-    func servesRanges(_ url: URL) -> Bool { known.withLock { $0[Self.origin(of: url)] ?? false } }
+    func servesRanges(_ url: URL) -> Bool { rangeSupport.withLock { $0[Self.origin(of: url)] ?? false } }
 
     /// Records that a server has answered a range with exactly that range.
-    func noteRange(from url: URL) { known.withLock { $0[Self.origin(of: url)] = true } }
+    func noteRange(from url: URL) { rangeSupport.withLock { $0[Self.origin(of: url)] = true } }
 
     /// Records the result of a background download.
     ///
@@ -25,7 +25,7 @@ final class RangeServers: Sendable {
     ///   - origin: the origin of the download's URL.
     ///   - status: the status of the response. Nil if there was no response, or if the download hasn't ended.
     func noteHandedOver(_ origin: String, status: Int?) {
-        known.withLock { known in
+        rangeSupport.withLock { known in
             if status == 200 { known[origin] = false } else if known[origin] == nil { known[origin] = true }
         }
     }

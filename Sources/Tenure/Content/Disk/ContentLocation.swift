@@ -3,13 +3,13 @@ package import Foundation
 /// The folders for asset packs.
 package struct ContentLocation: Sendable, Hashable {
     /// The folder for the list of downloads, the catalogs, and packs that stay until the app removes them.
-    let durable: URL
+    let durableFolder: URL
     /// The folder for packs that the system may delete.
-    let purgeable: URL
+    let purgeableFolder: URL
 
     init(durable: URL, purgeable: URL) {
-        self.durable = durable
-        self.purgeable = purgeable
+        self.durableFolder = durable
+        self.purgeableFolder = purgeable
     }
 
     /// Uses one folder for durable and for purgeable packs.
@@ -58,7 +58,7 @@ package struct ContentLocation: Sendable, Hashable {
         }
     #endif
 
-    var folders: [URL] { durable == purgeable ? [durable] : [durable, purgeable] }
+    var folders: [URL] { durableFolder == purgeableFolder ? [durableFolder] : [durableFolder, purgeableFolder] }
 
     /// Makes a folder that is excluded from backups. After the first unlock, it can be written while the device is
     /// locked.

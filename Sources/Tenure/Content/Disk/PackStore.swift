@@ -26,7 +26,7 @@ struct PackStore: Sendable {
     ///
     /// Keep `body` short: the system terminates an app that is suspended while it holds a file lock.
     func withLock<Result>(_ body: () throws -> Result) throws -> Result {
-        try InterProcessLock(path: location.durable.path + "/packs.lock").withLock(body)
+        try InterProcessLock(path: location.durableFolder.path + "/packs.lock").withLock(body)
     }
 
     /// Returns the folder in which the pack is installed or partly downloaded; otherwise the folder for a new download.
@@ -35,7 +35,7 @@ struct PackStore: Sendable {
         let used =
             folders.first { Disk.exists($0 + "/" + Self.installedName) }
             ?? folders.first { Disk.exists($0 + "/" + PartialPack.folderName) }
-        return used ?? path(of: pack, in: isPurgeable ? location.purgeable : location.durable)
+        return used ?? path(of: pack, in: isPurgeable ? location.purgeableFolder : location.durableFolder)
     }
 
     private func path(of pack: String, in folder: URL) -> String {

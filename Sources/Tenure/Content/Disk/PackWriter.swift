@@ -7,10 +7,10 @@ import TenureFiles
 ///
 /// The offsets are from the signed manifest. The headers in the archive are never read.
 final class PackWriter {
-    private(set) var partial: PartialPack
+    private(set) var partialPack: PartialPack
     /// How often each chunk was downloaded with wrong bytes.
     private var failures: [PartialPack.Chunk: Int] = [:]
-    private var open: OpenFile?
+    private var currentFile: OpenFile?
     /// The missing parts of the range that is being written, in order.
     private var gaps: [PartialPack.Gap] = []
     /// The position in the archive of the next byte.
@@ -33,7 +33,7 @@ final class PackWriter {
     private let confirm: () throws -> Void
 
     init(_ partial: PartialPack, confirm: @escaping () throws -> Void) {
-        self.partial = partial
+        partialPack = partial
         self.confirm = confirm
     }
 
@@ -57,9 +57,9 @@ final class PackWriter {
     ///
     /// - Parameter others: the ranges that the system is downloading.
     func nextRange(except others: [Range<Int64>] = []) -> Range<Int64>? {
-        let taken = others + partial.arrived.map(\.range)
+        let taken = others + partialPack.arrivedRanges.map(\.range)
         var found: Range<Int64>?
-        for gap in partial.gaps {
+        for gap in partialPack.gaps {
             let range = gap.archiveRange
             // The part of the gap before the first range that the system downloads.
             guard let free = taken.isEmpty ? range : range.subtracting(taken).first,
@@ -80,17 +80,17 @@ final class PackWriter {
 
     /// Copies the ranges that the system has downloaded into their files. Skips a range if bytes before it are missing.
     func takeArrived() throws {
-        partial.findArrived()
-        for arrived in partial.arrived {
-            let touched = partial.gaps.filter { $0.archiveRange.overlaps(arrived.range) }
+        partialPack.findArrived()
+        for arrived in partialPack.arrivedRanges {
+            let touched = partialPack.gaps.filter { $0.archiveRange.overlaps(arrived.range) }
             guard touched.allSatisfy({ $0.archiveRange.lowerBound >= arrived.range.lowerBound }) else { continue }
-            if !touched.isEmpty { try take(arrived) }
-            partial.remove(arrived)
+            if !touched.isEmpty { try copyIntoFiles(arrived) }
+            partialPack.remove(arrived)
         }
     }
 
     /// Copies a range that the system has downloaded into its files.
-    private func take(_ arrived: ArrivedRange) throws {
+    private func copyIntoFiles(_ arrived: ArrivedRange) throws {
         let descriptor = systemOpen(arrived.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0)
         guard descriptor >= 0 else { return }
         defer { _ = close(descriptor) }
@@ -112,7 +112,7 @@ final class PackWriter {
     /// Begins a range. Call `write` with its bytes next.
     func begin(_ range: Range<Int64>) {
         offset = range.lowerBound
-        gaps = partial.gaps.compactMap { gap in
+        gaps = partialPack.gaps.compactMap { gap in
             let part = gap.archiveRange.clamped(to: range)
             return part.isEmpty ? nil : PartialPack.Gap(file: gap.file, archiveRange: part)
         }
@@ -129,7 +129,7 @@ final class PackWriter {
             offset += Int64(skipped)
             let count = Int(min(Int64(rest.count), gap.archiveRange.upperBound - offset))
             guard count > 0 else { continue }
-            try write(rest.prefix(count), to: gap.file, at: offset - partial.manifest.files[gap.file].offset)
+            try write(rest.prefix(count), to: gap.file, at: offset - partialPack.manifest.files[gap.file].offset)
             rest = rest.dropFirst(count)
             offset += Int64(count)
             if offset == gap.archiveRange.upperBound { gaps.removeFirst() }
@@ -145,25 +145,25 @@ final class PackWriter {
 
     /// Writes bytes to a file, and compares each chunk that is complete with its digest.
     private func write(_ data: Data, to fileIndex: Int, at position: Int64) throws {
-        let file = partial.manifest.files[fileIndex]
+        let file = partialPack.manifest.files[fileIndex]
         var data = data
         var position = position
         while !data.isEmpty {
             try openFile(fileIndex, at: position)
-            guard let opened = open else { return }
+            guard let opened = currentFile else { return }
             let index = Int(position / PackManifest.chunkSize)
             let chunk = file.range(ofChunk: index)
             let piece = data.prefix(Int(min(Int64(data.count), chunk.upperBound - position)))
             try Disk.write(piece, to: opened.descriptor, at: position, opened.path)
-            open?.hash.update(piece)
+            currentFile?.hash.update(piece)
             position += Int64(piece.count)
-            open?.position = position
+            currentFile?.position = position
             data = data.dropFirst(piece.count)
-            partial.extend(fileIndex, to: position)
+            partialPack.extend(fileIndex, to: position)
             guard position == chunk.upperBound else { continue }
-            let isGood = opened.isHashed && open?.hash.digest == file.chunks[index]
-            open?.hash = ContentHash()
-            open?.isHashed = true
+            let isGood = opened.isHashed && currentFile?.hash.digest == file.chunks[index]
+            currentFile?.hash = ContentHash()
+            currentFile?.isHashed = true
             try note(PartialPack.Chunk(file: fileIndex, index: index), isGood: isGood, of: file)
             if position == file.size { closeFile() }
         }
@@ -171,7 +171,7 @@ final class PackWriter {
 
     /// Records whether a chunk has the right digest. Throws after too many downloads with wrong bytes.
     private func note(_ chunk: PartialPack.Chunk, isGood: Bool, of file: PackManifest.File) throws {
-        try partial.note(chunk, isGood: isGood)
+        try partialPack.note(chunk, isGood: isGood)
         guard !isGood else { return }
         failures[chunk, default: 0] += 1
         if failures[chunk, default: 0] >= Self.maximumFailures { throw CorruptedContent(path: file.path) }
@@ -181,9 +181,9 @@ final class PackWriter {
 
     /// Opens a file for writing at a position, and hashes the part of the chunk before it.
     private func openFile(_ fileIndex: Int, at position: Int64) throws(DiskFailure) {
-        if let open, open.fileIndex == fileIndex, open.position == position { return }
+        if let currentFile, currentFile.fileIndex == fileIndex, currentFile.position == position { return }
         closeFile()
-        let path = partial.path(of: fileIndex)
+        let path = partialPack.path(of: fileIndex)
         try Disk.makeFolder((path as NSString).deletingLastPathComponent)
         let descriptor = systemOpen(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644)
         guard descriptor >= 0 else { throw DiskFailure("create", path) }
@@ -197,20 +197,20 @@ final class PackWriter {
             _ = close(descriptor)
             throw error
         }
-        open = opened
+        currentFile = opened
     }
 
     private func closeFile() {
-        if let open { _ = close(open.descriptor) }
-        open = nil
+        if let currentFile { _ = close(currentFile.descriptor) }
+        currentFile = nil
     }
 
     // MARK: Installing
 
     /// Makes the empty files of the pack. No downloaded range has bytes for them.
     func makeEmptyFiles() throws(DiskFailure) {
-        for (fileIndex, file) in partial.manifest.files.enumerated() where file.size == 0 {
-            let path = partial.path(of: fileIndex)
+        for (fileIndex, file) in partialPack.manifest.files.enumerated() where file.size == 0 {
+            let path = partialPack.path(of: fileIndex)
             guard FileStatus(path: path) == nil else { continue }
             try Disk.makeFolder((path as NSString).deletingLastPathComponent)
             let descriptor = systemOpen(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644)
@@ -221,15 +221,15 @@ final class PackWriter {
 
     /// Verifies the chunks that an earlier process wrote. Returns false if some chunks must be downloaded again.
     func verify() throws -> Bool {
-        for (fileIndex, file) in partial.manifest.files.enumerated() {
+        for (fileIndex, file) in partialPack.manifest.files.enumerated() {
             let unread = file.chunks.indices.filter {
-                !partial.verified.contains(PartialPack.Chunk(file: fileIndex, index: $0))
+                !partialPack.verified.contains(PartialPack.Chunk(file: fileIndex, index: $0))
             }
             guard !unread.isEmpty else { continue }
-            let path = partial.path(of: fileIndex)
+            let path = partialPack.path(of: fileIndex)
             let descriptor = systemOpen(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0)
             guard descriptor >= 0 else {
-                partial.drop(fileIndex)
+                partialPack.drop(fileIndex)
                 continue
             }
             defer { _ = close(descriptor) }
@@ -242,13 +242,13 @@ final class PackWriter {
                 // Another version has the same file under another name. So remove this name, and don't write to the
                 // file.
                 if !isGood, (FileStatus(path: path)?.linkCount ?? 0) > 1 {
-                    partial.drop(fileIndex)
+                    partialPack.drop(fileIndex)
                     break
                 }
                 try note(PartialPack.Chunk(file: fileIndex, index: index), isGood: isGood, of: file)
             }
         }
-        return partial.gaps.isEmpty
+        return partialPack.gaps.isEmpty
     }
 
     /// Moves the files of the complete version into place, and makes it the installed version.
@@ -258,26 +258,27 @@ final class PackWriter {
         closeFile()
         try flush()
         try confirm()
-        let versions = partial.packFolder + "/versions"
+        let versions = partialPack.packFolder + "/versions"
         try Disk.makeFolder(versions)
-        try Disk.rename(partial.filesFolder, to: versions + "/" + partial.plan.folder)
+        try Disk.rename(partialPack.filesFolder, to: versions + "/" + partialPack.plan.folder)
         Disk.flushFolder(versions)
-        try store.setInstalled(partial.plan, embedded: embedded, in: partial.packFolder)
+        try store.setInstalled(partialPack.plan, embedded: embedded, in: partialPack.packFolder)
     }
 
     /// Continues an installation that ended after its files were put in place. Returns false if there is no such
     /// installation.
     func finishInstallation(in store: PackStore, embedded: ContentDigest?) throws -> Bool {
-        guard !Disk.exists(partial.filesFolder), Disk.exists(partial.packFolder + "/versions/" + partial.plan.folder)
+        guard !Disk.exists(partialPack.filesFolder),
+            Disk.exists(partialPack.packFolder + "/versions/" + partialPack.plan.folder)
         else { return false }
-        try store.setInstalled(partial.plan, embedded: embedded, in: partial.packFolder)
+        try store.setInstalled(partialPack.plan, embedded: embedded, in: partialPack.packFolder)
         return true
     }
 
     /// Flushes the downloaded files and their folders to the disk.
     private func flush() throws(DiskFailure) {
-        let reused = Set(partial.plan.reused)
-        let written = partial.manifest.files.indices.filter { !reused.contains($0) }
+        let reused = Set(partialPack.plan.reused)
+        let written = partialPack.manifest.files.indices.filter { !reused.contains($0) }
         #if os(Linux)
             // Make one call for all files, because a call for each file would wait for the disk each time.
             if written.count > 100 {
@@ -285,8 +286,8 @@ final class PackWriter {
                 return
             }
         #endif
-        for fileIndex in written { try Disk.flushFile(partial.path(of: fileIndex)) }
-        let folders = Set(written.map { (partial.path(of: $0) as NSString).deletingLastPathComponent })
+        for fileIndex in written { try Disk.flushFile(partialPack.path(of: fileIndex)) }
+        let folders = Set(written.map { (partialPack.path(of: $0) as NSString).deletingLastPathComponent })
         for folder in folders { Disk.flushFolder(folder) }
     }
 }

@@ -39,13 +39,13 @@ struct PartialPack {
     let plan: Plan
     /// The pack's folder.
     let packFolder: String
-    private let reused: Set<Int>
+    private let reusedFiles: Set<Int>
     /// How many bytes of each file are written, from its start.
     private(set) var lengths: [Int64]
     /// Chunks that were downloaded with wrong bytes.
-    private(set) var bad: Set<Chunk>
+    private(set) var badChunks: Set<Chunk>
     /// Ranges of the archive that the system has downloaded, in order. They aren't in their files yet.
-    private(set) var arrived: [ArrivedRange]
+    private(set) var arrivedRanges: [ArrivedRange]
     /// Chunks that this process has compared with their digests.
     private(set) var verified: Set<Chunk> = []
 
@@ -70,12 +70,12 @@ struct PartialPack {
         self.manifest = manifest
         self.plan = plan
         self.packFolder = packFolder
-        reused = Set(plan.reused)
+        reusedFiles = Set(plan.reused)
         lengths = []
-        bad = []
-        arrived = ArrivedRange.all(in: packFolder + "/" + Self.folderName, of: manifest.archiveSize)
+        badChunks = []
+        arrivedRanges = ArrivedRange.all(in: packFolder + "/" + Self.folderName, of: manifest.archiveSize)
         let stored = Disk.contents(of: folder + "/bad.json", most: 1 << 20)
-        bad = Set(stored.flatMap { try? JSONDecoder().decode([Chunk].self, from: $0) } ?? [])
+        badChunks = Set(stored.flatMap { try? JSONDecoder().decode([Chunk].self, from: $0) } ?? [])
             .filter {
                 manifest.files.indices.contains($0.file) && manifest.files[$0.file].chunks.indices.contains($0.index)
             }
@@ -159,23 +159,25 @@ struct PartialPack {
 
     /// The number of bytes that this download transfers in all. It is the same after a relaunch.
     var total: Int64 {
-        manifest.files.enumerated().reduce(0) { reused.contains($1.offset) ? $0 : $0 + $1.element.size }
+        manifest.files.enumerated().reduce(0) { reusedFiles.contains($1.offset) ? $0 : $0 + $1.element.size }
     }
 
     /// The number of bytes downloaded so far. Includes chunks with wrong bytes, so that progress never decreases.
     var bytes: Int64 {
-        let inFiles = zip(manifest.files.indices, lengths).reduce(Int64(0)) { reused.contains($1.0) ? $0 : $0 + $1.1 }
-        guard !arrived.isEmpty else { return inFiles }
-        let rests = manifest.files.indices.compactMap { rest(of: $0)?.archiveRange }
+        let inFiles = zip(manifest.files.indices, lengths).reduce(Int64(0)) {
+            reusedFiles.contains($1.0) ? $0 : $0 + $1.1
+        }
+        guard !arrivedRanges.isEmpty else { return inFiles }
+        let rests = manifest.files.indices.compactMap { missingEnd(of: $0)?.archiveRange }
         return inFiles + rests.reduce(0) { $0 + bytes(arrivedIn: $1) }
     }
 
     private func bytes(arrivedIn range: Range<Int64>) -> Int64 {
-        arrived.reduce(0) { $0 + Int64(range.clamped(to: $1.range).count) }
+        arrivedRanges.reduce(0) { $0 + Int64(range.clamped(to: $1.range).count) }
     }
 
     /// Returns the missing bytes at the end of a file.
-    private func rest(of fileIndex: Int) -> Gap? {
+    private func missingEnd(of fileIndex: Int) -> Gap? {
         let file = manifest.files[fileIndex]
         guard lengths[fileIndex] < file.size else { return nil }
         return Gap(file: fileIndex, archiveRange: file.offset + lengths[fileIndex]..<file.offset + file.size)
@@ -187,8 +189,8 @@ struct PartialPack {
     /// The ranges of the archive that are still missing, in order.
     var missing: [Range<Int64>] {
         let gaps = gaps.map(\.archiveRange)
-        guard !arrived.isEmpty else { return gaps }
-        return gaps.flatMap { $0.subtracting(arrived.map(\.range)) }
+        guard !arrivedRanges.isEmpty else { return gaps }
+        return gaps.flatMap { $0.subtracting(arrivedRanges.map(\.range)) }
     }
 
     /// Missing bytes of one file, as a range of the archive.
@@ -200,7 +202,7 @@ struct PartialPack {
     /// The bytes that aren't in their files yet, in the order of the archive.
     var gaps: [Gap] {
         var badByFile: [Int: [Int]] = [:]
-        for chunk in bad { badByFile[chunk.file, default: []].append(chunk.index) }
+        for chunk in badChunks { badByFile[chunk.file, default: []].append(chunk.index) }
         var gaps: [Gap] = []
         for (fileIndex, file) in manifest.files.enumerated() {
             for index in (badByFile[fileIndex] ?? []).sorted() {
@@ -211,7 +213,7 @@ struct PartialPack {
                     gaps.append(Gap(file: fileIndex, archiveRange: file.offset + range.lowerBound..<file.offset + end))
                 }
             }
-            if let rest = rest(of: fileIndex) { gaps.append(rest) }
+            if let rest = missingEnd(of: fileIndex) { gaps.append(rest) }
         }
         return gaps
     }
@@ -219,12 +221,12 @@ struct PartialPack {
     // MARK: Changes
 
     /// Finds ranges that the system has downloaded since the last call.
-    mutating func findArrived() { arrived = ArrivedRange.all(in: folder, of: manifest.archiveSize) }
+    mutating func findArrived() { arrivedRanges = ArrivedRange.all(in: folder, of: manifest.archiveSize) }
 
     /// Removes a range after its bytes were copied into their files.
     mutating func remove(_ range: ArrivedRange) {
         Disk.remove(range.path)
-        arrived.removeAll { $0 == range }
+        arrivedRanges.removeAll { $0 == range }
     }
 
     /// Records that bytes were appended to a file.
@@ -233,9 +235,9 @@ struct PartialPack {
     /// Records whether a chunk has the right digest, also on the disk.
     mutating func note(_ chunk: Chunk, isGood: Bool) throws(DiskFailure) {
         if isGood { verified.insert(chunk) }
-        let isNew = isGood ? bad.remove(chunk) != nil : bad.insert(chunk).inserted
+        let isNew = isGood ? badChunks.remove(chunk) != nil : badChunks.insert(chunk).inserted
         guard isNew else { return }
-        let chunks = bad.sorted { ($0.file, $0.index) < ($1.file, $1.index) }
+        let chunks = badChunks.sorted { ($0.file, $0.index) < ($1.file, $1.index) }
         try Disk.replace(
             folder + "/bad.json", with: (try? JSONEncoder().encode(chunks)) ?? Data(), isLasting: false)
     }

@@ -6,13 +6,13 @@ import TenureCore
 enum VersionUse {
     /// The versions that this process uses. The files on the disk aren't enough: an earlier process may have had the
     /// same process ID.
-    private static let own = Locked<Set<String>>([])
+    private static let versionsInUse = Locked<Set<String>>([])
 
     /// Records that this process uses a version.
     static func note(_ version: String, inFolder folder: String, at now: Date) {
         let users = folder + "/users"
         let name = "\(users)/\(version).\(getpid())"
-        guard own.withLock({ $0.insert(name).inserted }) else { return }
+        guard versionsInUse.withLock({ $0.insert(name).inserted }) else { return }
         try? Disk.makeFolder(users)
         try? Disk.replace(name, with: Data("\(now.timeIntervalSince1970)".utf8), isLasting: false)
     }
@@ -20,7 +20,7 @@ enum VersionUse {
     /// Renews the files of this process. A file that wasn't renewed for a week is ignored: its process may have ended,
     /// and another process may have the same process ID.
     static func renew(at now: Date) {
-        for name in own.withLock({ $0 }) where Disk.exists(name) {
+        for name in versionsInUse.withLock({ $0 }) where Disk.exists(name) {
             try? Disk.replace(name, with: Data("\(now.timeIntervalSince1970)".utf8), isLasting: false)
         }
     }
@@ -35,7 +35,8 @@ enum VersionUse {
             let noted = Disk.contents(of: path, most: 64).flatMap { Double(String(decoding: $0, as: UTF8.self)) }
             let isRecent = noted.map { abs(now.timeIntervalSince1970 - $0) < maximumUseDuration } ?? false
             // For this process, don't rely on the dates of files: the clock may have been changed.
-            if process == getpid() ? own.withLock({ $0.contains(path) }) : process > 0 && isRecent && isRunning(process)
+            if process == getpid()
+                ? versionsInUse.withLock({ $0.contains(path) }) : process > 0 && isRecent && isRunning(process)
             {
                 isUsed = true
             } else {

@@ -9,7 +9,7 @@ struct Catalogs: Sendable {
         let source: any Tenure.ContentSource
         let keys: [PinnedKey]
         /// The newest catalog of the source, if it has catalogs.
-        var signed: SignedCatalog?
+        var signedCatalog: SignedCatalog?
         /// The packs in the app's bundle, if the source is a folder there.
         var embedded: [String: EmbeddedPack] = [:]
         /// Whether the source has listed its packs, in this or an earlier run of the app.
@@ -22,7 +22,7 @@ struct Catalogs: Sendable {
     init(_ entries: [Entry]) { self.entries = entries }
 
     /// Whether no source has a pack.
-    var isEmpty: Bool { entries.allSatisfy { $0.signed == nil && $0.embedded.isEmpty } }
+    var isEmpty: Bool { entries.allSatisfy { $0.signedCatalog == nil && $0.embedded.isEmpty } }
 
     /// Whether all sources have listed their packs.
     var areComplete: Bool { entries.allSatisfy(\.isKnown) }
@@ -30,7 +30,7 @@ struct Catalogs: Sendable {
     /// The packs of all catalogs. A pack in several catalogs is taken from the first source that has it.
     var packs: [ContentCatalog.Pack] {
         var seen: Set<String> = []
-        return entries.flatMap { $0.signed?.catalog.packs ?? [] }.filter { seen.insert($0.name).inserted }
+        return entries.flatMap { $0.signedCatalog?.catalog.packs ?? [] }.filter { seen.insert($0.name).inserted }
     }
 
     /// The packs in the app's bundle. A pack in several folders is taken from the first source that has it.
@@ -38,7 +38,9 @@ struct Catalogs: Sendable {
         entries.reduce(into: [:]) { $0.merge($1.embedded) { first, _ in first } }
     }
 
-    func pack(_ name: String) -> ContentCatalog.Pack? { entries.lazy.compactMap { $0.signed?.catalog[name] }.first }
+    func pack(_ name: String) -> ContentCatalog.Pack? {
+        entries.lazy.compactMap { $0.signedCatalog?.catalog[name] }.first
+    }
 
     func embedded(_ name: String) -> EmbeddedPack? { entries.lazy.compactMap { $0.embedded[name] }.first }
 
@@ -48,7 +50,7 @@ struct Catalogs: Sendable {
         if let identifier, let begun = entries.first(where: { $0.source.identifier == identifier }) {
             return begun.source
         }
-        return entries.first { $0.signed?.catalog[name] != nil }?.source
+        return entries.first { $0.signedCatalog?.catalog[name] != nil }?.source
     }
 
     // MARK: Reading
@@ -57,18 +59,19 @@ struct Catalogs: Sendable {
     ///
     /// - Returns: whether the newest catalog changed.
     /// - Throws: `ContentError` for the first invalid listing, after all valid listings were applied.
-    mutating func take(
+    mutating func applyListings(
         _ listings: [Tenure.ContentListing], at index: Int, bundleID: String?
     ) throws(ContentError) -> Bool {
         guard entries.indices.contains(index) else { return false }
-        let before = entries[index].signed
+        let before = entries[index].signedCatalog
         var problem: ContentError?
         var embedded: [String: EmbeddedPack] = [:]
         for listing in listings {
             do throws(ContentError) {
                 switch listing {
                 case .catalog(let text):
-                    try take(try SignedCatalog.verify(text, keys: entries[index].keys, bundleID: bundleID), at: index)
+                    try applyCatalog(
+                        try SignedCatalog.verify(text, keys: entries[index].keys, bundleID: bundleID), at: index)
                 case .folder(let folder): embedded.merge(try EmbeddedPack.all(in: folder)) { first, _ in first }
                 }
             } catch {
@@ -78,20 +81,20 @@ struct Catalogs: Sendable {
         entries[index].embedded = embedded
         // The app's bundle doesn't change, so an unreadable folder there isn't read again.
         entries[index].isKnown =
-            problem == nil || entries[index].signed != nil || entries[index].source is BundledContent
+            problem == nil || entries[index].signedCatalog != nil || entries[index].source is BundledContent
         if let problem { throw problem }
-        return entries[index].signed?.text != before?.text
+        return entries[index].signedCatalog?.text != before?.text
     }
 
     /// Applies a catalog. Throws if it is older than the known catalog, or has the same counter but other contents.
-    private mutating func take(_ news: SignedCatalog, at index: Int) throws(ContentError) {
-        if let known = entries[index].signed {
+    private mutating func applyCatalog(_ news: SignedCatalog, at index: Int) throws(ContentError) {
+        if let known = entries[index].signedCatalog {
             guard news.counter >= known.counter else { throw .older(counter: news.counter, known: known.counter) }
             guard news.counter > known.counter || news.catalog == known.catalog else {
                 throw .sameCounter(news.counter)
             }
         }
-        entries[index].signed = news
+        entries[index].signedCatalog = news
     }
 
     /// Records that a source has no catalog. If the source had a catalog before, that catalog is still used.
@@ -110,13 +113,13 @@ struct Catalogs: Sendable {
             }
             if let bundled = entries[index].source as? BundledContent { listings += bundled.list() }
             guard !listings.isEmpty else { continue }
-            _ = try? take(listings, at: index, bundleID: bundleID)
+            _ = try? applyListings(listings, at: index, bundleID: bundleID)
         }
     }
 
     /// Stores the catalog of a source for the next start, unless another process has stored a newer catalog.
     func store(at index: Int, in folder: URL, bundleID: String?) throws(DiskFailure) {
-        guard let signed = entries[index].signed else { return }
+        guard let signed = entries[index].signedCatalog else { return }
         let path = path(at: index, in: folder)
         let stored = Disk.contents(of: path, most: SignedCatalog.maximumTextSize)
         let newer = stored.flatMap { try? SignedCatalog.verify($0, keys: entries[index].keys, bundleID: bundleID) }

@@ -32,7 +32,7 @@ extension ContentLibrary {
         for name in background?.takeEnded() ?? [] {
             delivered.insert(name)
             hasDelivery = true
-            if running?.pack != name { reload(name) }
+            if runningDownload?.pack != name { reload(name) }
         }
     }
 
@@ -63,9 +63,9 @@ extension ContentLibrary {
         let ready = requests.filter { isWanted($0) && (isReady($0) || waits[$0.pack] == .network) }
         guard let first = ready.first, await provenLink(of: first) != nil else { return }
         isInForeground = false
-        if let running {
-            running.task.cancel()
-            await running.task.value
+        if let runningDownload {
+            runningDownload.task.cancel()
+            await runningDownload.task.value
         }
         await handOver(ready, to: background)
         schedule()
@@ -97,15 +97,15 @@ extension ContentLibrary {
             let wasRefused = background.takeRefusal(of: request.pack)
             guard let (url, source) = await provenLink(of: request, wasRefused: wasRefused),
                 let (pack, version) = target(of: request.pack),
-                (try? lease.take(for: pack.name)) == true
+                (try? lease.acquire(for: pack.name)) == true
             else { continue }
             defer { lease.release() }
             let transfer = transfer(request, pack, version, from: source, isInForeground: true) { _ in }
-            // Read this list before `partial` reads the downloaded ranges, so that a range that ends in between isn't
-            // requested again.
+            // Read this list before `partialPack` reads the downloaded ranges, so that a range that ends in between
+            // isn't requested again.
             let others = background.ranges(of: pack.name, version)
             guard let folder = try? store.prepareFolder(of: pack.name, isPurgeable: pack.isPurgeable),
-                let partial = try? await transfer.partial(in: folder)
+                let partial = try? await transfer.partialPack(in: folder)
             else { continue }
             reload(pack.name)
             packs.append((request, partial, others, url))
@@ -151,7 +151,7 @@ extension ContentLibrary {
         for await customer in engine.customerState.watch() where !customer.isResolving { break }
         guard !isInForeground else { return }
         schedule()
-        while let running, !isInForeground { await running.task.value }
+        while let runningDownload, !isInForeground { await runningDownload.task.value }
         guard hasDelivery, background.count == 0, !isInForeground else { return }
         await handOver(requests.filter { isReady($0) }, to: background)
     }

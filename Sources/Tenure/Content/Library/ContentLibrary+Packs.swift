@@ -50,7 +50,7 @@ extension ContentLibrary {
         guard let request = requests.first(where: { $0.pack == name }) else { return nil }
         if request.isPaused { return .paused }
         // This process, another process or the system may be downloading the pack. Otherwise the pack waits.
-        if running?.pack == name {
+        if runningDownload?.pack == name {
             return phase ?? .waiting(backoffs[name] == nil ? .turn : .network)
         }
         if let state = stateElsewhere(of: name) { return state }
@@ -94,7 +94,7 @@ extension ContentLibrary {
         // Wait until the engine knows what the customer may use.
         for await customer in engine.customerState.watch() where !customer.isResolving { break }
         // Return or throw if there is nothing to download, or if the customer may not use the pack.
-        if running?.pack != name { reload(name) }
+        if runningDownload?.pack != name { reload(name) }
         switch state(of: name) {
         case .installed(_, nil): return
         case .notEntitled: throw Tenure.AssetPackError.notEntitled(name)
@@ -198,9 +198,9 @@ extension ContentLibrary {
         (failures[name], waits[name]) = (nil, nil)
         update { $0.removeAll { $0.pack == name } }
         await background?.cancel(name)
-        if let running, running.pack == name {
-            running.task.cancel()
-            await running.task.value
+        if let runningDownload, runningDownload.pack == name {
+            runningDownload.task.cancel()
+            await runningDownload.task.value
         }
         await waitForOthers(with: name)
     }

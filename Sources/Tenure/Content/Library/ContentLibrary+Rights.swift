@@ -8,7 +8,7 @@ extension ContentLibrary {
     /// was stored when the pack was embedded, begun or installed decides.
     func unlock(of name: String) -> ContentCatalog.Unlock? {
         let unlock = describedUnlock(of: name)
-        if case .product(let id)? = unlock, !followed.contains(id) { return nil }
+        if case .product(let id)? = unlock, !followedProducts.contains(id) { return nil }
         return unlock
     }
 
@@ -33,13 +33,13 @@ extension ContentLibrary {
     /// Records which packs the customer may use, and removes requests for packs after their right has ended. After a
     /// new purchase, the app has to request the pack again.
     func followRights() {
-        for name in Set(requests.map(\.pack)).union(wasAllowed) {
+        for name in Set(requests.map(\.pack)).union(packsAllowedSinceStart) {
             if isAllowed(name) {
-                wasAllowed.insert(name)
+                packsAllowedSinceStart.insert(name)
                 continue
             }
-            guard wasAllowed.contains(name), unlock(of: name) != nil else { continue }
-            wasAllowed.remove(name)
+            guard packsAllowedSinceStart.contains(name), unlock(of: name) != nil else { continue }
+            packsAllowedSinceStart.remove(name)
             // A subscription may have been renewed.
             if hasEnded(name) {
                 Task { [weak self] in

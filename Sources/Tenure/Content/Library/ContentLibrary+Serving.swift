@@ -12,8 +12,10 @@ extension ContentLibrary {
 
     /// Returns the version to download: the version with which the download began, or the newest version.
     func target(of name: String) -> (pack: ContentCatalog.Pack, version: ContentCatalog.Version)? {
-        if let running, running.pack == name, let pack = catalogs.pack(name) ?? plans[name]?.description.pack {
-            return (pack, running.version)
+        if let runningDownload, runningDownload.pack == name,
+            let pack = catalogs.pack(name) ?? plans[name]?.description.pack
+        {
+            return (pack, runningDownload.version)
         }
         if let plan = plans[name]?.description, let version = plan.version, let begun = plan.pack {
             return (catalogs.pack(name) ?? begun, version)
@@ -67,13 +69,13 @@ extension ContentLibrary {
         dropCompleteRequests()
         defer { publish() }
         // A download runs: let it continue or stop it.
-        if let running {
+        if let runningDownload {
             // If the system can download for the app, a download ends when the app enters or leaves the foreground. The
             // task's `finish` then calls `schedule` again.
-            guard let request = requests.first(where: { $0.pack == running.pack }), isReady(request),
-                running.isInForeground == isInForeground || running.isInForeground && background == nil
+            guard let request = requests.first(where: { $0.pack == runningDownload.pack }), isReady(request),
+                runningDownload.isInForeground == isInForeground || runningDownload.isInForeground && background == nil
             else {
-                running.task.cancel()
+                runningDownload.task.cancel()
                 return
             }
             return
@@ -88,14 +90,14 @@ extension ContentLibrary {
         else { return }
         // Of all processes of the app, only the process with the lease downloads.
         do {
-            guard try lease.take(for: pack.name) else { return waitForOther() }
+            guard try lease.acquire(for: pack.name) else { return waitForOther() }
         } catch DiskFailure.full {
-            return suspend(pack.name, .space(missing: PackTransfer.reserve), seconds: 10)
+            return suspend(pack.name, .space(missing: PackTransfer.minimumFreeSpace), seconds: 10)
         } catch {
             setup.options.log.error("the download of `\(pack.name)` can't begin, and is tried again: \(error)")
             return suspend(pack.name, .network, seconds: 2)
         }
-        other = nil
+        otherDownload = nil
         delivered.remove(pack.name)
         start(request, pack, version, from: source)
     }
@@ -111,7 +113,7 @@ extension ContentLibrary {
 
     /// Whether the version that a download would install is already in use.
     private func isComplete(_ pack: String) -> Bool {
-        guard running?.pack != pack, let target = target(of: pack) else { return false }
+        guard runningDownload?.pack != pack, let target = target(of: pack) else { return false }
         return packInUse(pack)?.version == target.version.manifest
     }
 
@@ -158,7 +160,7 @@ extension ContentLibrary {
             transfer.lease.release()
             await self?.finish(pack.name, version, result)
         }
-        running = Running(pack: pack.name, version: version, task: task, isInForeground: isInForeground)
+        runningDownload = RunningDownload(pack: pack.name, version: version, task: task, isInForeground: isInForeground)
     }
 
     /// Creates the download of a version.
@@ -176,7 +178,7 @@ extension ContentLibrary {
 
     /// Shows the progress of the running download.
     private func note(_ event: PackTransfer.Event, of pack: String) {
-        guard running?.pack == pack else { return }
+        guard runningDownload?.pack == pack else { return }
         switch event {
         case .installing: phase = .installing
         case .progress(let bytes, let total):
@@ -199,7 +201,7 @@ extension ContentLibrary {
 
     /// Keeps other processes from downloading, and tells them the progress.
     private func renewLease() {
-        guard let running else { return }
+        guard let runningDownload else { return }
         let phase = phase
         do {
             try lease.renew { holder in
@@ -209,7 +211,7 @@ extension ContentLibrary {
                 holder.isInstalling = phase == .installing
             }
         } catch is TransferLease.Lost {
-            running.task.cancel()
+            runningDownload.task.cancel()
         } catch {
             // The loop tries again in a second.
         }
@@ -219,7 +221,7 @@ extension ContentLibrary {
     private func finish(
         _ pack: String, _ version: ContentCatalog.Version, _ result: Result<Void, any Error>
     ) async {
-        running = nil
+        runningDownload = nil
         phase = nil
         reload(pack)
         switch result {
@@ -263,7 +265,7 @@ extension ContentLibrary {
         waits[pack] = .network
         schedule()
         await engine.searchAgain()
-        guard waits[pack] == .network, running?.pack != pack else { return }
+        guard waits[pack] == .network, runningDownload?.pack != pack else { return }
         waits[pack] = nil
         fail(pack, .refused(pack))
     }
@@ -274,7 +276,7 @@ extension ContentLibrary {
         // Suspend the pack until the sources have listed their catalogs.
         waits[pack] = .network
         await refreshCatalogs()
-        guard waits[pack] == .network, running?.pack != pack else { return }
+        guard waits[pack] == .network, runningDownload?.pack != pack else { return }
         waits[pack] = nil
         let newest = catalogs.pack(pack)?.version(for: setup.appVersion)
         if let newest, newest.manifest != version.manifest {

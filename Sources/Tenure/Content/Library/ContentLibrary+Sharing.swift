@@ -19,22 +19,22 @@ extension ContentLibrary {
 
     /// Adopts changes that other processes have made since the last check.
     private func checkOtherProcesses() async {
-        let contents = shared.read()
+        let contents = sharedRequests.read()
         if contents.revision != revision {
-            take(contents)
+            updateRequests(from: contents)
             for name in Set(store.names).union(installed.keys) { reload(name) }
             schedule()
             await finishPurchases()
-        } else if other != nil {
+        } else if otherDownload != nil {
             schedule()
         }
     }
 
     /// Shows the progress of another process's download, and checks again soon.
     func waitForOther() {
-        let holder = lease.other
-        if holder?.pack != other?.pack { rate = TransferRate() }
-        other = holder
+        let holder = lease.otherHolder
+        if holder?.pack != otherDownload?.pack { rate = TransferRate() }
+        otherDownload = holder
         guard !isWatchingOther else { return }
         isWatchingOther = true
         Task { [weak self] in
@@ -50,13 +50,13 @@ extension ContentLibrary {
 
     /// Returns the state of a pack that another process is downloading.
     func stateElsewhere(of name: String) -> State? {
-        guard let other, other.pack == name, running == nil else { return nil }
-        return other.isInstalling ? .installing : downloading(name, other.bytes, other.total)
+        guard let otherDownload, otherDownload.pack == name, runningDownload == nil else { return nil }
+        return otherDownload.isInstalling ? .installing : downloading(name, otherDownload.bytes, otherDownload.total)
     }
 
     /// Waits until no other process writes a pack.
     func waitForOthers(with pack: String) async {
-        while let holder = lease.other, holder.pack == pack {
+        while let holder = lease.otherHolder, holder.pack == pack {
             guard (try? await Task.sleep(nanoseconds: 100_000_000)) != nil else { return }
         }
     }

@@ -14,7 +14,7 @@ actor ContentLibrary {
     let setup: Setup
     let engine: Engine
     let store: PackStore
-    let shared: SharedRequests
+    let sharedRequests: SharedRequests
     let lease: TransferLease
     let background: BackgroundTransfers?
     let rangeServers = RangeServers()
@@ -33,7 +33,7 @@ actor ContentLibrary {
 
     /// Products about which the engine decides. Whether the customer may use a product's packs is known only after the
     /// engine's first decision about it.
-    var followed: Set<String> = []
+    var followedProducts: Set<String> = []
 
     // Current work.
     /// Why a requested pack isn't being downloaded now.
@@ -41,11 +41,11 @@ actor ContentLibrary {
     /// Why a download failed, until the app requests the pack again.
     var failures: [String: Tenure.AssetPackError] = [:]
     /// The download of this process, if there is one.
-    var running: Running?
+    var runningDownload: RunningDownload?
     /// The state of this process's download. Nil until the download has reported a state.
     var phase: State?
     /// The download of another process, if there is one.
-    var other: TransferLease.Holder?
+    var otherDownload: TransferLease.Holder?
     /// Whether a task waits for the end of the other process's download.
     var isWatchingOther = false
     /// The highest progress of each download, because progress never goes back.
@@ -55,7 +55,7 @@ actor ContentLibrary {
     var backoffs: [String: Backoff] = [:]
     var network: NetworkCondition?
     /// Packs that the customer was entitled to since the start.
-    var wasAllowed: Set<String> = []
+    var packsAllowedSinceStart: Set<String> = []
     /// The time when the next right of a product ends, with the task that waits until then. The end of an entitlement's
     /// right needs no timer here: the engine publishes it.
     var timer: (at: Date, task: Task<Void, Never>)?
@@ -69,7 +69,7 @@ actor ContentLibrary {
     private var isLoaded = false
 
     /// A download of this process.
-    struct Running {
+    struct RunningDownload {
         let pack: String
         let version: ContentCatalog.Version
         let task: Task<Void, Never>
@@ -81,7 +81,7 @@ actor ContentLibrary {
         self.engine = engine
         let store = PackStore(location: setup.contentLocation ?? ContentLocation(setup.options, host: setup.host))
         self.store = store
-        shared = SharedRequests(store: store)
+        sharedRequests = SharedRequests(store: store)
         lease = TransferLease(store: store)
         let servers = rangeServers
         background = setup.background.map {
@@ -109,7 +109,7 @@ actor ContentLibrary {
             group.addTask { await self.followDevice() }
         }
         timer?.task.cancel()
-        running?.task.cancel()
+        runningDownload?.task.cancel()
     }
 
     /// Reads the stored catalogs, the requests and the packs, once.
@@ -117,8 +117,8 @@ actor ContentLibrary {
         guard !isLoaded, isUsed else { return }
         isLoaded = true
         catalogs = Catalogs(entries)
-        catalogs.restore(from: store.location.durable, bundleID: bundleID)
-        take(shared.read())
+        catalogs.restore(from: store.location.durableFolder, bundleID: bundleID)
+        updateRequests(from: sharedRequests.read())
         for name in store.names { reload(name) }
         // Hold downloads until it is known whether the system started the app in the background.
         if background != nil, !BackgroundTransfers.packs(in: store).isEmpty { isInForeground = false }
@@ -132,7 +132,7 @@ actor ContentLibrary {
             switch element {
             case .service(let keys):
                 let source = ServiceContent(
-                    engine, http, appVersion: setup.appVersion, folder: store.location.durable)
+                    engine, http, appVersion: setup.appVersion, folder: store.location.durableFolder)
                 return Catalogs.Entry(source: source, keys: keys.compactMap { PinnedKey($0) })
             case .webServer(let url, let keys):
                 let source = WebServerContent(url: url, http: http, timeout: setup.options.serviceTimeout)
@@ -187,8 +187,8 @@ actor ContentLibrary {
             let source = catalogs.entries[index].source
             do {
                 let listings = try await source.list()
-                let isNew = try catalogs.take(listings, at: index, bundleID: bundleID)
-                if isNew { try catalogs.store(at: index, in: store.location.durable, bundleID: bundleID) }
+                let isNew = try catalogs.applyListings(listings, at: index, bundleID: bundleID)
+                if isNew { try catalogs.store(at: index, in: store.location.durableFolder, bundleID: bundleID) }
             } catch {
                 if case Tenure.ContentSourceError.missing = error { catalogs.noteNoCatalog(at: index) }
                 setup.options.log.info("the content catalog of \(source.identifier) can't be refreshed: \(error)")
@@ -204,7 +204,7 @@ actor ContentLibrary {
     func followProducts() async {
         let products = products
         await engine.follow(products: products)
-        followed = products
+        followedProducts = products
         schedule()
     }
 
@@ -236,7 +236,7 @@ actor ContentLibrary {
     /// Changes the list of downloads for all processes.
     func update(_ change: (inout [PackRequest]) -> Void) {
         do {
-            take(try shared.update(change))
+            updateRequests(from: try sharedRequests.update(change))
         } catch {
             setup.options.log.error("the list of downloads can't be written: \(error)")
             change(&requests)
@@ -244,7 +244,7 @@ actor ContentLibrary {
     }
 
     /// Takes over the list of requests that all processes share.
-    func take(_ contents: SharedRequests.Contents) {
+    func updateRequests(from contents: SharedRequests.Contents) {
         revision = contents.revision
         requests = contents.requests
     }

@@ -10,16 +10,16 @@ extension Engine {
         guard let service = setup.service else {
             throw ServiceFailure.noAnswer("the client has no service; create it with `Tenure(service:…)`")
         }
-        if device.token.map({ $0.expiresAt <= setup.clock() }) ?? true { await searchAgain() }
-        guard let known = device.token else { throw ServiceFailure.noAccessToken }
+        if device.accessToken.map({ $0.expiresAt <= setup.clock() }) ?? true { await searchAgain() }
+        guard let known = device.accessToken else { throw ServiceFailure.noAccessToken }
         do {
             return try await service.content(appVersion: appVersion, token: known.value)
         } catch {
             // The service says that the access token has expired, so get a new one.
             guard case .refused(let problem, _) = error, problem.code == .notAuthenticated else { throw error }
-            if device.token == known { device.token = nil }
+            if device.accessToken == known { device.accessToken = nil }
             await searchAgain()
-            guard let token = device.token else { throw ServiceFailure.noAccessToken }
+            guard let token = device.accessToken else { throw ServiceFailure.noAccessToken }
             return try await service.content(appVersion: appVersion, token: token.value)
         }
     }
@@ -34,7 +34,7 @@ extension Engine {
     /// Yields after each event that may change what the customer may use.
     func changes() -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        device.changed = continuation
+        device.changesContinuation = continuation
         return stream
     }
 
@@ -51,7 +51,7 @@ extension Engine {
         load()
         return products.filter { product in
             device.stored.account.purchases.contains {
-                $0.productID == product && !finisher.delivered.contains($0.originalTransactionID)
+                $0.productID == product && !finisher.deliveredOriginalIDs.contains($0.originalTransactionID)
             }
         }
     }

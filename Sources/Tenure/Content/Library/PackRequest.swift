@@ -20,7 +20,7 @@ struct SharedRequests: Sendable {
 
     let store: PackStore
 
-    private var path: String { store.location.durable.path + "/requests.json" }
+    private var path: String { store.location.durableFolder.path + "/requests.json" }
     private static let maximumFileSize = 1 << 16
 
     func read() -> Contents {
@@ -31,7 +31,7 @@ struct SharedRequests: Sendable {
     /// Reads the stored list, which another process may have changed since the last call, then changes and stores the
     /// list.
     func update(_ change: (inout [PackRequest]) -> Void) throws -> Contents {
-        try ContentLocation.make(store.location.durable)
+        try ContentLocation.make(store.location.durableFolder)
         return try store.withLock {
             var contents = read()
             change(&contents.requests)

@@ -30,7 +30,7 @@ final class HTTPContent: Sendable {
             request.headers["Accept-Encoding"] = "identity"
             accept = { $0.status == 200 }
         } else {
-            request.ask(for: wanted.range)
+            request.setRange(wanted.range)
             let contentRange = Self.contentRange(wanted.range, of: wanted.size)
             let servers = servers
             accept = { head in

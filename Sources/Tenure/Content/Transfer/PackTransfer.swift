@@ -44,7 +44,7 @@ struct PackTransfer: Sendable {
     let report: @Sendable (Event) -> Void
 
     /// The number of bytes that a download leaves free for the system.
-    static let reserve: Int64 = 16 << 20
+    static let minimumFreeSpace: Int64 = 16 << 20
     /// After this number of new bytes, the progress is reported again.
     private static let reportingStep: Int64 = 256 << 10
 
@@ -54,7 +54,7 @@ struct PackTransfer: Sendable {
         do {
             try await transferAndInstall()
         } catch DiskFailure.full {
-            throw TransferStop.space(missing: Self.reserve)
+            throw TransferStop.space(missing: Self.minimumFreeSpace)
         } catch let failure as DiskFailure {
             throw TransferStop.failed(.storage(failure.description))
         } catch is CorruptedContent {
@@ -65,7 +65,7 @@ struct PackTransfer: Sendable {
     /// Downloads until all files are verified, and installs them. Continues what an earlier process began.
     private func transferAndInstall() async throws {
         let folder = try store.prepareFolder(of: pack.name, isPurgeable: pack.isPurgeable)
-        let partial = try await partial(in: folder)
+        let partial = try await partialPack(in: folder)
         let lease = lease
         let writer = PackWriter(partial, confirm: { try lease.confirm() })
         if try writer.finishInstallation(in: store, embedded: embedded?.pack.version) { return }
@@ -79,7 +79,7 @@ struct PackTransfer: Sendable {
     }
 
     /// Returns the partly downloaded version. Begins the download if it hasn't begun.
-    func partial(in folder: String) async throws -> PartialPack {
+    func partialPack(in folder: String) async throws -> PartialPack {
         let manifest = try await manifest(in: folder)
         if let known = PartialPack(version.manifest, manifest, in: folder) { return known }
         try lease.confirm()
@@ -114,7 +114,7 @@ struct PackTransfer: Sendable {
 
     /// Downloads ranges until no range is missing. Waits for ranges that the system is downloading.
     private func fetch(into writer: PackWriter, _ folder: String) async throws {
-        report(.progress(bytes: writer.partial.bytes, total: writer.partial.total))
+        report(.progress(bytes: writer.partialPack.bytes, total: writer.partialPack.total))
         var received = 0
         while true {
             try Task.checkCancellation()
@@ -122,17 +122,17 @@ struct PackTransfer: Sendable {
             let others = background?.ranges(of: pack.name, version) ?? []
             try writer.takeArrived()
             guard isInForeground, let range = writer.nextRange(except: others) else {
-                if writer.partial.gaps.isEmpty { return }
+                if writer.partialPack.gaps.isEmpty { return }
                 guard isInForeground, let background else { throw TransferStop.inBackground }
                 try await background.waitForChange(of: pack.name, version)
-                report(.progress(bytes: writer.partial.bytes, total: writer.partial.total))
+                report(.progress(bytes: writer.partialPack.bytes, total: writer.partialPack.total))
                 continue
             }
-            if let free = freeSpace(folder), free < writer.partial.missingBytes + Self.reserve {
-                throw TransferStop.space(missing: writer.partial.missingBytes + Self.reserve - free)
+            if let free = freeSpace(folder), free < writer.partialPack.missingBytes + Self.minimumFreeSpace {
+                throw TransferStop.space(missing: writer.partialPack.missingBytes + Self.minimumFreeSpace - free)
             }
             try await fetch(range, into: writer, &received)
-            report(.progress(bytes: writer.partial.bytes, total: writer.partial.total))
+            report(.progress(bytes: writer.partialPack.bytes, total: writer.partialPack.total))
         }
     }
 
@@ -140,29 +140,29 @@ struct PackTransfer: Sendable {
     private func fetch(_ range: Range<Int64>, into writer: PackWriter, _ received: inout Int) async throws {
         writer.begin(range)
         defer { writer.end() }
-        var reported = writer.partial.bytes
+        var reported = writer.partialPack.bytes
         var count = 0
         do {
             try await exchange(version.archive, size: version.archiveSize, range) { delivery in
                 switch delivery {
                 case .preparing(let fraction):
-                    let total = writer.partial.total
+                    let total = writer.partialPack.total
                     // The value isn't a number if the source divided by zero.
                     let prepared = fraction > 0 ? Int64(Double(total) * min(fraction, 1)) : 0
-                    report(.progress(bytes: max(writer.partial.bytes, prepared), total: total))
+                    report(.progress(bytes: max(writer.partialPack.bytes, prepared), total: total))
                 case .bytes(let piece):
                     guard piece.count <= range.count - count else { throw Tenure.ContentSourceError.unavailable() }
                     try writer.write(piece)
                     count += piece.count
-                    guard writer.partial.bytes - reported >= Self.reportingStep else { return }
-                    reported = writer.partial.bytes
-                    report(.progress(bytes: reported, total: writer.partial.total))
+                    guard writer.partialPack.bytes - reported >= Self.reportingStep else { return }
+                    reported = writer.partialPack.bytes
+                    report(.progress(bytes: reported, total: writer.partialPack.total))
                 }
             }
             guard count == range.count else { throw TransferStop.network(retryAfter: nil, madeProgress: false) }
             received += count
         } catch TransferStop.network(let retryAfter, _) {
-            report(.progress(bytes: writer.partial.bytes, total: writer.partial.total))
+            report(.progress(bytes: writer.partialPack.bytes, total: writer.partialPack.total))
             throw TransferStop.network(retryAfter: retryAfter, madeProgress: received + count > 0)
         }
     }

@@ -25,18 +25,18 @@ final class TransferLease: Sendable {
 
     private struct State: Sendable {
         /// What this object wrote last. Nil if it doesn't have the lease.
-        var mine: Holder?
-        var renewed = ContinuousClock.now
+        var ownHolder: Holder?
+        var renewedAt = ContinuousClock.now
         /// The last value of another holder, and when this process first read that value.
-        var seen: Holder?
-        var seenSince = SuspendingClock.now
+        var seenHolder: Holder?
+        var seenHolderSince = SuspendingClock.now
     }
 
     private let store: PackStore
     private let id = UUID().uuidString
     private let state = Locked(State())
     /// The IDs of all leases of this process.
-    private static let own = Locked<Set<String>>([])
+    private static let idsOfThisProcess = Locked<Set<String>>([])
 
     /// The time between two renewals, in seconds.
     static let renewalInterval: Double = 1
@@ -48,15 +48,15 @@ final class TransferLease: Sendable {
 
     init(store: PackStore) {
         self.store = store
-        Self.own.withLock { _ = $0.insert(id) }
+        Self.idsOfThisProcess.withLock { _ = $0.insert(id) }
     }
 
     deinit {
-        Self.own.withLock { _ = $0.remove(id) }
+        Self.idsOfThisProcess.withLock { _ = $0.remove(id) }
         release()
     }
 
-    private var path: String { store.location.durable.path + "/transfer.json" }
+    private var path: String { store.location.durableFolder.path + "/transfer.json" }
 
     private func read() -> Holder? {
         Disk.contents(of: path, most: 4096).flatMap { try? JSONDecoder().decode(Holder.self, from: $0) }
@@ -65,36 +65,36 @@ final class TransferLease: Sendable {
     private func write(_ holder: Holder) throws {
         try Disk.replace(path, with: try JSONEncoder().encode(holder), isLasting: false)
         state.withLock { state in
-            state.mine = holder
-            state.renewed = .now
+            state.ownHolder = holder
+            state.renewedAt = .now
         }
     }
 
     /// Takes the lease, to download a pack. Returns false if another process has it.
-    func take(for pack: String) throws -> Bool {
-        try ContentLocation.make(store.location.durable)
+    func acquire(for pack: String) throws -> Bool {
+        try ContentLocation.make(store.location.durableFolder)
         return try store.withLock {
-            guard other == nil else { return false }
+            guard otherHolder == nil else { return false }
             try write(Holder(id: id, process: getpid(), pack: pack))
             return true
         }
     }
 
     /// The other process that has the lease, if there is one.
-    var other: Holder? {
+    var otherHolder: Holder? {
         guard let holder = read(), holder.id != id else { return nil }
         // Ignore a process that has ended. Its process ID may be the same as this process's.
-        let isOfThisProcess = Self.own.withLock { $0.contains(holder.id) }
+        let isOfThisProcess = Self.idsOfThisProcess.withLock { $0.contains(holder.id) }
         guard isOfThisProcess || holder.process != getpid() && VersionUse.isRunning(holder.process) else { return nil }
         return state.withLock { state in
-            if state.seen != holder { (state.seen, state.seenSince) = (holder, .now) }
-            return .now - state.seenSince < Self.lifetime ? holder : nil
+            if state.seenHolder != holder { (state.seenHolder, state.seenHolderSince) = (holder, .now) }
+            return .now - state.seenHolderSince < Self.lifetime ? holder : nil
         }
     }
 
     /// Renews the lease, and stores the download's progress for other processes.
     func renew(_ change: (inout Holder) -> Void = { _ in }) throws {
-        guard var mine = state.withLock({ $0.mine }) else { throw Lost() }
+        guard var mine = state.withLock({ $0.ownHolder }) else { throw Lost() }
         change(&mine)
         mine.beat += 1
         let renewed = mine
@@ -108,8 +108,8 @@ final class TransferLease: Sendable {
             }
         }
         state.withLock { state in
-            state.mine = renewed
-            state.renewed = .now
+            state.ownHolder = renewed
+            state.renewedAt = .now
         }
     }
 
@@ -117,16 +117,16 @@ final class TransferLease: Sendable {
     ///
     /// - Throws: `Lost` if another process has taken over.
     func confirm() throws {
-        let isRecent = state.withLock { $0.mine != nil && ContinuousClock.now - $0.renewed < Self.checkInterval }
+        let isRecent = state.withLock { $0.ownHolder != nil && ContinuousClock.now - $0.renewedAt < Self.checkInterval }
         if !isRecent { try renew() }
     }
 
     /// Gives up the lease, if this object has it.
     func release() {
-        guard state.withLock({ $0.mine }) != nil else { return }
+        guard state.withLock({ $0.ownHolder }) != nil else { return }
         try? store.withLock {
             if read()?.id == id { Disk.remove(path) }
         }
-        state.withLock { $0.mine = nil }
+        state.withLock { $0.ownHolder = nil }
     }
 }

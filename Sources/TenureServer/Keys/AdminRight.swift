@@ -1,7 +1,7 @@
 import TenureStore
 
 /// What an admin key may do.
-enum Right: String, Sendable, Hashable, CaseIterable {
+enum AdminRight: String, Sendable, Hashable, CaseIterable {
     /// Find customers, and read their decisions and timelines.
     case read
     /// Grant and revoke entitlements.
@@ -26,9 +26,9 @@ enum Right: String, Sendable, Hashable, CaseIterable {
 
 extension StoredAdminKey.Scope {
     /// The rights of keys with this scope.
-    var rights: Set<Right> {
+    var rights: Set<AdminRight> {
         switch self {
-        case .admin: Set(Right.allCases)
+        case .admin: Set(AdminRight.allCases)
         case .support: [.read, .support, .link, .merge, .export]
         case .link: [.link]
         case .read: [.read]
