@@ -273,6 +273,9 @@ class ReleaseOrder:
                 if listed:
                     self.starts[boundary] = min(listed, key=lambda r: (r.range[0], r.place))
         dated = [release for release in self.releases if release.is_dated]
+        # A list with undated releases is sorted, unless the instant that a release took contradicts that.
+        self.is_sorted = any(row.day is None and row.at is None for row in self.releases) and all(
+            one.range[0] <= other.range[1] for place, one in enumerate(dated) for other in dated[place + 1:])
         nodes = dated + [start for start in self.starts.values() if isinstance(start, int)]
         # not_after[x, y]: x certainly began no later than y.
         self.not_after = {(x, y) for x in nodes for y in nodes if self._is_certain(x, y)}
@@ -281,11 +284,12 @@ class ReleaseOrder:
                 if (x, middle) in self.not_after:
                     self.not_after |= {(x, y) for y in nodes if (middle, y) in self.not_after}
 
-    @staticmethod
-    def _is_certain(x, y):
+    def _is_certain(self, x, y):
         """Whether two entries alone show that x began no later than y."""
         if x is y:
             return True
+        if self.is_sorted and not isinstance(x, int) and not isinstance(y, int):
+            return x.place < y.place
         first = (x, x) if isinstance(x, int) else x.range
         second = (y, y) if isinstance(y, int) else y.range
         if first[1] <= second[0]:

@@ -11,30 +11,49 @@ import Foundation
 struct ReleaseList {
     /// The releases in the order of the list.
     private let entries: [Entry]
-    /// The indexes of the entries with an instant: in the list, or in an era's beginning if the list has no date. The
-    /// indexes are in the order of release, which is certain.
-    private let instants: [Int]
-    /// The indexes of the entries with a day in the list, in the order of release, which is certain too. `instants` is
-    /// a separate array, because an instant and a day have a certain order only if they are far enough apart.
-    private let days: [Int]
+    /// The indexes of dated entries, in arrays of which each has a certain order of release. In a sorted list, one array
+    /// has all dated entries. Otherwise, one has the entries with a day in the list, and one has the entries with an
+    /// instant: in the list, or in an era's beginning if the list has no date. An instant and a day have a certain order
+    /// only if they are far enough apart.
+    private let sequences: [[Int]]
     /// The beginning of each era on the platform, by index.
     private let beginnings: [Beginning?]
 
     init(_ releases: [Release], beginnings: [Beginning?]) {
         var entries = Self.entries(of: releases, beginnings: beginnings)
-        instants = entries.indices.filter { entries[$0].isDated && entries[$0].day == nil }
-            .sorted { entries[$0].isBefore(entries[$1]) }
-        days = entries.indices.filter { entries[$0].day != nil }.sorted { entries[$0].isBefore(entries[$1]) }
+        let dated = entries.indices.filter { entries[$0].isDated }
+        // `Policy` demands that a list with undated releases is sorted.
+        if releases.contains(where: { $0.releasedAt == .undated }), Self.isPossibleOrder(dated.map { entries[$0] }) {
+            for index in entries.indices { entries[index].isInSortedList = true }
+            sequences = [dated]
+        } else {
+            sequences = [dated.filter { entries[$0].day != nil }, dated.filter { entries[$0].day == nil }].map {
+                $0.sorted { entries[$0].isBefore(entries[$1]) }
+            }
+        }
         // The order narrows the time of each entry. If an earlier entry has an exact time, a later entry of the same
         // day can't have begun before that time.
-        for (index, next) in zip(days, days.dropFirst()) {
-            entries[next].earliest = max(entries[next].earliest, entries[index].earliest)
-        }
-        for (index, next) in zip(days, days.dropFirst()).reversed() {
-            entries[index].latest = min(entries[index].latest, entries[next].latest)
+        for sequence in sequences {
+            for (index, next) in zip(sequence, sequence.dropFirst()) {
+                entries[next].earliest = max(entries[next].earliest, entries[index].earliest)
+            }
+            for (index, next) in zip(sequence, sequence.dropFirst()).reversed() {
+                entries[index].latest = min(entries[index].latest, entries[next].latest)
+            }
         }
         self.entries = entries
         self.beginnings = beginnings
+    }
+
+    /// Whether the entries can have begun in this order. They can't if the date of an era's beginning, which an entry
+    /// took, contradicts the list.
+    private static func isPossibleOrder(_ entries: [Entry]) -> Bool {
+        var earliest = Date.distantPast
+        for entry in entries {
+            earliest = max(earliest, entry.earliest)
+            guard earliest <= entry.latest else { return false }
+        }
+        return true
     }
 
     /// A release with the time in which its sale began: from `earliest` (inclusive) to `latest` (exclusive, unless both
@@ -49,6 +68,8 @@ struct ReleaseList {
         let day: CivilDay?
         var earliest: Date
         var latest: Date
+        /// Whether the list is sorted, the oldest release first.
+        var isInSortedList = false
 
         /// Creates the entry of a release that went on sale when the list says.
         init(_ release: Release, position: Int) {
@@ -73,6 +94,7 @@ struct ReleaseList {
         /// Whether this release certainly came before the other release. Two days are compared as days. Releases of the
         /// same day or date have the order of the list.
         func isBefore(_ other: Entry) -> Bool {
+            if isInSortedList { return position < other.position }
             if let day, let others = other.day {
                 return day != others ? day < others : position < other.position
             }
@@ -214,7 +236,7 @@ struct ReleaseList {
     /// Returns the date by which the next dated release had certainly begun. If it isn't certain which of two releases
     /// came first, neither ends the other's sale.
     private func latestEnd(ofSaleFrom entry: Entry) -> Date {
-        min(latest(ofFirstIn: days, after: entry), latest(ofFirstIn: instants, after: entry))
+        sequences.map { latest(ofFirstIn: $0, after: entry) }.min() ?? .distantFuture
     }
 
     /// Returns the latest time at which the first of these entries that certainly came after `entry` can have begun. A

@@ -69,6 +69,20 @@ struct ReleaseListOrderTests {
         #expect(eras("4") == [])
     }
 
+    @Test func `in a list with undated releases, a release on the day of the change is before or after it as listed`() {
+        func release(_ build: String, day: Int?) -> Release {
+            Release(
+                platform: .iOS, version: nil, build: AppVersion(build),
+                releasedAt: day.map { .day(CivilDay(year: 2015, month: 6, day: $0)) } ?? .undated)
+        }
+        let list = ReleaseList(
+            [release("118", day: 1), release("119", day: 4), release("120", day: nil), release("121", day: 4)],
+            beginnings: [nil, .at(version: AppVersion("120"), date: Self.change)])
+        let found = list.eras(among: EraSet(from: 0, to: 2)).byVersion
+        #expect(AppVersion("119").flatMap { found[$0] } == EraSet(from: 0, to: 1))
+        #expect(AppVersion("121").flatMap { found[$0] } == EraSet(from: 1, to: 2))
+    }
+
     @Test func `releases on the day of an undated boundary have the order of the list`() {
         let list = ReleaseList(
             ["119", "120", "121"].map {
@@ -89,9 +103,11 @@ private struct PossibleSales {
     private let releases: [Release]
     private let change: Date
     private let candidates: [[Date]]
+    private let isSorted: Bool
 
     init(of releases: [Release], change: Date) {
         self.releases = releases
+        isSorted = releases.contains { $0.releasedAt == .undated }
         self.change = change
         eras = releases.map { _ in EraSet() }
         candidates = releases.map { release in
@@ -114,6 +130,8 @@ private struct PossibleSales {
         guard !candidates[place].isEmpty else { return tryAll(begun + [nil]) }
         for date in candidates[place] {
             let isInOrder = begun.indices.allSatisfy { earlier in
+                // A list with undated releases is sorted.
+                if isSorted { return begun[earlier].map { $0 <= date } ?? true }
                 guard case .day(let mine) = releases[place].releasedAt,
                     case .day(let other) = releases[earlier].releasedAt, let before = begun[earlier]
                 else { return true }
