@@ -527,7 +527,14 @@ def product_answers(entitlement, transactions, renewals, now):
             and renewal.get("productID") in (None, transaction["productID"])
         ]
         if periods and renewal.get("gracePeriodExpiresDate") is not None:
-            last = max(periods, key=lambda transaction: (transaction["purchaseDate"], transaction["transactionID"]))
+            def order(transaction):
+                return transaction["purchaseDate"], transaction["transactionID"]
+
+            last = max(periods, key=order)
+            # A period of another product that began after the signing makes the renewal info outdated.
+            if any(other["originalTransactionID"] == subscription and order(other) > order(last)
+                   and other["purchaseDate"] > renewal["signedDate"] for other in by_id.values()):
+                continue
             grace[last["transactionID"]] = renewal["gracePeriodExpiresDate"]
     return [
         product_answer(entitlement.products[transaction["productID"]], transaction,

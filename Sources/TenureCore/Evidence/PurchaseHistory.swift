@@ -29,11 +29,18 @@ func purchases(from transactions: [Purchase], renewals: [Renewal]) -> [Purchase]
     }
     for renewal in renewalOf.values {
         // Renewal info is only about the current period, not about earlier or upgraded periods.
-        let current = periods[renewal.originalTransactionID]?.last {
+        let periods = periods[renewal.originalTransactionID] ?? []
+        let current = periods.last {
             result[$0].expiresDate != nil && !result[$0].isUpgraded
                 && (renewal.productID == nil || renewal.productID == result[$0].productID)
         }
         guard let current else { continue }
+        // If a period of another product has begun since, the renewal info is outdated.
+        if let last = periods.last, last != current, let signedDate = renewal.signedDate,
+            let beginning = result[last].purchaseDate, signedDate < beginning
+        {
+            continue
+        }
         result[current].gracePeriodExpiresDate = renewal.gracePeriodExpiresDate
         result[current].isInBillingRetryPeriod = renewal.isInBillingRetryPeriod
     }

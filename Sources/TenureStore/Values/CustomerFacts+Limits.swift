@@ -25,7 +25,7 @@ extension CustomerFacts {
                 promises += facts.promises.filter { acquisition.key.matches($0.acquisition) }
             }
             purchases = limited(purchases, by: evidence.purchases)
-            renewals = limited(renewals, by: facts.renewals)
+            renewals = limited(limited(renewals, by: facts.renewals), to: self.purchases, by: evidence.purchases)
             support += evidence.support.filter { $0.kind == .revocation }
         }
         var limited = CustomerFacts(
@@ -81,6 +81,26 @@ extension CustomerFacts {
             known[renewal.originalTransactionID].map { renewal.limited(by: $0) } ?? renewal
         }
     }
+
+    /// Ends the grace periods that belong to periods before the latest known one. Otherwise, a sender who omits a
+    /// refunded period would get the grace period before it.
+    private func limited(
+        _ renewals: [Renewal], to purchases: [Purchase], by known: [Purchase]
+    ) -> [Renewal] {
+        guard !renewals.isEmpty else { return renewals }
+        let (sent, latest) = (purchases.latestPeriods, known.latestPeriods)
+        return renewals.map { renewal in
+            guard let period = latest[renewal.originalTransactionID], renewal.gracePeriodExpiresDate != nil,
+                (sent[renewal.originalTransactionID]?.purchaseDate ?? .distantPast)
+                    < (period.purchaseDate ?? .distantPast),
+                (renewal.signedDate ?? .distantPast) < (period.signedDate ?? .distantFuture)
+            else { return renewal }
+            return Renewal(
+                originalTransactionID: renewal.originalTransactionID, productID: renewal.productID,
+                gracePeriodExpiresDate: nil, isInBillingRetryPeriod: renewal.isInBillingRetryPeriod,
+                signedDate: renewal.signedDate)
+        }
+    }
 }
 
 extension AcquisitionKey {
@@ -104,6 +124,18 @@ extension AppProof {
 
     fileprivate static func isSignedEarlier(_ left: AppProof, _ right: AppProof) -> Bool {
         (left.signedDate ?? .distantPast) < (right.signedDate ?? .distantPast)
+    }
+}
+
+extension [Purchase] {
+    /// The period of each subscription that began last, by original transaction ID.
+    fileprivate var latestPeriods: [String: Purchase] {
+        var latest: [String: Purchase] = [:]
+        for purchase in self where purchase.expiresDate != nil {
+            let other = latest[purchase.originalTransactionID]?.purchaseDate ?? .distantPast
+            if other <= purchase.purchaseDate ?? .distantPast { latest[purchase.originalTransactionID] = purchase }
+        }
+        return latest
     }
 }
 

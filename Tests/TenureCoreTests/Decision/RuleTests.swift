@@ -221,6 +221,18 @@ import Testing
         #expect(try decide(year).outcome == .granted)
     }
 
+    @Test func `the grace period of a product ends when a period of another product of the subscription begins`() throws
+    {
+        let other = Purchase(
+            transactionID: "2", originalTransactionID: "1", productID: "com.example.other", type: .autoRenewable,
+            purchaseDate: date("2015-07-01"), expiresDate: date("2015-08-01"), signedDate: date("2015-07-01"))
+        let evidence = Calculator.evidence(
+            [Calculator.app("130", "2015-07-01")], transactions: [yearly(until: "2015-06-30"), other],
+            renewals: [failing])
+        #expect(evidence.purchases.allSatisfy { $0.gracePeriodExpiresDate == nil })
+        #expect(try Calculator.decide(evidence, under: try Calculator.policy()).outcome == .denied)
+    }
+
     @Test func `a grace period doesn't restore a subscription period that was refunded`() throws {
         let evidence = Calculator.evidence(
             [Calculator.app("130", "2015-07-01")],
