@@ -31,6 +31,7 @@ package struct OfflineRoot: Sendable {
 
     /// Creates the root unless it exists. Returns its public key, which apps pin, as a JSON Web Key.
     package func create() throws -> String {
+        file.removeLeftovers()
         let contents = Contents(privateKey: Secret(P256.Signing.PrivateKey().pemRepresentation))
         let bytes = try Self.bytes(of: contents)
         return String(decoding: JSONWebKey(try read(try file.contents { bytes }).key.publicKey).bytes, as: UTF8.self)
@@ -59,6 +60,7 @@ package struct OfflineRoot: Sendable {
         guard contents.revoked.count <= SigningKeyBounds.maximumRevocations else {
             throw SigningKeyError.tooManyRevocations
         }
+        file.removeLeftovers()
         // The counter is saved before signing, so that no counter is used twice.
         try file.replace(with: try Self.bytes(of: contents))
         return try RootRevocations.sign(contents.revoked, counter: contents.counter, by: key, at: now)

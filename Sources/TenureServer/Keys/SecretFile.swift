@@ -84,6 +84,21 @@ package struct SecretFile: Sendable {
         try write(contents, replacing: true, owner: FilePermissions.owner(ofFileAt: path))
     }
 
+    /// Removes the temporary files of killed processes. They contain secrets that were never used. No other process may
+    /// write the file meanwhile.
+    func removeLeftovers() {
+        let url = URL(fileURLWithPath: path)
+        let (folder, name) = (url.deletingLastPathComponent(), url.lastPathComponent + ".")
+        for other in (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        where other.hasPrefix(name) {
+            let suffix = other.dropFirst(name.count)
+            // Temporary files have a long number at the end. A file with a shorter number is a copy that a person made,
+            // with a date or a count.
+            guard suffix.count > 14, suffix.allSatisfy(\.isNumber) else { continue }
+            try? FileManager.default.removeItem(at: folder.appendingPathComponent(other))
+        }
+    }
+
     private func write(
         _ contents: [UInt8], replacing: Bool = false, owner: (user: UInt32, group: UInt32)? = nil
     ) throws(ServiceError) {

@@ -31,13 +31,16 @@ struct SigningKeyStore: Sendable {
     /// unchanged.
     func update<Result>(_ change: (inout SigningKeyFile) throws -> Result) throws -> Result {
         let lock = open(folder, O_RDONLY | O_CLOEXEC)
+        guard lock >= 0 || errno != ENOENT else {
+            throw ServiceError.keyFile(path: path, detail: "its folder doesn't exist; check the path")
+        }
         guard lock >= 0, flock(lock, LOCK_EX) == 0 else {
             throw ServiceError.keyFile(path: path, detail: "its folder can't be locked; check the folder's owner")
         }
         // Closing the folder also unlocks it.
         defer { close(lock) }
         var contents = try read().file
-        removeLeftovers()
+        file.removeLeftovers()
         let result = try change(&contents)
         let bytes = try contents.bytes
         // Checks the new contents before they replace the file.
@@ -54,18 +57,6 @@ struct SigningKeyStore: Sendable {
             throw error
         } catch {
             throw .keyFile(path: path, detail: "it can't be written; check its owner and mode")
-        }
-    }
-
-    /// Removes temporary files of killed processes. They contain private keys that were never used.
-    private func removeLeftovers() {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        for name in names where name.hasPrefix(Self.fileName + ".") {
-            let suffix = name.dropFirst(Self.fileName.count + 1)
-            // Temporary files have a long number at the end. A file with a shorter number is a copy that a person made,
-            // with a date or a count.
-            guard suffix.count > 14, suffix.allSatisfy(\.isNumber) else { continue }
-            try? FileManager.default.removeItem(atPath: "\(folder)/\(name)")
         }
     }
 
