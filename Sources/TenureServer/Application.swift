@@ -193,7 +193,7 @@ extension ServiceConfiguration {
         services: [any Service], logger: Logger,
         onServerRunning: @escaping @Sendable (_ port: Int) async -> Void
     ) throws(ServiceError) -> Application<Responder> where Responder.Context == ServiceContext {
-        // Each connection gets a handler that checks `Host` headers, and a handler that enforces timeouts and limits.
+        // Each connection gets a handler that checks the heads of requests, and a handler that enforces timeouts and limits.
         let (timeouts, limits) = (timeouts, limits)
         let connections = Connections(
             limit: connectionLimit, limitPerAddress: limits.connectionsPerAddress,
@@ -202,7 +202,7 @@ extension ServiceConfiguration {
         let plain = HTTPServerBuilder.http1(
             configuration: .init(
                 additionalChannelHandlers: [
-                    HostCheckInstaller(),
+                    RequestHeadCheckInstaller(),
                     ConnectionHandler(timeouts, bodyRate: limits.bodyRate, connections: connections) {
                         metrics.closedSlowClient(at: $0)
                     },

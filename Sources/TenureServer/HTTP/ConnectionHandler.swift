@@ -83,8 +83,11 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
         case inputClosed
     }
 
-    /// The limits of waiting events. No well-behaved client sends that many requests before it reads a response.
-    private static let maximumWaiting = (events: 4_000, bytes: 1 << 20)
+    /// The limits of waiting events. No well-behaved client sends 32 requests before it reads a response.
+    ///
+    /// NIO handles all requests that have arrived before it reads from any connection again. So with more waiting
+    /// requests, a few clients could delay all others for seconds.
+    private static let maximumWaiting = (events: 64, bytes: 1 << 20)
 
     init(
         _ timeouts: ServiceConfiguration.Timeouts, bodyRate: Int, connections: Connections,
@@ -124,11 +127,15 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// Passes a part of a request on to the service, and sets the deadline for what must follow.
     private func passOn(_ part: HTTPRequestPart, _ context: ChannelHandlerContext) {
         switch part {
-        case .head:
+        case .head(let request):
             isRequestArriving = true
             if !closesAfterResponse {
                 readingUntil = (.now() + .seconds(Int64(timeouts.body)), .body)
                 setTimer(context)
+                // The client waits for this before it sends the body (RFC 9110, section 10.1.1).
+                if request.headerFields[.expect]?.lowercased() == "100-continue" {
+                    context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
+                }
             }
         case .body(let bytes):
             unreportedBytes += bytes.readableBytes

@@ -18,7 +18,7 @@ struct PathSpelling: RouterMiddleware {
         guard !Self.containsNUL(target) else {
             throw Problem(.malformedRequest, "the path or query contains a NUL (`%00`); remove it")
         }
-        // `OPTIONS *` is about the whole service (RFC 9112, section 3.2.4). `HostCheck` accepts `*` only with OPTIONS, which
+        // `OPTIONS *` is about the whole service (RFC 9112, section 3.2.4). `RequestHeadCheck` accepts `*` only with OPTIONS, which
         // no route supports.
         if target.elementsEqual("*".utf8) { return .methodNotAllowed(use: HTTPRequest.Method.ofRoutes) }
         guard Self.isCanonical(target.prefix { $0 != UInt8(ascii: "?") }) else { throw HTTPError(.notFound) }

@@ -235,6 +235,33 @@ import Testing
         }
     }
 
+    @Test(arguments: ["", "xchunked", "gzip", "identity", "chunked;q=1", "\"chunked\"", "chunked, gzip", "chunked,"])
+    func `a request body without a known end gets 400, and the connection closes`(coding: String) async throws {
+        try await withLiveService { _, port in
+            let connection = try RawConnection(port: port)
+            connection.send(
+                "POST /v1/sync HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+                    + "Transfer-Encoding: \(coding)\r\n\r\nGET /health/live HTTP/1.1\r\nHost: a\r\n\r\n")
+            let answers = try #require(await connection.received())
+            #expect(answers.hasPrefix("HTTP/1.1 400 "), "\(answers)")
+            #expect(answers.components(separatedBy: "HTTP/1.1 ").count == 2, "\(answers)")
+        }
+    }
+
+    @Test func `a client that waits for 100 Continue gets it after the responses to earlier requests`() async throws {
+        try await withLiveService { _, port in
+            let connection = try RawConnection(port: port)
+            connection.send(
+                "GET /health/live HTTP/1.1\r\nHost: a\r\n\r\nPOST /v1/sync HTTP/1.1\r\nHost: a\r\n"
+                    + "Content-Type: application/json\r\nContent-Length: 2\r\nExpect: 100-Continue\r\n\r\n")
+            let first = try #require(await connection.received(until: "100 Continue\r\n\r\n"))
+            #expect(first.hasPrefix("HTTP/1.1 200 "), "\(first)")
+            connection.send("{}")
+            let second = try #require(await connection.received(until: "}"))
+            #expect(second.hasPrefix("HTTP/1.1 422 "), "\(second)")
+        }
+    }
+
     @Test(arguments: ["9223372036854775807", "9223372036854775808", "18446744073709551614"])
     func `a request body with an enormous Content-Length is refused at once`(length: String) async throws {
         try await withLiveService { _, port in

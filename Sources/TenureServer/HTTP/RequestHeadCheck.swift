@@ -1,12 +1,14 @@
+import Foundation
 import NIOCore
 import NIOHTTP1
 
 /// Rejects HTTP/1.1 requests without exactly one `Host` header (RFC 9112, section 3.2). If there were several, a proxy
-/// and the service could use different hosts. Also rejects targets that aren't HTTP resources.
+/// and the service could use different hosts. Also rejects targets that aren't HTTP resources, and bodies without a
+/// known end.
 ///
 /// The check must see the original headers. So its place in the pipeline is after the decoder, and before the handler
 /// that moves `Host` out of the headers.
-final class HostCheck: ChannelInboundHandler, RemovableChannelHandler {
+final class RequestHeadCheck: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
 
     private var isRefused = false
@@ -15,7 +17,7 @@ final class HostCheck: ChannelInboundHandler, RemovableChannelHandler {
         // Ignores everything after a rejected request.
         guard !isRefused else { return }
         if case .head(let head) = unwrapInboundIn(data),
-            !Self.hasValidHost(head) || !Self.isTarget(head.uri, of: head.method)
+            !Self.hasValidHost(head) || !Self.isTarget(head.uri, of: head.method) || !Self.hasKnownEnd(head)
         {
             isRefused = true
             // The server answers with 400 after the responses to earlier requests, and closes the connection.
@@ -29,6 +31,14 @@ final class HostCheck: ChannelInboundHandler, RemovableChannelHandler {
         let hosts = head.headers["Host"]
         guard let host = hosts.first else { return (head.version.major, head.version.minor) < (1, 1) }
         return hosts.count == 1 && host.utf8.allSatisfy(isAllowed)
+    }
+
+    /// Whether the end of the body can be known: `Transfer-Encoding` ends with `chunked`, or is absent. Otherwise a proxy
+    /// could take another place for the beginning of the next request (RFC 9112, section 6.3).
+    private static func hasKnownEnd(_ head: HTTPRequestHead) -> Bool {
+        guard let codings = head.headers["Transfer-Encoding"].last else { return true }
+        let last = codings.split(separator: ",", omittingEmptySubsequences: false).last ?? ""
+        return last.trimmingCharacters(in: .whitespaces).lowercased() == "chunked"
     }
 
     /// Whether the request's target is a path, an `http` or `https` URL with a host, or for OPTIONS `*` (RFC 9112,
@@ -54,16 +64,16 @@ final class HostCheck: ChannelInboundHandler, RemovableChannelHandler {
     }
 }
 
-/// Inserts a `HostCheck` after the decoder. Hummingbird adds our handlers later in the pipeline, where it would be too
+/// Inserts a `RequestHeadCheck` after the decoder. Hummingbird adds our handlers later in the pipeline, where it would be too
 /// late.
-final class HostCheckInstaller: ChannelInboundHandler, RemovableChannelHandler {
+final class RequestHeadCheckInstaller: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = Any
 
     func handlerAdded(context: ChannelHandlerContext) {
         let pipeline = context.pipeline.syncOperations
         do {
             let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
-            try pipeline.addHandler(HostCheck(), position: .after(decoder))
+            try pipeline.addHandler(RequestHeadCheck(), position: .after(decoder))
         } catch {
             // There is always a decoder, because Hummingbird adds it first. Without the check, no request may pass.
             context.close(promise: nil)
