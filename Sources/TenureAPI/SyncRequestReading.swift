@@ -46,7 +46,8 @@ extension Problem {
             case is any RangeReplaceableCollection.Type: "a list"
             default: "an object"
             }
-        self.init(.malformedRequest, "`\(path.text)` has the wrong type; send \(wanted)")
+        let name = path.isEmpty ? "the body" : "`\(path.text)`"
+        self.init(.malformedRequest, "\(name) has the wrong type; send \(wanted)")
     }
 }
 

@@ -219,7 +219,10 @@ public struct AppStoreVerifier: Sendable {
         if let wanted = app.bundleID, kind != .renewalInfo {
             // Compare bytes: `String` treats different Unicode encodings of a letter as equal.
             guard let bundleID, bundleID.utf8.elementsEqual(wanted.utf8) else {
-                throw Rejection(.wrongApp, "the artifact belongs to the app `\(bundleID ?? "")`, not to `\(wanted)`")
+                throw Rejection(
+                    .wrongApp,
+                    bundleID.map { "the artifact belongs to the app `\($0)`, not to `\(wanted)`" }
+                        ?? "the artifact has no `bundleId`, which must be `\(wanted)`")
             }
         }
         if let wanted = app.appAppleID, kind.namesAppAppleID, environment == AppStoreEnvironment.production.rawValue {

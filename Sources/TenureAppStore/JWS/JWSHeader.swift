@@ -28,7 +28,7 @@ struct JWSHeader {
             throw Rejection(
                 .unsupportedAlgorithm,
                 algorithm.map { "the App Store signs with `ES256`, and not with `\($0.prefix(64))`" }
-                    ?? "the header names no algorithm"
+                    ?? "the header has no `alg`, and the App Store signs with `ES256`"
             )
         }
         guard !namesCriticalExtensions else {

@@ -25,7 +25,7 @@ struct JWSSegments {
             let second = Self.period(in: bytes, from: first + 1),
             first > bytes.startIndex, second > first + 1, second + 1 < bytes.endIndex,
             Self.period(in: bytes, from: second + 1) == nil
-        else { throw Rejection(.malformed, "a JWS has three segments, separated by periods") }
+        else { throw Rejection(.malformed, "a JWS has three segments, none of them empty, separated by periods") }
         self.bytes = bytes
         header = bytes.startIndex..<first
         payload = first + 1..<second

@@ -27,13 +27,13 @@ extension ParsedCertificate {
         switch purpose {
         case .jws:
             guard let key = P256.Signing.PublicKey(x509.publicKey) else {
-                throw Rejection(.unsupportedAlgorithm, "a JWS is signed with a P-256 key, not with \(x509.publicKey)")
+                throw Rejection(.unsupportedAlgorithm, "a JWS is signed with a P-256 key, not with another kind of key")
             }
             return .p256(key)
         case .receipt:
             guard let key = _RSA.Signing.PublicKey(x509.publicKey) else {
                 throw Rejection(
-                    .unsupportedAlgorithm, "a receipt is signed with an RSA key, not with \(x509.publicKey)")
+                    .unsupportedAlgorithm, "a receipt is signed with an RSA key, not with another kind of key")
             }
             return .rsa(key)
         }

@@ -36,8 +36,8 @@ package struct ParsedCertificate: Sendable {
     /// Returns a short reason for a message.
     private static func reason(of error: any Error) -> String {
         switch error {
-        case let error as ASN1Error: error.code.description
-        case let error as CertificateError: error.code.description
+        case let error as ASN1Error: "its ASN.1 is damaged, \(error.code)"
+        case let error as CertificateError: "\(error.code)"
         default: "the certificate's key is invalid"
         }
     }

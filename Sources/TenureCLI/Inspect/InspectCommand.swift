@@ -29,7 +29,10 @@ struct InspectCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Reject artifacts of other apps.", valueName: "id"))
     var bundleID: String?
 
-    @Option(help: ArgumentHelp("The app's Apple ID, which production artifacts must have.", valueName: "number"))
+    @Option(
+        help: ArgumentHelp(
+            "The app's Apple ID, which app transactions and notifications of production must have.",
+            valueName: "number"))
     var appAppleID: Int64?
 
     @Flag(help: "Write JSON: `kind`, `verification`, `payload`, `nested` in a notification, `certificates`.")

@@ -53,7 +53,8 @@ struct FilePlan {
                 throw CommandError("`\(path)` is a folder; name a file in it")
             }
             if let input = identity.flatMap({ inputs[$0] }) {
-                throw CommandError("`\(path)` is \(input), which this command reads; write to another file")
+                let file = input == "`\(path)`" ? "a file" : "\(input),"
+                throw CommandError("`\(path)` is \(file) which this command reads; write to another file")
             }
             // Writing to a device or a pipe doesn't replace a file.
             if identity?.kind == .other { continue }

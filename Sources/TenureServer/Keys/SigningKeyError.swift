@@ -36,7 +36,7 @@ enum SigningKeyError: Error, Sendable, Hashable, CustomStringConvertible {
             would trust no new entitlement token; if no such app is in use anymore, rotate with `--drop-oldest`
             """
         case .unknownKey(let id): "there is no signing key `\(id)`; `tenure signing-key list` shows all"
-        case .alreadyRevoked(let id): "the signing key `\(id)` is revoked already; there is nothing to do"
+        case .alreadyRevoked(let id): "the signing key `\(id)` is revoked already; use another key"
         case .notAKey: "the text isn't a P-256 public key; pass the JSON that `tenure signing-key` prints"
         case .notOfRoot: "the text isn't a statement of this service's offline root; sign it with that root"
         case .noRoot: "the service has no offline root yet; pass the root's public key with `--root`"

@@ -139,7 +139,7 @@ extension FieldShape {
         case .instant: "a number of milliseconds since 1970"
         case .boolean: "true or false"
         case .object: "an object"
-        case .list: "an array of the documented kind"
+        case .list: "an array with elements of the documented type"
         }
     }
 }
