@@ -52,8 +52,8 @@ public struct CalendarPeriod: Sendable, Hashable {
         return "P" + (years > 0 ? "\(years)Y" : "") + (months > 0 ? "\(months)M" : "") + (days > 0 ? "\(days)D" : "")
     }
 
-    /// Returns the date one period after `start`, at the same time of day. One month after January 31 is the last day
-    /// of February.
+    /// Returns the date one period after `start`, at the same time of day, but no date after the year 9999. One month
+    /// after January 31 is the last day of February.
     public func end(from start: Date) -> Date {
         let seconds = start.timeIntervalSince1970
         let dayNumber = (seconds / 86_400).rounded(.down)
@@ -66,7 +66,8 @@ public struct CalendarPeriod: Sendable, Hashable {
         let month = monthIndex - year * 12 + 1
         day = CivilDay(
             year: year, month: month, day: min(day.day, GregorianCalendar.length(ofMonth: month, year: year)))
-        return Date(timeIntervalSince1970: Double(day.number + days) * 86_400 + timeOfDay)
+        let end = Date(timeIntervalSince1970: Double(day.number + days) * 86_400 + timeOfDay)
+        return min(end, CivilDay.endOfYear9999)
     }
 }
 
@@ -126,8 +127,11 @@ public struct CivilDay: Sendable, Hashable, Comparable {
     package var firstBeginning: Date { midnight.addingTimeInterval(-14 * 3600) }
     /// The instant at which the day begins last anywhere: 00:00 in UTC-12.
     package var lastBeginning: Date { midnight.addingTimeInterval(12 * 3600) }
-    /// The instant at which the day ends last anywhere: 24:00 in UTC-12.
-    package var lastEnd: Date { midnight.addingTimeInterval((24 + 12) * 3600) }
+    /// The instant at which the day ends last anywhere: 24:00 in UTC-12. The last day ends within the year 9999 in UTC,
+    /// because RFC 3339 has no later year.
+    package var lastEnd: Date { min(midnight.addingTimeInterval((24 + 12) * 3600), Self.endOfYear9999) }
+
+    fileprivate static let endOfYear9999 = Date(timeIntervalSince1970: 253_402_300_799)
 
     /// Orders days by the calendar, the earlier first.
     public static func < (left: CivilDay, right: CivilDay) -> Bool {

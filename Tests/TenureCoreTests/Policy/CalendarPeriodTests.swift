@@ -68,4 +68,15 @@ import Testing
         let far = Date(timeIntervalSince1970: 1e300)
         #expect(period.end(from: far) == far)
     }
+
+    // RFC 3339 has no later year, so clients couldn't read the date.
+    @Test func `no day or calendar period ends after the year 9999`() throws {
+        let day = try #require(CivilDay("9999-12-31"))
+        #expect(day.lastEnd.rfc3339 == "9999-12-31T23:59:59Z")
+        #expect(try #require(CivilDay("9999-12-30")).lastEnd.rfc3339 == "9999-12-31T12:00:00Z")
+        for text in ["P9000Y", "P99999Y11M99999D"] {
+            let end = try #require(CalendarPeriod(iso8601: text)).end(from: date("2015-06-10"))
+            #expect(end.rfc3339 == "9999-12-31T23:59:59Z")
+        }
+    }
 }
