@@ -144,12 +144,8 @@ extension SQLiteReaders {
         _ body: (UInt8, UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Void
     ) throws(StoreError) {
         try use { connection throws(StoreError) in
-            try connection.run(
-                """
-                SELECT realm, public_id, facts FROM customers WHERE id > ? AND id <= ? AND merged_into IS NULL
-                AND \(DatabaseTransaction.isNotUnbound) ORDER BY id
-                """, [.integer(id), .integer(last)]
-            ) { row throws(StoreError) in
+            try connection.run(DatabaseTransaction.customersInRange, [.integer(id), .integer(last)]) {
+                row throws(StoreError) in
                 try body(UInt8(clamping: sqlite3_column_int64(row, 0)), Self.text(row, 1), Self.blob(row, 2))
             }
         }

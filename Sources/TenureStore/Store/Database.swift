@@ -81,9 +81,18 @@ extension Database {
         after id: Int64, through last: Int64,
         _ body: (UInt8, UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Void
     ) async throws(StoreError) {
-        try await read { session throws(StoreError) in
-            try DatabaseTransaction(session).customerPage(after: id, through: last)
-        }.forEach(body)
+        let rows = try await read { session throws(StoreError) in
+            try session.rows(DatabaseTransaction.customersInRange, [.integer(id), .integer(last)])
+        }
+        for row in rows {
+            let realm = UInt8(clamping: try row.integer(0))
+            let (publicID, facts) = (Array(try row.text(1).utf8), try row.bytes(2))
+            try publicID.withUnsafeBufferPointer { publicID throws(StoreError) in
+                try facts.withUnsafeBufferPointer { facts throws(StoreError) in
+                    try body(realm, UnsafeRawBufferPointer(publicID), UnsafeRawBufferPointer(facts))
+                }
+            }
+        }
     }
 }
 

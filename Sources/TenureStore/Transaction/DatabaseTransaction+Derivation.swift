@@ -29,18 +29,9 @@ extension DatabaseTransaction {
             isUnbound: try isUnbound(customer.id))
     }
 
-    /// Returns the customers in a range of row IDs, for `Database.forEachCustomer`.
-    func customerPage(after id: Int64, through last: Int64) throws(StoreError) -> CustomerPage {
-        var page = CustomerPage()
-        let rows = try session.rows(
-            """
-            SELECT realm, public_id, facts FROM customers WHERE id > $1 AND id <= $2 AND merged_into IS NULL
-            AND \(Self.isNotUnbound) ORDER BY id
-            """, [.integer(id), .integer(last)])
-        for row in rows {
-            page.add(
-                realm: UInt8(clamping: try row.integer(0)), publicID: try row.text(1).utf8, facts: try row.bytes(2))
-        }
-        return page
-    }
+    /// The query of `Database.forEachCustomer`. It returns the realm's code, the public ID and the encoded facts.
+    static let customersInRange = """
+        SELECT realm, public_id, facts FROM customers WHERE id > $1 AND id <= $2 AND merged_into IS NULL
+        AND \(isNotUnbound) ORDER BY id
+        """
 }

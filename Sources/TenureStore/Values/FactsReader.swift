@@ -184,9 +184,8 @@ extension CustomerFacts {
     }
 
     package init(decoding bytes: [UInt8]) throws(StoreError) {
-        let result = bytes.withUnsafeBytes { bytes in
-            Result { () throws(StoreError) in try CustomerFacts(decoding: bytes) }
+        self = try bytes.withUnsafeBufferPointer { bytes throws(StoreError) in
+            try CustomerFacts(decoding: UnsafeRawBufferPointer(bytes))
         }
-        self = try result.get()
     }
 }
