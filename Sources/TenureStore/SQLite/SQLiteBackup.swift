@@ -31,9 +31,8 @@ package struct SQLiteBackup: Sendable {
         guard !SQLiteFile.areSame(source, target) else { throw .itself(path: target) }
         try clearLog()
         do throws(StoreError) {
-            switch try SQLiteFile.contents(at: source) {
-            case .database, .unknown: break
-            case .nothing, .noTables: throw .unusable(database: source, detail: "it has no data; check the path")
+            guard try SQLiteFile.holdsDatabase(at: source) else {
+                throw .unusable(database: source, detail: "it has no data; check the path")
             }
         } catch .newerDatabase {
             // A backup copies the database of a newer release unchanged.

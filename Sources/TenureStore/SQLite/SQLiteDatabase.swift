@@ -15,17 +15,13 @@ package struct SQLiteDatabase: Database {
 
     /// Opens the database. Throws `unusable` if the path leads to something else, which stays unchanged.
     package init(path: String, _ opening: DatabaseOpening = DatabaseOpening()) throws(StoreError) {
-        switch try SQLiteFile.contents(at: path, knowing: opening.migrations) {
-        case .database, .unknown: break
-        case .nothing, .noTables:
-            guard opening.creates else {
-                throw .unusable(
-                    database: path,
-                    detail: """
-                        it has no data; a copy without the log beside it (`-wal`) may be empty, so copy databases with \
-                        `tenure database backup`
-                        """)
-            }
+        guard try SQLiteFile.holdsDatabase(at: path, knowing: opening.migrations) || opening.creates else {
+            throw .unusable(
+                database: path,
+                detail: """
+                    it has no data; a copy without the log beside it (`-wal`) may be empty, so copy databases with \
+                    `tenure database backup`
+                    """)
         }
         if let objection = NetworkFileSystem.objection(to: path) ?? SQLiteFile.objectionToNames(of: path) {
             throw objection

@@ -4,28 +4,21 @@ import TenureFileAttributes
 /// Checks the file at the path of a database before anything is changed. Otherwise, the service might create its tables
 /// in another program's database, or change the mode of a folder.
 enum SQLiteFile {
-    /// What is at the path of a database.
-    enum Contents: Sendable, Hashable {
-        case nothing
-        /// A database without tables, such as a file that was just created.
-        case noTables
-        case database
-        /// The file can't be read now: another process may have it open, or was killed while it had it open. `open`
-        /// checks the file again.
-        case unknown
-    }
-
-    /// Returns what is at the path. Throws if it isn't a Tenure database.
+    /// Whether a database is at the path. False if nothing is there, or a database without tables, such as a file that
+    /// was just created. Throws if it isn't a Tenure database.
+    ///
+    /// Also true if the file can't be read now: another process may have it open, or was killed while it had it open.
+    /// `open` checks the file again.
     ///
     /// - Parameters:
     ///   - leavingNoTrace: whether to create no file beside the database. Reading an old log would create an index.
     ///   - migrations: the steps of the schema that this release knows.
-    static func contents(
+    static func holdsDatabase(
         at path: String, leavingNoTrace: Bool = false, knowing migrations: [Migration] = Migration.all
-    ) throws(StoreError) -> Contents {
+    ) throws(StoreError) -> Bool {
         // SQLite keeps the log beside the file itself, and not beside a link to it.
         let path = resolved(path)
-        guard try size(of: path) > 0 else { return .nothing }
+        guard try size(of: path) > 0 else { return false }
         let hasLog = access(path + SQLiteOpenFiles.logSuffix, F_OK) == 0
         // This process may have a file with a log open. To open and close it here would drop SQLite's locks
         // (https://www.sqlite.org/howtocorrupt.html, section 2.2), so SQLite alone reads it.
@@ -33,23 +26,23 @@ enum SQLiteFile {
         guard isDatabase else {
             throw .unusable(database: path, detail: "it isn't an SQLite database; use the path of your database")
         }
-        if hasLog, leavingNoTrace, access(path + SQLiteOpenFiles.indexSuffix, F_OK) != 0 { return .unknown }
+        if hasLog, leavingNoTrace, access(path + SQLiteOpenFiles.indexSuffix, F_OK) != 0 { return true }
         let connection = try SQLiteConnection(path: path, for: hasLog ? .reading : .readingImmutable)
         do throws(StoreError) {
             let tables = try connection.tables()
-            guard !tables.isEmpty else { return .noTables }
+            guard !tables.isEmpty else { return false }
             guard tables.isSuperset(of: [SQLiteConnection.migrations, DatabaseTable.identity]) else {
                 throw .unusable(
                     database: path, detail: "it is another program's database; use the path of your database")
             }
             _ = try connection.pendingMigrations(of: migrations)
-            return .database
+            return true
         } catch {
             switch error {
             case .damaged(let detail): throw .damaged("`\(path)`: \(detail)")
             case .unusable, .newerDatabase: throw error
             // Opening the file for writing will say why it can't be read.
-            default: return .unknown
+            default: return true
             }
         }
     }
@@ -133,7 +126,7 @@ extension SQLiteDatabase {
     /// otherwise nil.
     package static func objection(to path: String) -> StoreError? {
         do {
-            _ = try SQLiteFile.contents(at: path, leavingNoTrace: true)
+            _ = try SQLiteFile.holdsDatabase(at: path, leavingNoTrace: true)
             return NetworkFileSystem.objection(to: path) ?? SQLiteFile.objectionToNames(of: path)
         } catch {
             return error
@@ -148,10 +141,7 @@ extension SQLiteDatabase {
     /// Whether a database is at the path. A file without tables isn't one yet.
     package static func exists(at path: String) -> Bool {
         do {
-            return switch try SQLiteFile.contents(at: path, leavingNoTrace: true) {
-            case .nothing, .noTables: false
-            case .database, .unknown: true
-            }
+            return try SQLiteFile.holdsDatabase(at: path, leavingNoTrace: true)
         } catch {
             return true
         }

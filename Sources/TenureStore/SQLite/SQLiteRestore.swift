@@ -67,9 +67,7 @@ package struct SQLiteRestore: Sendable {
     private func stage(at staged: String, beside path: String) throws(Failure) -> SQLiteCopy.Contents {
         let source: SQLiteConnection
         do throws(StoreError) {
-            switch try SQLiteFile.contents(at: backup) {
-            case .database, .unknown: break
-            case .nothing, .noTables:
+            guard try SQLiteFile.holdsDatabase(at: backup) else {
                 throw .unusable(database: backup, detail: "it contains no Tenure database; choose another backup")
             }
             // A damaged database doesn't say which app it belongs to.

@@ -20,9 +20,7 @@ package struct SQLiteVacuum: Sendable {
     /// Returns the sizes in bytes before and afterward.
     package func run() throws(Failure) -> (before: Int64, after: Int64) {
         do throws(StoreError) {
-            switch try SQLiteFile.contents(at: path) {
-            case .database, .unknown: break
-            case .nothing, .noTables:
+            guard try SQLiteFile.holdsDatabase(at: path) else {
                 throw .unusable(database: path, detail: "it contains no Tenure database; check the path")
             }
             let file = SQLiteFile.resolved(path)
