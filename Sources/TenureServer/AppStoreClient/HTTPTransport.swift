@@ -10,33 +10,27 @@ import TenureCore
 /// Call `close` after the last request. If it runs in a service group, it closes itself at the shutdown, after the
 /// services that started later.
 struct HTTPTransport: Service {
-    /// The limits of each request and its response.
-    struct Limits: Sendable, Hashable {
-        /// The seconds until the connection is open.
-        var connect: TimeInterval = 10
-        /// The seconds for one request and its whole response.
-        var exchange: TimeInterval = 30
-        /// The bytes of a response. A page of 20 notifications has half a megabyte.
-        var answerSize = 4 * 1024 * 1024
-        /// The connections to one host.
-        var connections = 8
-    }
+    /// The seconds until the connection is open.
+    private static let connectTimeout: TimeInterval = 10
+    /// The seconds for one request and its whole response.
+    private static let exchangeTimeout: TimeInterval = 30
+    /// The maximum number of bytes of a response. A page of 20 notifications has half a megabyte.
+    private static let maximumAnswerSize = 4 * 1024 * 1024
+    /// The maximum number of connections to one host.
+    private static let maximumConnections = 8
 
     private let client: LazyClient
-    private let limits: Limits
     private let time: AppStoreTime
 
-    init(limits: Limits = Limits(), time: AppStoreTime = .system) {
-        self.limits = limits
+    init(time: AppStoreTime = .system) {
         self.time = time
         var configuration = HTTPClient.Configuration(
             // Only the configured host may get the token.
             redirectConfiguration: .disallow,
             timeout: .init(
-                connect: .milliseconds(Int64(limits.connect * 1000)), read: .milliseconds(Int64(limits.exchange * 1000))
-            )
-        )
-        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = limits.connections
+                connect: .milliseconds(Int64(Self.connectTimeout * 1000)),
+                read: .milliseconds(Int64(Self.exchangeTimeout * 1000))))
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = Self.maximumConnections
         // `RetryPolicy` counts the retries.
         configuration.connectionPool.retryConnectionEstablishment = false
         client = LazyClient(configuration)
@@ -55,18 +49,18 @@ struct HTTPTransport: Service {
         AppStoreTransport { request async throws(AppStoreFailure) in try await send(request) }
     }
 
-    /// Sends a request, and gives up after `Limits.exchange` even if the HTTP client doesn't.
+    /// Sends a request, and gives up after `exchangeTimeout` even if the HTTP client doesn't.
     private func send(_ request: AppStoreTransport.Request) async throws(AppStoreFailure) -> AppStoreTransport.Answer {
         do {
             return try await withThrowingTaskGroup(of: AppStoreTransport.Answer?.self) { group in
                 defer { group.cancelAll() }
                 group.addTask { try await exchange(request) }
                 group.addTask {
-                    try await time.sleep(limits.exchange)
+                    try await time.sleep(Self.exchangeTimeout)
                     return nil
                 }
                 guard let answer = try await group.next() ?? nil else {
-                    throw AppStoreFailure.timedOut(limits.exchange)
+                    throw AppStoreFailure.timedOut(Self.exchangeTimeout)
                 }
                 return answer
             }
@@ -87,8 +81,9 @@ struct HTTPTransport: Service {
             outgoing.headers.add(name: "Content-Type", value: "application/json")
             outgoing.body = .bytes(body)
         }
-        let response = try await client.open().execute(outgoing, timeout: .milliseconds(Int64(limits.exchange * 1000)))
-        let body = try await response.body.collect(upTo: limits.answerSize)
+        let response = try await client.open().execute(
+            outgoing, timeout: .milliseconds(Int64(Self.exchangeTimeout * 1000)))
+        let body = try await response.body.collect(upTo: Self.maximumAnswerSize)
         // If this task was canceled, the body may be incomplete.
         try Task.checkCancellation()
         return AppStoreTransport.Answer(
@@ -99,10 +94,10 @@ struct HTTPTransport: Service {
     /// Turns an error of the HTTP client into a failure.
     private func failure(_ error: any Error) -> AppStoreFailure {
         if Task.isCancelled || error is CancellationError { return .canceled }
-        if error is NIOTooManyBytesError { return .tooLarge(limit: limits.answerSize) }
+        if error is NIOTooManyBytesError { return .tooLarge(limit: Self.maximumAnswerSize) }
         switch error as? HTTPClientError {
-        case .deadlineExceeded?, .readTimeout?: return .timedOut(limits.exchange)
-        case .connectTimeout?: return .timedOut(limits.connect)
+        case .deadlineExceeded?, .readTimeout?: return .timedOut(Self.exchangeTimeout)
+        case .connectTimeout?: return .timedOut(Self.connectTimeout)
         default: return .unreachable(String("\(error)".prefix(200)))
         }
     }
