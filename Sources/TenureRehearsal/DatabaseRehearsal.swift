@@ -77,7 +77,7 @@ package struct DatabaseRehearsal: Sendable {
             do throws(RehearsalError) {
                 let outcome = try await evaluator.evaluate(knowing: page.knownKinds, ranks: page.ranks) {
                     body throws(StoreError) in
-                    try await store.forEachCustomer(after: page.after, through: page.through, body)
+                    try await store.database.forEachCustomer(after: page.after, through: page.through, body)
                 }
                 return .success((outcome, page))
             } catch {

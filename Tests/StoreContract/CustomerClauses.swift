@@ -24,7 +24,7 @@ extension StoreClause {
             try expect(newest == made[3].id, "the highest number")
             var found: [(realm: UInt8, publicID: String, facts: CustomerFacts)] = []
             for range in [(0, made[1].id), (made[1].id, newest), (newest, newest + 10)] {
-                try await store.forEachCustomer(after: range.0, through: range.1) {
+                try await store.database.forEachCustomer(after: range.0, through: range.1) {
                     realm, publicID, facts throws(StoreError) in
                     found.append(
                         (realm, String(decoding: publicID, as: UTF8.self), try CustomerFacts(decoding: facts)))

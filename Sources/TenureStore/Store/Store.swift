@@ -61,14 +61,6 @@ package struct Store: Sendable {
     /// See `Database.lookUp`.
     package func lookUp(_ id: Int64) async throws(StoreError) -> Customer? { try await database.lookUp(id) }
 
-    /// See `Database.forEachCustomer`.
-    package func forEachCustomer(
-        after id: Int64, through last: Int64,
-        _ body: (UInt8, UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Void
-    ) async throws(StoreError) {
-        try await database.forEachCustomer(after: id, through: last, body)
-    }
-
     /// See `Database.replacementReport`.
     package func replacementReport() async -> String? { await database.replacementReport() }
 
