@@ -73,6 +73,16 @@ struct LintSubject: Sendable {
         return entitlements.filter { !lastingHonors(of: $0, in: era).isEmpty }.map(\.name)
     }
 
+    /// The honors of eras in the file that haven't ended, with the index of the era and the path of the honor.
+    var currentHonors: [(entitlement: Entitlement, honor: Honor, era: Int, path: [PolicyMistake.Step])] {
+        entitlements.flatMap { entitlement in
+            (entitlement.honors ?? []).enumerated().compactMap { number, honor in
+                guard !hasEnded(honor), let era = eras.firstIndex(where: { $0.name == honor.era }) else { return nil }
+                return (entitlement, honor, era, ["entitlements", .key(entitlement.name), "honors", .index(number)])
+            }
+        }
+    }
+
     /// Returns the honors of an era that haven't ended on all platforms.
     func lastingHonors(of entitlement: Entitlement, in era: Int) -> [Honor] {
         guard eras.indices.contains(era) else { return [] }

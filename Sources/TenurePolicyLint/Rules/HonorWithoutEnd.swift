@@ -9,32 +9,28 @@ extension LintRule {
             "A year counts from the end of the era. Without that date, it's unknown whether the year is over.",
         fix: "Add `at` to the next era on every platform, or write `until` instead of `for`."
     ) { subject, report in
-        for entitlement in subject.entitlements {
-            for (number, honor) in (entitlement.honors ?? []).enumerated() where !subject.hasEnded(honor) {
-                guard let length = honor.length, let index = subject.eras.firstIndex(where: { $0.name == honor.era })
-                else { continue }
-                let path: [PolicyMistake.Step] = ["entitlements", .key(entitlement.name), "honors", .index(number)]
-                let give = "`\(entitlement.name.shortened)`"
-                guard index + 1 < subject.eras.count else {
-                    report.add(
-                        at: path, severity: .warning,
-                        "\(length.iso8601) counts from the end of `\(honor.era)`, which is the last era: until there is a next one, \(give) never ends",
-                        fix: "also write `until`, or acknowledge this finding if it is intended")
-                    continue
-                }
-                let undated = subject.platforms.filter {
-                    $0.timeline.eras.contains(index) && $0.timeline.era(after: index) != nil
-                        && $0.timeline.end(of: index) == nil
-                }
-                guard subject.platforms.isEmpty || !undated.isEmpty else { continue }
-                let places = undated.map(\.platform.rawValue).joined(separator: " and ")
+        for (entitlement, honor, index, path) in subject.currentHonors {
+            guard let length = honor.length else { continue }
+            let give = "`\(entitlement.name.shortened)`"
+            guard index + 1 < subject.eras.count else {
                 report.add(
-                    at: path,
-                    "\(length.iso8601) counts from the beginning of \(subject.name(index + 1)), which has no instant\(places.isEmpty ? "" : " on \(places)"): there \(give) is undetermined for everybody who came in `\(honor.era)`",
-                    fix:
-                        "add `at` to \(subject.name(index + 1))\(places.isEmpty ? "" : " on \(places)"), or limit the honor by `until` instead"
-                )
+                    at: path, severity: .warning,
+                    "\(length.iso8601) counts from the end of `\(honor.era)`, which is the last era: until there is a next one, \(give) never ends",
+                    fix: "also write `until`, or acknowledge this finding if it is intended")
+                continue
             }
+            let undated = subject.platforms.filter {
+                $0.timeline.eras.contains(index) && $0.timeline.era(after: index) != nil
+                    && $0.timeline.end(of: index) == nil
+            }
+            guard subject.platforms.isEmpty || !undated.isEmpty else { continue }
+            let places = undated.map(\.platform.rawValue).joined(separator: " and ")
+            report.add(
+                at: path,
+                "\(length.iso8601) counts from the beginning of \(subject.name(index + 1)), which has no instant\(places.isEmpty ? "" : " on \(places)"): there \(give) is undetermined for everybody who came in `\(honor.era)`",
+                fix:
+                    "add `at` to \(subject.name(index + 1))\(places.isEmpty ? "" : " on \(places)"), or limit the honor by `until` instead"
+            )
         }
     }
 }
