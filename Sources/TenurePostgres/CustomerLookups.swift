@@ -21,20 +21,9 @@ final class CustomerLookups: Sendable {
     /// A caller that waits for a customer.
     private struct Lookup: Sendable {
         let id: Int64
-        let continuation: CheckedContinuation<Result<Found, StoreError>, Never>
+        let continuation: CheckedContinuation<Result<LookedUpCustomer, StoreError>, Never>
         /// The instant until which the look-up is repeated if its connection breaks.
         let deadline: ContinuousClock.Instant
-    }
-
-    /// What was found under a customer's row ID.
-    private enum Found: Sendable {
-        case notFound
-        case customer(Customer)
-        /// The customer was merged into another.
-        case another(Int64)
-        /// The customer must be read in a transaction that applies an unfinished publication; see
-        /// `DatabaseTransaction.applying`.
-        case awaitsPublication
     }
 
     /// The maximum number of connections that answer look-ups of one app at once.
@@ -84,8 +73,8 @@ final class CustomerLookups: Sendable {
 
     // MARK: Groups
 
-    private func find(_ id: Int64) async throws(StoreError) -> Found {
-        let result: Result<Found, StoreError> = await withCheckedContinuation { continuation in
+    private func find(_ id: Int64) async throws(StoreError) -> LookedUpCustomer {
+        let result: Result<LookedUpCustomer, StoreError> = await withCheckedContinuation { continuation in
             submit([Lookup(id: id, continuation: continuation, deadline: .now + waitTimeout)])
         }
         return try result.get()
@@ -172,13 +161,13 @@ final class CustomerLookups: Sendable {
     /// Finds the customers, in the order of `ids`.
     private static func find(
         _ ids: [Int64], on connection: PostgresConnection, under requirements: DatabaseRequirements
-    ) throws(PostgresFailure) -> [Result<Found, StoreError>] {
+    ) throws(PostgresFailure) -> [Result<LookedUpCustomer, StoreError>] {
         var parameters = PostgresParameters()
         if ids.count == 1 { parameters.append(ids[0]) } else { parameters.append(ids) }
         let answer = try connection.transact(.lookingUp, under: requirements) { () throws(PostgresFailure) in
             try connection.answer(ids.count == 1 ? findOne : findMany, parameters)
         }
-        var found: [Int64: Result<Found, StoreError>] = [:]
+        var found: [Int64: Result<LookedUpCustomer, StoreError>] = [:]
         for row in 0..<answer.rowCount {
             guard let id = answer.integer(row, 0) else { continue }
             found[id] = Result { () throws(StoreError) in try read(id, in: row, of: answer) }
@@ -188,7 +177,8 @@ final class CustomerLookups: Sendable {
 
     /// Reads a customer from libpq's memory, which is valid as long as the answer. The numbers are positions in
     /// `columns`.
-    private static func read(_ id: Int64, in row: Int, of answer: PostgresAnswer) throws(StoreError) -> Found {
+    private static func read(_ id: Int64, in row: Int, of answer: PostgresAnswer) throws(StoreError) -> LookedUpCustomer
+    {
         if let other = answer.integer(row, 5) { return .another(other) }
         if answer.bytes(row, 7) != nil { return .awaitsPublication }
         guard let code = answer.integer(row, 1).flatMap({ UInt8(exactly: $0) }), let realm = Realm(code: code) else {

@@ -77,17 +77,6 @@ final class SQLiteReaders: Sendable {
 /// Look-ups that read columns through SQLite's pointers: creating an `SQLRow` would cost several times as much. They run
 /// on the caller's thread without a transaction, because a single statement reads one snapshot.
 extension SQLiteReaders {
-    /// What was found under a customer's row ID.
-    private enum Found {
-        case notFound
-        case customer(Customer)
-        /// The customer into whom this one was merged. An erased customer is merged into itself.
-        case another(Int64)
-        /// The customer must be read in a transaction that applies an unfinished publication; see
-        /// `DatabaseTransaction.applying`.
-        case awaitsPublication
-    }
-
     /// See `Database.lookUp`.
     func customer(_ id: Int64) throws(StoreError) -> Customer? {
         try use { connection throws(StoreError) in
@@ -115,8 +104,8 @@ extension SQLiteReaders {
         """
 
     /// Reads one row of `customers`.
-    private static func find(_ id: Int64, _ connection: SQLiteConnection) throws(StoreError) -> Found {
-        var found = Found.notFound
+    private static func find(_ id: Int64, _ connection: SQLiteConnection) throws(StoreError) -> LookedUpCustomer {
+        var found = LookedUpCustomer.notFound
         try connection.run(lookUpStatement, [.integer(id)]) { row throws(StoreError) in
             guard sqlite3_column_type(row, 5) == SQLITE_NULL else {
                 found = .awaitsPublication

@@ -96,6 +96,17 @@ extension Database {
     }
 }
 
+/// What a look-up finds under a customer's row ID.
+package enum LookedUpCustomer: Sendable {
+    case notFound
+    case customer(Customer)
+    /// The customer into whom this one was merged. An erased customer is merged into itself.
+    case another(Int64)
+    /// The customer must be read in a transaction that applies an unfinished publication; see
+    /// `DatabaseTransaction.applying`.
+    case awaitsPublication
+}
+
 /// The connections to a database server for one purpose.
 package struct ConnectionPool: Sendable {
     /// What the connections are used for.

@@ -178,9 +178,9 @@ extension StoredMessage {
         """
 
     fileprivate init(_ row: SQLRow) throws(StoreError) {
-        let code = try row.integerIfPresent(2)
-        let realm = code.flatMap { UInt8(exactly: $0) }.flatMap { Realm(code: $0) }
-        guard (code == nil) == (realm == nil) else { throw .damaged("a message belongs to no known realm") }
+        let realm = try row.integerIfPresent(2).map { _ throws(StoreError) in
+            try row.coded(2, "realm", Realm.init(code:))
+        }
         self.init(
             event: try row.text(0), type: try row.text(1), realm: realm, publicID: try row.textIfPresent(3),
             userIDs: try row.json(4, "the users of a message aren't a list of strings") ?? [],

@@ -20,9 +20,7 @@ extension DatabaseTransaction {
         for row in rows {
             let identity = try Identity(row, kindAt: 1)
             guard identity.kind.isAcceptedByAppStore else { continue }
-            guard let realm = UInt8(exactly: try row.integer(0)).flatMap({ Realm(code: $0) }) else {
-                throw .damaged("a customer belongs to no known realm")
-            }
+            let realm = try row.coded(0, "realm", Realm.init(code:))
             try session.execute(
                 """
                 INSERT INTO erasures (digest, erased_at) VALUES ($1, $2)
