@@ -22,20 +22,30 @@ import Testing
         }
     }
 
-    @Test(arguments: [1, 3, 7, 100, 1000])
-    func `names in a database dump sort by their bytes`(runLength: Int) throws {
-        var random = SystemRandomNumberGenerator()
-        let letters = ["a", "B", "z", "é", "0", "_", "ß", "\u{1F34F}", "Ä", "A\u{308}"]
-        let entries = (0..<100).map { number in
-            SortedNames.Entry(
-                name: (0..<Int.random(in: 0..<5, using: &random)).map { _ in letters.randomElement() ?? "" }.joined(),
-                number: Int64(number))
+    @Test func `a database dump has the customers in the byte order of their public IDs`() async throws {
+        try await withFolder { folder in
+            let letters = ["a", "B", "z", "é", "0", "_", "ß", "\u{1F34F}", "Ä", "A\u{308}"]
+            let names = letters.flatMap { first in letters.map { first + $0 } }
+            let database = try SQLiteDatabase(path: folder + "/tenure.sqlite")
+            try await database.write(locking: []) { session throws(StoreError) in
+                for name in names.shuffled() {
+                    try session.execute(
+                        "INSERT INTO customers (realm, public_id, created_at, facts) VALUES (0, $1, 0, $2)",
+                        [.text(name), .blob(CustomerFacts().encoded)])
+                }
+            }
+            let dumped = try await database.read { session throws(StoreError) -> [String] in
+                var dumped: [String] = []
+                try DatabaseWalk(session).eachEntry { entry in
+                    guard entry.table.name == DatabaseTable.customers,
+                        let column = entry.table.columns.firstIndex(where: { $0.name == "public_id" }),
+                        case .text(let name) = entry.values[column]
+                    else { return }
+                    dumped.append(name)
+                }
+                return dumped
+            }
+            #expect(dumped == names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
         }
-        let names = SortedNames(runLength: runLength)
-        for entry in entries { try names.add(entry) }
-        var sorted: [SortedNames.Entry] = []
-        while case let batch = try names.next(9), !batch.isEmpty { sorted += batch }
-        #expect(sorted == entries.sorted(by: SortedNames.Entry.precedes))
-        #expect(try names.next(1).isEmpty)
     }
 }

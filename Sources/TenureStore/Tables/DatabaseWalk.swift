@@ -60,15 +60,27 @@ package struct DatabaseWalk {
     private func eachCustomer(
         with tables: [DatabaseTable], _ body: (Entry) throws(StoreError) -> Void
     ) throws(StoreError) {
-        guard let customers = self.tables.first(where: { $0.name == DatabaseTable.customers }) else { return }
-        let names = try sortedNames()
-        while case let batch = try names.next(DatabaseTable.batchSize), !batch.isEmpty {
-            let numbers = batch.map(\.number)
-            let known = Dictionary(batch.map { ($0.number, $0.name) }) { $1 }
-            var entries: [Int64: [Entry]] = [:]
+        guard let customers = self.tables.first(where: { $0.name == DatabaseTable.customers }),
+            let publicID = customers.columns.firstIndex(where: { $0.name == "public_id" })
+        else { return }
+        var last = ""
+        while true {
+            // Both databases compare public IDs byte by byte.
             let rows = try session.rows(
-                "SELECT \(customers.columnList) FROM customers WHERE id IN \(DatabaseTable.batchPlaces)",
-                DatabaseTable.batch(numbers))
+                """
+                SELECT \(customers.columnList) FROM customers WHERE public_id > $1 ORDER BY public_id
+                LIMIT \(DatabaseTable.batchSize)
+                """, [.text(last)])
+            guard !rows.isEmpty else { return }
+            var numbers: [Int64] = []
+            var known: [Int64: String] = [:]
+            for row in rows {
+                last = try row.text(publicID)
+                let number = try row.integer(customers.key[0])
+                numbers.append(number)
+                known[number] = last
+            }
+            var entries: [Int64: [Entry]] = [:]
             for row in rows { entries[try row.integer(customers.key[0])] = [try entry(row, of: customers, known)] }
             for table in tables {
                 try table.rows(of: numbers, in: session) { customer, row throws(StoreError) in
@@ -78,21 +90,6 @@ package struct DatabaseWalk {
             for number in numbers {
                 for entry in entries[number] ?? [] { try body(entry) }
             }
-        }
-    }
-
-    /// Returns the public IDs and row IDs of all customers, to be read in order.
-    private func sortedNames() throws(StoreError) -> SortedNames {
-        let names = SortedNames()
-        var last = Int64.min
-        while true {
-            let rows = try session.rows(
-                "SELECT id, public_id FROM customers WHERE id > $1 ORDER BY id LIMIT 1000", [.integer(last)])
-            for row in rows {
-                last = try row.integer(0)
-                try names.add(SortedNames.Entry(name: try row.text(1), number: last))
-            }
-            if rows.count < 1000 { return names }
         }
     }
 
