@@ -1,3 +1,4 @@
+import TenureJSON
 import TenureStore
 
 /// Begins transactions.
@@ -81,7 +82,7 @@ extension PostgresConnection {
 
     /// Reads the database's header. The server sends the columns as text, because the message has several statements.
     private static let header =
-        "SELECT encode(id, 'hex'), bundle_id, version, oldest_writer, oldest_reader, moved_to FROM database, database_state"
+        "SELECT encode(id, 'base64'), bundle_id, version, oldest_writer, oldest_reader, moved_to FROM database, database_state"
 }
 
 extension DatabaseHeader {
@@ -89,26 +90,10 @@ extension DatabaseHeader {
         func text(_ column: Int) -> String? {
             answer.bytes(0, column).map { String(decoding: $0, as: UTF8.self) }
         }
-        guard let id = text(0).flatMap(Self.bytes), let version = text(2).flatMap({ Int($0) }),
+        guard let id = text(0).flatMap({ Base64.standard.decode($0) }), let version = text(2).flatMap({ Int($0) }),
             let writer = text(3).flatMap({ Int($0) }), let reader = text(4).flatMap({ Int($0) })
         else { throw PostgresFailure(.damaged("the database's header is invalid")) }
         self.init(
             id: id, bundleID: text(1), version: version, oldestWriter: writer, oldestReader: reader, movedTo: text(5))
-    }
-
-    /// Decodes hexadecimal digits; nil if the text has other characters, or an odd number of digits.
-    private static func bytes(hexadecimal text: String) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        var high: UInt8?
-        for character in text {
-            guard let digit = character.hexDigitValue.map({ UInt8($0) }) else { return nil }
-            if let first = high {
-                bytes.append(first << 4 | digit)
-                high = nil
-            } else {
-                high = digit
-            }
-        }
-        return high == nil ? bytes : nil
     }
 }
