@@ -1,7 +1,4 @@
-import Foundation
-import TenureAPI
 import TenureCore
-import TenureJSON
 import TenureStore
 
 /// One request to the App Store Server API, the same for both environments.
@@ -12,64 +9,13 @@ struct AppStoreCall: Sendable, Hashable {
     /// The JSON of the request's body; nil if the request has no body.
     let body: [UInt8]?
 
-    /// Asks for a page of a customer's transactions.
+    /// Creates a call. The ID is appended to the endpoint's path. Throws `invalidID` if it can't be part of a path.
     ///
-    /// Version 2 of the endpoint also lists finished consumables. The response contains a revision from which a later
-    /// call continues, but only if the order is ascending.
-    static func transactionHistory(of id: AppStoreCustomerID, after revision: String?) throws(AppStoreFailure) -> Self {
-        try Self(
-            .transactionHistory, "/inApps/v2/history/", id.text, query: [("sort", "ASCENDING"), ("revision", revision)])
-    }
-
-    /// Asks for the last transaction and renewal info of each subscription.
-    static func subscriptionStatuses(of id: AppStoreCustomerID) throws(AppStoreFailure) -> Self {
-        try Self(.subscriptionStatuses, "/inApps/v1/subscriptions/", id.text)
-    }
-
-    /// Asks for the customer's app transaction.
-    static func appTransactionInfo(of id: AppStoreCustomerID) throws(AppStoreFailure) -> Self {
-        try Self(.appTransactionInfo, "/inApps/v1/transactions/appTransactions/", id.text)
-    }
-
-    /// Asks for a page of the customer's refunded transactions.
-    static func refundHistory(of id: AppStoreCustomerID, after revision: String?) throws(AppStoreFailure) -> Self {
-        try Self(.refundHistory, "/inApps/v2/refund/lookup/", id.text, query: [("revision", revision)])
-    }
-
-    /// Asks for the transactions of an order ID from an email receipt.
-    static func orderLookup(_ orderID: String) throws(AppStoreFailure) -> Self {
-        try Self(.orderLookup, "/inApps/v1/lookup/", orderID)
-    }
-
-    /// Asks for a page of the notifications that the App Store sent between two dates.
-    static func notificationHistory(
-        from start: Date, to end: Date, after paginationToken: String?
-    ) throws(AppStoreFailure) -> Self {
-        let body = JSONWriter.object { json in
-            json.field("startDate", start.millisecondsSince1970)
-            json.field("endDate", end.millisecondsSince1970)
-        }
-        return try Self(
-            .notificationHistory, "/inApps/v1/notifications/history", query: [("paginationToken", paginationToken)],
-            body: body)
-    }
-
-    /// Asks the App Store to send a test notification.
-    static func requestTestNotification() throws(AppStoreFailure) -> Self {
-        try Self(.requestTestNotification, "/inApps/v1/notifications/test")
-    }
-
-    /// Asks what became of a test notification.
-    static func testNotificationStatus(_ token: String) throws(AppStoreFailure) -> Self {
-        try Self(.testNotificationStatus, "/inApps/v1/notifications/test/", token)
-    }
-
-    /// Creates a call. The ID is appended to the path. Throws `invalidID` if it can't be part of a path.
-    private init(
-        _ endpoint: AppStoreEndpoint, _ path: String, _ id: String? = nil, query: [(String, String?)] = [],
-        body: [UInt8]? = nil
+    /// - Parameter query: The names and values of the query. Names without a value are left out.
+    init(
+        _ endpoint: AppStoreEndpoint, _ id: String? = nil, query: [(String, String?)] = [], body: [UInt8]? = nil
     ) throws(AppStoreFailure) {
-        var target = path
+        var target = endpoint.path
         if let id {
             guard !id.isEmpty, id.utf8.count <= Self.maximumIDLength, id != ".", id != ".." else { throw .invalidID }
             target += id.percentEncoded()  // No ID can change the path.
@@ -87,14 +33,36 @@ struct AppStoreCall: Sendable, Hashable {
 
 /// An endpoint of the App Store Server API. Its raw value is its name in logs.
 enum AppStoreEndpoint: String, Sendable, Hashable, CaseIterable {
+    /// A page of a customer's transactions. Version 2 of the endpoint also lists finished consumables.
     case transactionHistory
+    /// The last transaction and renewal info of each subscription of a customer.
     case subscriptionStatuses
+    /// A customer's app transaction.
     case appTransactionInfo
+    /// A page of a customer's refunded transactions.
     case refundHistory
+    /// The transactions of an order ID from an email receipt.
     case orderLookup
+    /// A page of the notifications that the App Store sent between two dates.
     case notificationHistory
+    /// Asks the App Store to send a test notification.
     case requestTestNotification
+    /// What became of a test notification.
     case testNotificationStatus
+
+    /// The path, after which an ID may follow.
+    fileprivate var path: String {
+        switch self {
+        case .transactionHistory: "/inApps/v2/history/"
+        case .subscriptionStatuses: "/inApps/v1/subscriptions/"
+        case .appTransactionInfo: "/inApps/v1/transactions/appTransactions/"
+        case .refundHistory: "/inApps/v2/refund/lookup/"
+        case .orderLookup: "/inApps/v1/lookup/"
+        case .notificationHistory: "/inApps/v1/notifications/history"
+        case .requestTestNotification: "/inApps/v1/notifications/test"
+        case .testNotificationStatus: "/inApps/v1/notifications/test/"
+        }
+    }
 
     /// Requests per second for one app: Apple's limit in production, and a tenth of it in the sandbox.
     func rate(in environment: AppStoreEnvironment) -> Double {

@@ -1,6 +1,8 @@
 import Foundation
 import TenureAppStore
 import TenureCore
+import TenureJSON
+import TenureStore
 
 /// The calls for the history of sent notifications, and for test notifications.
 extension AppStoreClient {
@@ -9,8 +11,12 @@ extension AppStoreClient {
     func notificationHistory(
         from start: Date, to end: Date, after paginationToken: String? = nil, in environment: AppStoreEnvironment
     ) async throws(AppStoreFailure) -> NotificationPage {
-        let reply = try await answer(
-            to: .notificationHistory(from: start, to: end, after: paginationToken), in: environment)
+        let body = JSONWriter.object { json in
+            json.field("startDate", start.millisecondsSince1970)
+            json.field("endDate", end.millisecondsSince1970)
+        }
+        let call = try AppStoreCall(.notificationHistory, query: [("paginationToken", paginationToken)], body: body)
+        let reply = try await answer(to: call, in: environment)
         let notifications = try reply.objects("notificationHistory").map { sent throws(AppStoreFailure) in
             try SentNotification(sent)
         }
@@ -22,14 +28,15 @@ extension AppStoreClient {
     /// Asks the App Store to send a `TEST` notification to the URL in App Store Connect. Returns the token with which to
     /// ask for its status.
     func requestTestNotification(in environment: AppStoreEnvironment) async throws(AppStoreFailure) -> String {
-        try await answer(to: .requestTestNotification(), in: environment).text("testNotificationToken")
+        try await answer(to: AppStoreCall(.requestTestNotification), in: environment).text("testNotificationToken")
     }
 
     /// Returns the test notification and the attempts to send it. Throws `untrusted` if it can't be verified.
     func testNotification(_ token: String, in environment: AppStoreEnvironment) async throws(AppStoreFailure)
         -> (notification: VerifiedNotification, attempts: [SentNotification.Attempt])
     {
-        let sent = try SentNotification(try await answer(to: .testNotificationStatus(token), in: environment))
+        let call = try AppStoreCall(.testNotificationStatus, token)
+        let sent = try SentNotification(try await answer(to: call, in: environment))
         let verified = try verifying { () throws(Rejection) in
             let verified = try verifier.verifyNotification(sent.signedPayload, now: time.now())
             try verified.notification.checkSigned(in: environment)

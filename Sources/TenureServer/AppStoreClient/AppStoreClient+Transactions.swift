@@ -7,16 +7,12 @@ import TenureStore
 extension AppStoreClient {
     /// Returns all transactions of a customer, finished consumables too, in the order of their last change.
     ///
-    /// - Parameters:
-    ///   - revision: The revision of an earlier list; only changes since then are returned. Nil for all transactions.
-    ///   - end: The uptime at which to stop.
+    /// - Parameter end: The uptime at which to stop.
     func transactionHistory(
-        of id: AppStoreCustomerID, after revision: String? = nil, in environment: AppStoreEnvironment,
-        before end: TimeInterval = .infinity
+        of id: AppStoreCustomerID, in environment: AppStoreEnvironment, before end: TimeInterval = .infinity
     ) async throws(AppStoreFailure) -> TransactionList {
-        try await transactions(after: revision, in: environment, before: end) { revision throws(AppStoreFailure) in
-            try .transactionHistory(of: id, after: revision)
-        }
+        // A page has the revision of the next page only if the order is ascending.
+        try await transactions(.transactionHistory, of: id, sort: "ASCENDING", in: environment, before: end)
     }
 
     /// Returns all refunded and revoked transactions of a customer.
@@ -25,23 +21,19 @@ extension AppStoreClient {
     func refundHistory(
         of id: AppStoreCustomerID, in environment: AppStoreEnvironment, before end: TimeInterval = .infinity
     ) async throws(AppStoreFailure) -> TransactionList {
-        try await transactions(after: nil, in: environment, before: end) { revision throws(AppStoreFailure) in
-            try .refundHistory(of: id, after: revision)
-        }
+        try await transactions(.refundHistory, of: id, in: environment, before: end)
     }
 
     /// Reads all pages of a list of transactions.
-    ///
-    /// - Parameter call: Makes the call for the page after a revision.
     private func transactions(
-        after revision: String?, in environment: AppStoreEnvironment, before end: TimeInterval,
-        _ call: (_ revision: String?) throws(AppStoreFailure) -> AppStoreCall
+        _ endpoint: AppStoreEndpoint, of id: AppStoreCustomerID, sort: String? = nil,
+        in environment: AppStoreEnvironment, before end: TimeInterval
     ) async throws(AppStoreFailure) -> TransactionList {
         var list = TransactionList(in: environment)
-        list.revision = revision
-        var trail = PageTrail(from: revision, maximumPages: TransactionList.maximumPages)
+        var trail = PageTrail(maximumPages: TransactionList.maximumPages)
         while list.ending == nil {
-            let page = try await answer(to: try call(list.revision), in: environment, before: end)
+            let call = try AppStoreCall(endpoint, id.text, query: [("sort", sort), ("revision", list.revision)])
+            let page = try await answer(to: call, in: environment, before: end)
             try list.add(try page.texts("signedTransactions"), by: verifier, now: time.now())
             let next = try page.optionalText("revision")
             list.ending = trail.ending(hasMore: try page.flag("hasMore"), next: next)
@@ -55,7 +47,7 @@ extension AppStoreClient {
     func appTransaction(
         of id: AppStoreCustomerID, in environment: AppStoreEnvironment, before end: TimeInterval = .infinity
     ) async throws(AppStoreFailure) -> SyncArtifact<AppTransactionPayload> {
-        let reply = try await answer(to: .appTransactionInfo(of: id), in: environment, before: end)
+        let reply = try await answer(to: AppStoreCall(.appTransactionInfo, id.text), in: environment, before: end)
         let bytes = Array(try reply.text("signedAppTransactionInfo").utf8)
         return try verifying { () throws(Rejection) in
             let verified = try verifier.verifyAppTransaction(bytes, from: .appStoreServer, now: time.now())
@@ -82,7 +74,7 @@ extension AppStoreClient {
     ///
     /// Only production has orders: the sandbox sends no email receipts.
     func order(_ id: String, before end: TimeInterval = .infinity) async throws(AppStoreFailure) -> TransactionList? {
-        let reply = try await answer(to: .orderLookup(id), in: .production, before: end)
+        let reply = try await answer(to: AppStoreCall(.orderLookup, id), in: .production, before: end)
         guard let status = try reply.optionalInteger("status") else {
             throw .unreadable("the response for an order has no `status`")
         }

@@ -28,7 +28,7 @@ extension AppStoreClient {
     func subscriptionStatuses(
         of id: AppStoreCustomerID, in environment: AppStoreEnvironment, before end: TimeInterval = .infinity
     ) async throws(AppStoreFailure) -> SubscriptionStatuses {
-        let reply = try await answer(to: .subscriptionStatuses(of: id), in: environment, before: end)
+        let reply = try await answer(to: AppStoreCall(.subscriptionStatuses, id.text), in: environment, before: end)
         var statuses = SubscriptionStatuses(environment: environment)
         for group in try reply.objects("data") {
             for last in try group.objects("lastTransactions") {

@@ -9,7 +9,7 @@ struct TransactionList: Sendable {
     private(set) var transactions: [(artifact: SyncArtifact<TransactionPayload>, purchase: Purchase)] = []
     /// The artifacts that were rejected. The index in each path counts from the start of the whole list.
     private(set) var rejected: [RejectedArtifact] = []
-    /// The revision with which to ask for later changes; nil if the last page has none.
+    /// The revision with which to ask for the next page; nil before the first page.
     var revision: String?
     /// Why no further page is read; nil while there are more pages.
     var ending: PageTrail.Ending?
@@ -63,12 +63,9 @@ struct PageTrail: Sendable {
     private var seenTokens: Set<String> = []
     private var count = 0
 
-    /// - Parameters:
-    ///   - token: The token of the first page; nil if it has none.
-    ///   - maximumPages: The most pages to read.
-    init(from token: String? = nil, maximumPages: Int) {
+    /// - Parameter maximumPages: The most pages to read.
+    init(maximumPages: Int) {
         self.maximumPages = maximumPages
-        if let token { seenTokens.insert(token) }
     }
 
     /// Counts a page. Returns nil if the page with the token `next` is to be read.
