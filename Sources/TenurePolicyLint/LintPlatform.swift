@@ -85,14 +85,9 @@ struct LintPlatform: Sendable {
     /// Returns the period in which the release was on sale, according to the list.
     func sale(of release: Release) -> (from: Date, until: Date) {
         let start = release.releasedAt.sortingDate
-        // Binary search for the first later release: a list may have thousands.
-        var low = 0
-        var high = releases.count
-        while low < high {
-            let middle = (low + high) / 2
-            if releases[middle].release.releasedAt.sortingDate <= start { low = middle + 1 } else { high = middle }
-        }
-        return (start, low < releases.count ? releases[low].release.releasedAt.sortingDate : .distantFuture)
+        // A list may have thousands of releases.
+        let next = releases.partitioningIndex { $0.release.releasedAt.sortingDate > start }
+        return (start, next < releases.count ? releases[next].release.releasedAt.sortingDate : .distantFuture)
     }
 
     /// Returns when a release came out; nil if that isn't known. The version that a boundary names came out at the

@@ -157,16 +157,3 @@ private struct NotificationFilter {
         return !onlyFailures || notification.attempts.last?.result != .success
     }
 }
-
-extension Array {
-    /// Returns the index of the first element that satisfies `test`, by binary search. No earlier element may satisfy
-    /// `test`, and all later elements must satisfy it.
-    fileprivate func partitioningIndex(_ test: (Element) -> Bool) -> Int {
-        var (low, high) = (startIndex, endIndex)
-        while low < high {
-            let middle = (low + high) / 2
-            if test(self[middle]) { high = middle } else { low = middle + 1 }
-        }
-        return low
-    }
-}

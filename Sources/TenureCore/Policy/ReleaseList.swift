@@ -242,12 +242,7 @@ struct ReleaseList {
     /// Returns the latest time at which the first of these entries that certainly came after `entry` can have begun. A
     /// binary search finds that first entry.
     private func latest(ofFirstIn indexes: [Int], after entry: Entry) -> Date {
-        var low = 0
-        var high = indexes.count
-        while low < high {
-            let middle = (low + high) / 2
-            if entry.isBefore(entries[indexes[middle]]) { high = middle } else { low = middle + 1 }
-        }
-        return low < indexes.count ? entries[indexes[low]].latest : .distantFuture
+        let first = indexes.partitioningIndex { entry.isBefore(entries[$0]) }
+        return first < indexes.count ? entries[indexes[first]].latest : .distantFuture
     }
 }

@@ -39,13 +39,8 @@ struct CriticalInstants: Sendable {
     /// Returns the position of a date among the critical dates: twice the number of critical dates before it, plus one
     /// if the date is a critical date itself. The policies treat dates with the same position alike.
     func position(of date: Date) -> Int {
-        var low = 0
-        var high = instants.count
-        while low < high {
-            let middle = (low + high) / 2
-            if instants[middle] < date { low = middle + 1 } else { high = middle }
-        }
-        return 2 * low + (low < instants.count && instants[low] == date ? 1 : 0)
+        let index = instants.partitioningIndex { $0 >= date }
+        return 2 * index + (index < instants.count && instants[index] == date ? 1 : 0)
     }
 
     /// Returns the class of a date for `PlainFacts.key`. It includes the month, by which reports group customers.

@@ -1,4 +1,5 @@
 package import Foundation
+import TenureCore
 
 /// A policy to publish, with what its rehearsal over all customers allows.
 package struct RequestedPublication: Sendable, Hashable {
@@ -135,14 +136,10 @@ package struct PublicationEvaluation: Sendable {
         try transaction.endMarking()
     }
 
-    /// Whether the first reading counted the customer: a binary search.
+    /// Whether the first reading counted the customer.
     private func wasRead(_ id: Int64) -> Bool {
-        var (low, high) = (0, customersOfFirstReading.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if customersOfFirstReading[middle] < id { low = middle + 1 } else { high = middle }
-        }
-        return low < customersOfFirstReading.count && customersOfFirstReading[low] == id
+        let index = customersOfFirstReading.partitioningIndex { $0 >= id }
+        return index < customersOfFirstReading.count && customersOfFirstReading[index] == id
     }
 }
 
