@@ -80,6 +80,22 @@ struct TallyTests {
         #expect(Set(effects.compactMap(\.change)) == Set(Change.allCases))
     }
 
+    @Test func `merging the losses of two rehearsal tasks keeps the removed products and the months of both`() {
+        func losses(of product: String?, in month: Month) -> LossGroup {
+            var group = LossGroup()
+            group.add(Place(platform: .iOS, version: .none, month: month), removing: product, times: 2)
+            return group
+        }
+        let months = ["2014-02-01", "2014-05-01"].map { Month(of: Population.date($0)) }
+        for order in [months, months.reversed()] {
+            var merged = losses(of: "yearly", in: order[0])
+            merged.add(losses(of: "lifetime", in: order[1]))
+            merged.add(losses(of: nil, in: order[0]))
+            #expect(merged.count == 6 && merged.removedProducts == ["lifetime", "yearly"])
+            #expect(merged.months == months[0]...months[1])
+        }
+    }
+
     @Test func `a rehearsal with too many versions combines them in one row, and counts months exactly`() throws {
         let customers = Population.customers(2000, seed: 5)
         let full = try Self.tally(customers)
