@@ -184,6 +184,17 @@ import Testing
         #expect(merged(base, denied, base: denied).account.denials.isEmpty)
     }
 
+    @Test func `merged states have the environment and the app that only one of the processes knows`() {
+        var (mine, stored) = (Account(), Account())
+        mine.add([InventedApp.purchase(environment: .sandbox)])
+        stored.add(InventedApp.newcomer(environment: .sandbox))
+        for account in [mine.merging(stored, base: Account()), stored.merging(mine, base: Account())] {
+            #expect(account.environment == .sandbox && account.bundleID == InventedApp.bundleID)
+            #expect(account.key?.appTransactionID == "704000000000000002")
+            #expect(account.purchases.count == 1 && account.proofs.count == 1)
+        }
+    }
+
     @Test func `merging takes the account of the process that changed it, and keeps the former account's trials`() {
         let base = state()
         var (stored, mine) = (base, base)
