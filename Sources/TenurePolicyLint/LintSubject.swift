@@ -89,17 +89,15 @@ struct LintSubject: Sendable {
         return (entitlement.honors ?? []).filter { $0.era == eras[era].name && !hasEnded($0) }
     }
 
-    /// Whether the honor gives nothing to any customer anymore, on any platform and in any time zone.
+    /// Whether the honor gives nothing to any customer anymore, on any platform.
     func hasEnded(_ honor: Honor) -> Bool {
         guard now != .distantFuture else { return false }
-        // If the end is given as a day, it lasts until the day is over in all time zones.
-        let latest = now.addingTimeInterval(-36 * 3600)
-        if let until = honor.until, until < latest { return true }
+        if let until = honor.until, until <= now { return true }
         guard let length = honor.length, let era = eras.firstIndex(where: { $0.name == honor.era }) else {
             return false
         }
         let ends = platforms.filter { $0.timeline.firstEra <= era }.map { $0.timeline.end(of: era) }
-        return !ends.isEmpty && ends.allSatisfy { $0.map { length.end(from: $0) < latest } ?? false }
+        return !ends.isEmpty && ends.allSatisfy { $0.map { length.end(from: $0) <= now } ?? false }
     }
 
     /// Whether customers of one era would keep everything that the entitlement gives them if they were taken for

@@ -39,6 +39,12 @@ import Testing
         #expect(error?.contains("canary") == false)
     }
 
+    @Test(arguments: ["policy.yaml", "policy.json"])
+    func `a password in a repeated key isn't shown in the error about the key`(name: String) throws {
+        let error = try #require(refusal(#"{"app":{"password=canary":1,"password=canary":2}}"#, named: name))
+        #expect(error.contains("`password=<redacted>`") && !error.contains("canary"))
+    }
+
     @Test(arguments: [
         "[", "{", "- ", "? ", "{a: ", "[[]", "a: [", "\"", "|\n", "# ", "- - ", "&", "*", "!", "%", "---\n", "a\n",
         "a: b\n", ",", "'", ": ",

@@ -160,6 +160,7 @@ import Testing
     @Test(arguments: [
         ("-24h", -86_400.0), ("+48h", 172_800), ("90m", 5400), ("2d", 172_800), ("1w", 604_800), ("30s", 30),
         ("1d12h", 129_600), ("PT24H", 86_400), ("P1DT12H", 129_600), ("-PT30M", -1800), ("P1W", 604_800), ("0", 0),
+        ("11574d", 999_993_600), ("999999999s", 999_999_999),
     ])
     func `a policy file accepts lengths of time such as 72h, 1d12h and PT24H`(_ text: String, _ seconds: Double) {
         #expect(Duration.seconds(text) == seconds)
@@ -168,6 +169,7 @@ import Testing
 
     @Test(arguments: [
         "", "24", "h", "1h1d", "1h1h", "P", "PT", "P1H", "P1Y", "1.5h", "--1h", "9999999999s", "1 h", "24H", "PT1D",
+        "11575d", "1654w", "999999999w", "1d999999999s",
     ])
     func `a policy file rejects lengths of time such as 24, 1.5h and 1h1h`(_ text: String) {
         #expect(Duration.seconds(text) == nil)

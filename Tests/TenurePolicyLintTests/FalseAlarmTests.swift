@@ -162,9 +162,10 @@ import Testing
         let during = Date(timeIntervalSince1970: 1.44e9)
         #expect(try codes(ended, at: during) == ["honored-era-free"])
         #expect(try codes(ended) == [])
-        // Two days later the last day hasn't ended in every time zone.
-        let lastDay = Date(timeIntervalSince1970: 1_451_606_400 + 11 * 3600)
-        #expect(try codes(ended, at: lastDay) == ["honored-era-free"])
+        // The last day ends at noon of the next day in UTC, when it is over in every time zone.
+        let end = Date(timeIntervalSince1970: 1_451_606_400 + 36 * 3600)
+        #expect(try codes(ended, at: end.addingTimeInterval(-1)) == ["honored-era-free"])
+        #expect(try codes(ended, at: end) == [])
 
         let year = [("[paid]", "[{ era: paid, for: P1Y }]")]
         let list = "iOS,1.6,110,2015-02-16,\niOS,2.0,120,2015-07-20,\n"

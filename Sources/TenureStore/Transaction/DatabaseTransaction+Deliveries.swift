@@ -179,7 +179,7 @@ extension StoredMessage {
 
     fileprivate init(_ row: SQLRow) throws(StoreError) {
         let realm = try row.integerIfPresent(2).map { _ throws(StoreError) in
-            try row.coded(2, "realm", Realm.init(code:))
+            try row.codedValue(2, "realm", Realm.init(code:))
         }
         self.init(
             event: try row.text(0), type: try row.text(1), realm: realm, publicID: try row.textIfPresent(3),

@@ -20,7 +20,7 @@ extension DatabaseTransaction {
         for row in rows {
             let identity = try Identity(row, kindAt: 1)
             guard identity.kind.isAcceptedByAppStore else { continue }
-            let realm = try row.coded(0, "realm", Realm.init(code:))
+            let realm = try row.codedValue(0, "realm", Realm.init(code:))
             try session.execute(
                 """
                 INSERT INTO erasures (digest, erased_at) VALUES ($1, $2)

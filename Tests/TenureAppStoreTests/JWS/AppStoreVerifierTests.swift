@@ -96,6 +96,35 @@ import Testing
             rejection { try verifier.verifyNotification(mixed, now: Minted.instant) }?.code == .wrongEnvironment)
     }
 
+    @Test func `a notification for another app is refused, and its Apple ID is checked only in Production`() throws {
+        let anchors = try Minted.authority.anchors
+        let verifier = AppStoreVerifier(
+            app: Minted.app, trust: try TrustConfiguration(anchors: [.production: anchors, .sandbox: anchors]))
+        func code(
+            setting field: String, to value: JSONValue, in environment: AppStoreEnvironment = .production
+        ) throws -> Rejection.Code? {
+            var data = JSONObject()
+            data["appAppleId"] = .integer(828_838_134)
+            data["bundleId"] = .string("com.example.calculator")
+            data["environment"] = .string(environment.rawValue)
+            data[field] = value == .null ? nil : value
+            let jws = try Minted.minter.mint(.notification, setting: ["data": .object(data)])
+            do throws(Rejection) {
+                _ = try verifier.verifyNotification(jws, now: Minted.instant)
+                return nil
+            } catch {
+                return error.code
+            }
+        }
+        for (field, other) in [("appAppleId", JSONValue.integer(1)), ("bundleId", .string("com.example.other"))] {
+            #expect(try code(setting: field, to: other) == .wrongApp)
+            #expect(try code(setting: field, to: .null) == .wrongApp)
+        }
+        #expect(try code(setting: "appAppleId", to: .null, in: .sandbox) == nil)
+        #expect(try code(setting: "bundleId", to: .string("com.example.other"), in: .sandbox) == .wrongApp)
+        #expect(try code(setting: "status", to: .integer(1)) == nil)
+    }
+
     @Test(arguments: ChainDefect.allCases)
     func `each defect of a JWS's certificate chain has its own reason`(defect: ChainDefect) throws {
         for kind in AppStoreVerifier.kinds where kind != .notification {

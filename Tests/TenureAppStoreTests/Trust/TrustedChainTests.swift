@@ -112,6 +112,21 @@ import X509
         #expect(try code(pathLength: nil, signsCertificates: false) == .untrustedChain)
     }
 
+    @Test(arguments: [ChainPurpose.jws, .receipt])
+    func `a certificate that may only sign certificates can't sign artifacts`(purpose: ChainPurpose) throws {
+        let sound = purpose == .jws ? Minted.authority.jws : Minted.authority.receipts
+        var recipe = AuthorityRole.leaf.recipe(for: purpose)
+        #expect(!recipe.signsCertificates)
+        recipe.signsCertificates = true
+        let leaf = try recipe.issue(for: sound.leaf.key, by: sound.intermediate)
+        let found = rejection {
+            try trustedChain(
+                leaf: leaf.der, intermediate: sound.intermediate.der, anchors: Minted.authority.anchors,
+                purpose: purpose)
+        }
+        #expect(found?.code == .wrongPurpose)
+    }
+
     @Test func `a root certificate in place of an intermediate is rejected`() throws {
         let chain = Minted.authority.jws
         let found = rejection {

@@ -25,6 +25,17 @@ import Testing
         #expect(title.text(for: ["fr"]) == "Alles")
     }
 
+    @Test(arguments: [
+        (["zh-TW"], "全部"), (["zh-Hant"], "全部"), (["zh-HK"], "全部"), (["zh"], "全部版"), (["zh-CN"], "全部版"),
+        (["zh-Hans-TW"], "全部版"),
+    ])
+    func `a title without a script in its language tag isn't shown to a reader of another script`(
+        _ languages: [String], _ text: String
+    ) {
+        let title: Title = ["en": "Everything", "zh": "全部版", "zh-Hant": "全部"]
+        #expect(title.text(for: languages) == text)
+    }
+
     @Test func `a title in another script of the reader's language is preferred to another language`() {
         let title: Title = ["en": "Everything", "zh-Hans": "全部版"]
         #expect(title.text(for: ["zh-TW"]) == "全部版")

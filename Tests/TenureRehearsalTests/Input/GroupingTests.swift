@@ -189,6 +189,25 @@ struct GroupingTests {
         #expect(try await customers([one, one, other, "\"\(one)\""]) == 2)
     }
 
+    @Test func `a rehearsal knows all purchases of a customer if one of their evidence lines says so`() async throws {
+        // This customer got the app when it was free, so only a purchase could grant anything.
+        let instant = try #require(Date(written: "2015-07-01"))
+        let app = try appTransaction(
+            "1", also: ["originalApplicationVersion": .string("300"), "originalPurchaseDate": .instant(instant)])
+        let other = try transaction("9", of: "1", product: "com.example.calculator.other")
+        for (first, second) in [(true, true), (true, false), (false, true), (false, false)] {
+            let lines = [
+                "{\"appTransaction\":\"\(app)\",\"purchasesAreComplete\":\(first)}",
+                "{\"transactions\":[\"\(other)\"],\"purchasesAreComplete\":\(second)}",
+            ]
+            let tally = try await Corpora.rehearse(lines.map { Array($0.utf8) }).outcome.tally
+            let index = try #require(tally.entitlements.firstIndex(of: "everything"))
+            let counts = tally.byEntitlement[index].counts
+            #expect((counts.denied == 1) == (first || second), "\(first), \(second)")
+            #expect((counts.undetermined == 1) == !(first || second), "\(first), \(second)")
+        }
+    }
+
     @Test func `a customer with a hundred evidence lines is reported with the exported ID of one line`() async throws {
         // The policy takes something from this customer, so the report has them as an example.
         let instant = try #require(Date(written: "2014-12-25"))

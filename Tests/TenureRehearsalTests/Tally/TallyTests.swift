@@ -58,6 +58,44 @@ struct TallyTests {
         }
     }
 
+    @Test func `merging the counts of two rehearsal tasks adds customers with every kind of change`() {
+        let (owner, newcomer) = (Answer(.granted, reason: .eraHonored), Answer(.denied, reason: .eraNotHonored))
+        let limited = Answer(.granted, until: Population.now, reason: .eraHonored)
+        let doubtful = Answer(.undetermined, reason: .inDoubt)
+        let changes = [
+            (owner, limited), (owner, doubtful), (owner, newcomer), (limited, owner), (newcomer, owner),
+            (newcomer, doubtful), (owner, Answer(.granted, reason: .product)), (newcomer, newcomer),
+        ]
+        let effects = changes.map { Effect(entitlement: "everything", now: $1, before: $0) }
+        var (whole, merged) = (Counts(), Counts())
+        for (index, effect) in effects.enumerated() {
+            whole.add(effect, changing: effect.change, times: index + 1)
+            var part = Counts()
+            part.add(effect, changing: effect.change, times: index + 1)
+            merged.add(part)
+        }
+        #expect(merged == whole)
+        #expect(whole.shortened == 1 && whole.doubted == 2 && whole.loses == 6 && whole.gains == 9)
+        #expect(whole.changesOutcome == 6 && whole.changesReason == 7 && whole.same == 8)
+        #expect(Set(effects.compactMap(\.change)) == Set(Change.allCases))
+    }
+
+    @Test func `merging the losses of two rehearsal tasks keeps the removed products and the months of both`() {
+        func losses(of product: String?, in month: Month) -> LossGroup {
+            var group = LossGroup()
+            group.add(Place(platform: .iOS, version: .none, month: month), removing: product, times: 2)
+            return group
+        }
+        let months = ["2014-02-01", "2014-05-01"].map { Month(of: Population.date($0)) }
+        for order in [months, months.reversed()] {
+            var merged = losses(of: "yearly", in: order[0])
+            merged.add(losses(of: "lifetime", in: order[1]))
+            merged.add(losses(of: nil, in: order[0]))
+            #expect(merged.count == 6 && merged.removedProducts == ["lifetime", "yearly"])
+            #expect(merged.months == months[0]...months[1])
+        }
+    }
+
     @Test func `a rehearsal with too many versions combines them in one row, and counts months exactly`() throws {
         let customers = Population.customers(2000, seed: 5)
         let full = try Self.tally(customers)

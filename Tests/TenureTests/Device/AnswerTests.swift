@@ -129,6 +129,22 @@ import Testing
         #expect(await !Device(store).start().allows("everything"))
     }
 
+    @Test func `a purchase in the sandbox grants nothing to the same account in production`() async {
+        let store = FakeStore {
+            $0.app = InventedApp.newcomer(environment: .sandbox)
+            $0.transactions = [InventedApp.purchase(environment: .sandbox)]
+        }
+        let device = Device(store)
+        #expect(await device.start().settled().has("everything"))
+        store.change { state in
+            state.app = InventedApp.newcomer()
+            state.transactions = []
+        }
+        let customer = await device.start().settled()
+        #expect(customer.environment == .production)
+        #expect(customer.answers["everything"]?.outcome == .denied)
+    }
+
     @Test func `a refund of the app ends the era rights on the device`() async {
         let device = Device(FakeStore { $0.app = InventedApp.owner() })
         #expect(await device.start().allows("everything"))

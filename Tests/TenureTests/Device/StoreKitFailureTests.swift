@@ -124,6 +124,19 @@ private let moods: [FakeStore.Mood] = [.throwsAnError, .hangs, .answersUnverifie
         #expect(await !device.start().allows("everything"))
     }
 
+    @Test(arguments: [true, false])
+    func `the app's option whileUndetermined replaces the policy's value, whichever allows more`(
+        _ optionAllows: Bool
+    ) async {
+        let allowed = Policy.WhileUndetermined.allow(3600)
+        let device = Device(
+            FakeStore { $0.appMood = .throwsAnError },
+            policy: InventedApp.policy(whileUndetermined: optionAllows ? .deny : allowed))
+        let tenure = device.start { $0.options.whileUndetermined = optionAllows ? allowed : .deny }
+        #expect(await tenure.settled().allows("everything") == optionAllows)
+        #expect(await device.start().settled().allows("everything") == !optionAllows)
+    }
+
     @Test(arguments: FakeStore.Mood.allCases)
     func `while StoreKit fails, the client shows a sign-in only for restore`(_ mood: FakeStore.Mood) async {
         let device = Device(

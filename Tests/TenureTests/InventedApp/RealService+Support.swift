@@ -16,10 +16,15 @@ extension RealService {
     }
 
     /// Revokes an entitlement of the customer in the service's last response, as support does.
-    func revoke(_ entitlement: String) async throws {
+    func revoke(_ entitlement: String) async throws { try await change(entitlement, by: "revocations") }
+
+    /// Grants an entitlement to the customer in the service's last response, as support does.
+    func grant(_ entitlement: String) async throws { try await change(entitlement, by: "grants") }
+
+    private func change(_ entitlement: String, by route: String) async throws {
         let customer = try #require(lastAnswer)
         var request = TransportRequest(
-            url.appendingPathComponent("v1/admin/customers/\(customer.id)/revocations"), timeout: 60,
+            url.appendingPathComponent("v1/admin/customers/\(customer.id)/\(route)"), timeout: 60,
             bodyLimit: 65_536)
         request.headers["Authorization"] = "Bearer \(Self.supportKey)"
         request.post(json: try JSONEncoder().encode(["entitlement": entitlement, "reason": "a mistake"]))

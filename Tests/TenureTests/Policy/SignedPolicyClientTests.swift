@@ -82,6 +82,19 @@ private final class FakeWeb: PolicyFetcher {
         #expect(steps.contains { $0.name == .policy && $0.description.contains("status 404") })
     }
 
+    @Test func `a denial under an earlier policy doesn't end the grace period under a newer policy`() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let web = FakeWeb(.failure(.status(404)))
+        let device = try device(web, app: InventedApp.newcomer())
+        #expect(await device.start().settled().answers["everything"]?.outcome == .denied)
+        device.store.change { $0.transactionsMood = .throwsAnError }
+        #expect(await !device.start().settled().allows("everything"), "a known denial")
+        web.serve(try signer.sign(policy(build: "120"), counter: 2))
+        let customer = await device.start().settled()
+        #expect(customer.answers["everything"]?.outcome == .undetermined)
+        #expect(customer.allows("everything"))
+    }
+
     @Test func `a replayed older policy is refused, and the client's list of steps has the reason`() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let web = FakeWeb(try signer.sign(policy(build: "120"), counter: 2))

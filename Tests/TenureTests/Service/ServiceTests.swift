@@ -63,6 +63,22 @@ import Testing
         }
     }
 
+    @Test func `the service's denial of one account doesn't apply to the next account while the service is down`()
+        async throws
+    {
+        try await RealService.run { service in
+            let device = service.device(try .newcomer()) {
+                $0.policy = .policy(InventedApp.policy(whileUndetermined: .deny))
+            }
+            let tenure = device.start()
+            #expect(await tenure.settled().answers["everything"]?.outcome == .denied)
+            service.line.condition = .down
+            let owner = try InventedApp.signed(InventedApp.owner())
+            device.store.change { $0.app = owner }
+            #expect(await tenure.refresh().has("everything"))
+        }
+    }
+
     @Test func `the service is asked at once about a refund of the app`() async throws {
         try await RealService.run { service in
             let device = service.device(try .owner())

@@ -2,6 +2,7 @@ import Foundation
 import StoreKit
 import TenureAPI
 import TenureCore
+import TenureServer
 import Testing
 
 @testable import Tenure
@@ -58,6 +59,31 @@ import Testing
             let customer = await device.start().settled()
             #expect(customer.has("everything"), "\(customer)")
             #expect(store.now.appCalls == 0)
+        }
+    }
+
+    @Test func `a purchase that support gave back is granted at the next start, also while the service is down`()
+        async throws
+    {
+        let clock = Locked(InventedApp.now)
+        try await RealService.run(now: { clock.withLock { $0 } }, { $0.adminKey = RealService.supportKey }) { service in
+            let store = FakeStore { $0.distribution = .development }
+            let purchase = try InventedApp.signed(
+                InventedApp.purchase(environment: .sandbox), of: "704000000000000002")
+            store.change { $0.transactions = [purchase] }
+            let device = service.device(store) { $0.options.whileUndetermined = .deny }
+            let tenure = device.start()
+            #expect(await tenure.settled().has("everything"))
+            try await service.revoke("everything")
+            #expect(await tenure.refresh().answers["everything"]?.outcome == .denied)
+            // Of two actions at one instant, the revocation counts.
+            clock.withLock { $0 += 1 }
+            try await service.grant("everything")
+            #expect(await tenure.refresh().has("everything"))
+            service.line.condition = .down
+            // After a day, the stored answer is no longer taken for the service's present answer.
+            device.time.now += 2 * InventedApp.day
+            #expect(await device.start().settled().has("everything"))
         }
     }
 

@@ -27,6 +27,29 @@ import Testing
         #expect(mine.merging(stored, base: Account()).denials == ["cloud"])
     }
 
+    @Test func `merging keeps the grants that the other process found, unless this process found others`() {
+        let everything: [String: Tenure.Answer] = ["everything": .kept("everything", title: nil, until: nil)]
+        func merged(
+            mine: [String: Tenure.Answer], stored: [String: Tenure.Answer], base: [String: Tenure.Answer]
+        ) -> [String: Tenure.Answer] {
+            // Each process has also added a purchase.
+            let accounts = [mine, stored, base].enumerated().map { index, granted in
+                var account = Account()
+                if index < 2 { account.add([InventedApp.purchase(id: "\(index)")]) }
+                account.granted = granted
+                return account
+            }
+            return accounts[0].merging(accounts[1], base: accounts[2]).granted
+        }
+        #expect(merged(mine: [:], stored: everything, base: [:]) == everything)
+        #expect(merged(mine: everything, stored: [:], base: [:]) == everything)
+        let cloud: [String: Tenure.Answer] = ["cloud": .kept("cloud", title: nil, until: nil)]
+        #expect(merged(mine: cloud, stored: everything, base: [:]) == cloud)
+        // One of the processes has found that a grant ended.
+        #expect(merged(mine: [:], stored: everything, base: everything).isEmpty)
+        #expect(merged(mine: everything, stored: [:], base: everything).isEmpty)
+    }
+
     @Test func `merged states keep every fact that a process added, in any order of writing`() {
         for seed in 0..<200 {
             var generator = SeededGenerator(seed: UInt64(seed))
@@ -159,6 +182,17 @@ import Testing
         other.account.denials = ["pro"]
         #expect(merged(denied, other, base: base).account.denials == ["everything", "cloud", "pro"])
         #expect(merged(base, denied, base: denied).account.denials.isEmpty)
+    }
+
+    @Test func `merged states have the environment and the app that only one of the processes knows`() {
+        var (mine, stored) = (Account(), Account())
+        mine.add([InventedApp.purchase(environment: .sandbox)])
+        stored.add(InventedApp.newcomer(environment: .sandbox))
+        for account in [mine.merging(stored, base: Account()), stored.merging(mine, base: Account())] {
+            #expect(account.environment == .sandbox && account.bundleID == InventedApp.bundleID)
+            #expect(account.key?.appTransactionID == "704000000000000002")
+            #expect(account.purchases.count == 1 && account.proofs.count == 1)
+        }
     }
 
     @Test func `merging takes the account of the process that changed it, and keeps the former account's trials`() {
