@@ -75,7 +75,7 @@ struct TallyTests {
             merged.add(part)
         }
         #expect(merged == whole)
-        #expect(whole.shortened == 1 && whole.doubted == 2 && whole.loses == 6 && whole.gains == 9)
+        #expect(whole.shortened == 1 && whole.losesToUndetermined == 2 && whole.loses == 6 && whole.gains == 9)
         #expect(whole.changesOutcome == 6 && whole.changesReason == 7 && whole.same == 8)
         #expect(Set(effects.compactMap(\.change)) == Set(Change.allCases))
     }
