@@ -63,10 +63,10 @@ actor Engine {
 
     /// Waits for a search that begins after this call and that asks the service in any case.
     func searchAgain() async {
-        if setup.service != nil { service.isWanted = true }
         if let runningSearch { await runningSearch.value }
+        if setup.service != nil { service.isWanted = true }
         await search()
-        // This search may have begun before `isWanted` was set, and so without the service. If so, search again.
+        // Another caller may have begun this search before `isWanted` was set. If it didn't ask the service, search again.
         if service.isWanted { await search() }
     }
 
