@@ -78,9 +78,7 @@ import Testing
         #expect(text.output.contains("2 customers (66.7%) have contradicting proofs"))
     }
 
-    @Test func `an owner who bought the app again after a refund gets one decision from decide and rehearse`()
-        async throws
-    {
+    @Test func `decide and rehearse agree about an owner who bought the app again after a refund`() async throws {
         let testBed = try await RehearsalTestBed()
         let policy = try testBed.write(RehearsalTestBed.policy(), to: "policy.yaml")
         func signed(_ date: String, _ more: [String] = []) async throws -> String {

@@ -4,7 +4,8 @@ import TenureCore
 import TenureJSON
 package import TenureMint
 
-/// Signs artifacts as the App Store would at that moment, with the keys of a test authority.
+/// Signs artifacts as the App Store would at the current time of its state (`state.now`), with the keys of a test
+/// authority.
 package struct AppStoreSigner: Sendable {
     let authority: TestAuthority
 
@@ -36,7 +37,8 @@ package struct AppStoreSigner: Sendable {
         try sign(state.renewalInfo(of: subscription, for: reader, signedAt: date ?? state.now), in: state)
     }
 
-    /// The `signedPayload` of a notification, with its content at the time of the event, in each attempt.
+    /// Returns the `signedPayload` of a notification. In every delivery attempt, the transaction and renewal info are as
+    /// they were at the time of the event. Only the app transaction has the current state.
     package func notification(_ notification: AppStoreNotification, in state: AppStoreState) throws -> String {
         var payload = JSONObject()
         payload["notificationType"] = .string(notification.type.rawValue)

@@ -32,7 +32,7 @@ package protocol AppStoreAccess: Sendable {
     func renewals(of transactions: [AppStoreTransaction]) async throws -> [AppStoreResult<AppStoreRenewal>]
     /// The transactions of `Transaction.unfinished`.
     func unfinished() async throws -> [AppStoreTransaction]
-    /// `Transaction.updates`, until the task is canceled.
+    /// The elements of `Transaction.updates`. The stream ends when the task that iterates over it is canceled.
     func updates() -> AsyncStream<AppStoreResult<AppStoreTransaction>>
     /// Finishes a transaction.
     func finish(_ transactionID: String) async throws

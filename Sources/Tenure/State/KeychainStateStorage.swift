@@ -67,7 +67,8 @@
             guard status == errSecSuccess else { throw StateStorageError(status, operation: "write") }
         }
 
-        /// Returns an empty secret. The state needs no seal here, because other apps can't access the keychain item.
+        /// Returns an empty key for the HMAC that protects the state against changes. Other apps can't access the
+        /// keychain item, so no secret key is needed.
         package func secret() throws -> Data { Data() }
 
         package func remove() throws {

@@ -11,7 +11,8 @@ extension AppStoreVerifier {
     /// rejected. The bundle ID is compared; the app's Apple ID isn't.
     ///
     /// Throws a `Rejection` with the code of the first failed check, in this order: size, format, algorithm, chain,
-    /// purpose, signature, payload, validity, app, environment.
+    /// purpose, signature, payload, validity, app, environment. A key that isn't an RSA key is rejected with
+    /// `unsupportedAlgorithm` only after the chain.
     public func verifyReceipt(_ bytes: [UInt8], now: Date?) throws(Rejection) -> Verified<ReceiptPayload> {
         guard bytes.count <= ReceiptEncoding.maximumSize else {
             throw Rejection(.tooLarge, "a receipt has at most \(ReceiptEncoding.maximumSize) bytes")
@@ -50,6 +51,7 @@ extension AppStoreVerifier {
     private func chain(of signedData: SignedData) throws(Rejection) -> TrustedChain {
         let signer = signedData.certificates[signedData.signer]
         let leaf = signedData.bytes(of: signer)
+        // Xcode signs test receipts with one self-signed certificate.
         if signedData.certificates.count == 1 {
             return try cache.localChain(certificate: leaf, purpose: .receipt)
         }

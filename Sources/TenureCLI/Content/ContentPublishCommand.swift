@@ -45,7 +45,7 @@ struct ContentPublishCommand: AsyncParsableCommand {
             valueName: "key"))
     var previousKey: [PublicKeyArgument] = []
 
-    @Flag(help: "Write a new catalog without the other versions of the existing one.")
+    @Flag(help: "Replace the catalog without verifying it. Packs lose versions with another `minimumAppVersion`.")
     var replace = false
 
     func validate() throws { try checkCounter(counter) }

@@ -7,7 +7,7 @@ struct DatabaseVacuumCommand: AsyncParsableCommand {
         abstract: "Write an SQLite database again without its free pages, so that the file becomes smaller.",
         discussion: """
             Stop the service first: the command refuses a database that is open. It needs room for a second copy on the \
-            disk. The service overwrites what it removes, so no erased data is left without this command either.
+            disk. The service overwrites what it removes, so erased data is gone even without this command.
 
             PostgreSQL uses the space of removed rows again by itself (autovacuum), and the command refuses its databases. \
             To give space back to the disk, run `VACUUM FULL` with `psql`; the service waits meanwhile.

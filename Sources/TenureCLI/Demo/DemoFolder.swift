@@ -39,10 +39,10 @@ struct DemoFolder {
         return String(decoding: key, as: UTF8.self)
     }
 
-    /// Returns the test authority. The authority is created at the first start, so that artifacts stay valid.
+    /// Returns the test authority. The authority is created at the first start and kept, so that artifacts of earlier starts stay valid.
     func authority() throws -> TestAuthority { try TestAuthority(keptIn: URL(fileURLWithPath: authorityPath)) }
 
-    /// An invented app that changed a few weeks ago.
+    /// The policy of an invented app, which was sold until October 1, 2026, and is free since then.
     static let samplePolicy = """
         # Calculator was sold until October 2026. Since then it is free, and `everything` is bought inside.
         # Edit this file and start again to see which answers change. It is published if no customer loses a right.

@@ -34,7 +34,7 @@ struct PublishingOptions: ParsableArguments {
     @Flag(help: "Only rehearse, and publish nothing.")
     var rehearse = false
 
-    @Flag(help: "Write JSON: the rehearsal, or the publication.")
+    @Flag(help: "Write the publication as JSON; with --rehearse, the rehearsal.")
     var json = false
 
     func validate() throws {

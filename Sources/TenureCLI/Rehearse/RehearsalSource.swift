@@ -14,6 +14,7 @@ struct RehearsalSource {
 
     let command: RehearseCommand
     let comparison: Comparison
+    /// The files that the command reads and writes. The default name for the file of rejected lines avoids them.
     let files: FilePlan
 
     func population(interruption: Interruption, progress: RehearsalProgress) async throws -> Population {

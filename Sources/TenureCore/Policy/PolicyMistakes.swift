@@ -51,7 +51,8 @@ extension Policy {
                 mistakes.append(
                     PolicyMistake(
                         place + ["begins"],
-                        "the first era has no beginning; remove `begins`, or write the era before it first"))
+                        "the first era can't have `begins`; remove it, or add the era that came before to the top of the list"
+                    ))
             }
             if index > 0, era.begins.isEmpty {
                 mistakes.append(
@@ -88,7 +89,8 @@ extension Policy {
             var lastVersion: (version: AppVersion, era: Int)?
             for (index, beginning) in timeline.beginnings.enumerated() {
                 let place: [PolicyMistake.Step] = ["eras", .index(index), "begins", .key(platform.rawValue)]
-                // An inherited boundary before the platform's store opened is only treated as `new` (rule A8).
+                // Check what the policy says, not `timeline.beginnings`. If the platform's store opened after a boundary
+                // inherited from iOS, the timeline treats that boundary as `new` (rule A8), although the policy doesn't say `new`.
                 let written =
                     eras[index].begins[platform] ?? (platform.inheritsFromIOS ? eras[index].begins[.iOS] : nil)
                 if written == .new, eras[..<index].contains(where: { $0.begins[platform] != nil }) {

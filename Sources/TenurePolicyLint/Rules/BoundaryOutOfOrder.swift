@@ -8,7 +8,7 @@ import TenurePolicyFile
 /// list says something else.
 extension LintRule {
     static let boundaryOutOfOrder = LintRule(
-        "boundary-out-of-order", .error, "an instant that the place of the undated release in the list excludes",
+        "boundary-out-of-order", .error, "an `at` that contradicts where the list has the undated release",
         rationale:
             "If one year is mistyped, a free release counts as sold. Only the order of the list shows the mistake.",
         fix: "Correct the instant, or move the release in the list."

@@ -12,9 +12,9 @@ extension LintRule {
     static let changeoverWide = LintRule(
         "changeover-wide", .warning, "a changeover window of more than two weeks",
         rationale:
-            "Within the window everyone may be an owner. Two days cover storefronts and caches; a month covers an advertising campaign.",
+            "Everyone who gets the app in the window may be treated as an owner. After two days, the change has reached every storefront and cache. In a month, many new customers would get the app for free.",
         fix:
-            "Make the window as long as price and binary can have disagreed: from a day before the change until two days after it."
+            "Make the window as long as the App Store may have shown the old price with the new build, or the reverse: from a day before the change until two days after it."
     ) { subject, report in
         for (index, era) in subject.eras.enumerated() {
             guard let changeover = era.changeover?.window, changeover.until - changeover.from > widestWindow else {

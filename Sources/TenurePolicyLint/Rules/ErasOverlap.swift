@@ -7,10 +7,10 @@ import TenurePolicyFile
 /// customers may belong to three eras.
 extension LintRule {
     static let erasOverlap = LintRule(
-        "eras-overlap", .warning, "a changeover window that reaches into the next window, or past a whole era",
+        "eras-overlap", .warning, "a changeover window that overlaps the next window",
         rationale:
             "Windows around both ends of a short era cover all of it: customers of that time get the best of three eras.",
-        fix: "Make the windows narrower, so that each era has at least a day outside of the windows."
+        fix: "Make the windows narrower, so that they don't overlap."
     ) { subject, report in
         for platform in subject.platforms {
             let windows = platform.timeline.changeovers

@@ -65,7 +65,7 @@ extension PostgresConnection {
         switch transaction {
         case .reading: return "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" + settings
         case .lookingUp:
-            // The server plans this statement once. These settings make it use the index even if the table is small then.
+            // The server plans the look-up only once. These settings make it use the index even if the table is small then.
             return "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY" + settings
                 + """
                 ; SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off\

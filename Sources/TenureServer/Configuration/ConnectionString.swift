@@ -17,7 +17,8 @@ package enum ConnectionString {
         guard !["postgres://", "postgresql://"].contains(where: text.hasPrefix) else { return false }
         // A list that libpq can't read, such as a list without a closing quote, matches too.
         let parts = text.lowercased().split(separator: "=", omittingEmptySubsequences: false)
-        // The words before each `=`. A word with a slash is part of a path, but may be a list that follows a folder.
+        // The words before each `=`. A word with a slash is part of a path. The first word is an exception: it may be a
+        // folder with the first option behind it, such as `/etc/tenure/host`.
         let words = parts.dropLast().map { $0.split(whereSeparator: \.isWhitespace).last ?? "" }
         let lastNames = words.map { $0.split(separator: "/").last ?? "" }
         if lastNames.contains(where: { $0.hasSuffix("password") && $0.allSatisfy(\.isLetter) }) { return true }

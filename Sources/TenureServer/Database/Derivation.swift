@@ -106,8 +106,9 @@ struct Derivation: Sendable {
     private func add(_ artifact: Artifact, receivedAt: Date, to proven: inout ProvenFacts) throws(Rejection) {
         switch artifact.kind {
         case .appTransaction:
-            // Clients can't send some app transactions that the App Store's server can. A stored app transaction was
-            // accepted when it was received, so it's verified as if the server had sent it.
+            // From a client, the service rejects the App Store server's variant of an app transaction, which has no
+            // device hash. A stored app transaction was accepted when it was received, so it's verified as if the App
+            // Store's server had sent it.
             let verified = try verifier.verifyAppTransaction(artifact.bytes, from: .appStoreServer, now: receivedAt)
             proven.proofs.append(verified.proof)
         case .transaction:

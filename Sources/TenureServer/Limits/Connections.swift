@@ -168,7 +168,7 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
         }
     }
 
-    /// The networks that limit an address; empty for loopback and proxies, because they pass on the requests of many
+    /// The networks with a limit of connections that counts this address; empty for loopback and proxies, because they pass on the requests of many
     /// clients.
     private func networks(of address: NetworkAddress?) -> [ClientNetwork] {
         guard let address, !address.isLoopback, !proxies.contains(where: { $0.contains(address) }) else { return [] }

@@ -51,7 +51,7 @@ enum SQLiteCopyNumber {
     /// The number in the file of a database that isn't open. Nil if a process may have the database open, or if there
     /// is no file.
     ///
-    /// An open database has a log beside it, and so has one that was killed.
+    /// While a database is open, its log is beside it. The log also stays if the process was killed.
     static func ofClosedFile(at path: String) -> Int32? {
         let path = SQLiteFile.resolved(path)
         guard !FileIdentity.exists(path + SQLiteOpenFiles.logSuffix) else { return nil }

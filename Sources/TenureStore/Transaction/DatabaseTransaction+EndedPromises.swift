@@ -4,6 +4,7 @@ import TenureCore
 /// Promises that a publication ended, and the check that no update stores them again.
 extension DatabaseTransaction {
     /// Returns the promises that publications after this one ended, by customer. Returns none if `publication` is nil.
+    /// A rollback to this publication restores these promises.
     package func restorablePromises(after publication: Int64?) throws(StoreError) -> [Int64: [StoredPromise]] {
         guard let publication else { return [:] }
         try session.allowLongStatements()
@@ -37,13 +38,14 @@ extension DatabaseTransaction {
             ]) != nil
     }
 
-    /// Throws `policyChanged` if the update was decided under a policy that is no longer in effect, or if a publication
-    /// ended a promise that it repeats.
+    /// Throws `policyChanged` if another policy has taken effect since the update was decided, or if a publication ended
+    /// a promise that the update repeats. Checks only updates that store promises or change what webhooks report: other
+    /// updates store nothing that depends on the policy.
     func checkPolicy(of update: CustomerUpdate, former: Customer?) throws(StoreError) {
         guard let version = update.policyVersion else { return }
         let sent = update.entitlementChange.sentEntitlements
-        let changesReport = sent != nil && sent != former?.sentEntitlements
-        guard !update.promises.isEmpty || changesReport else { return }
+        let changesWebhookReport = sent != nil && sent != former?.sentEntitlements
+        guard !update.promises.isEmpty || changesWebhookReport else { return }
         guard try publishedVersion() == version else { throw .policyChanged }
         for promise in update.promises where promise.policyVersion != version {
             if try isEnded(promise) { throw .policyChanged }

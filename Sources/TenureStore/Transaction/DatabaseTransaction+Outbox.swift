@@ -100,7 +100,7 @@ extension DatabaseTransaction {
     }
 
     /// Statements that remove rows in this order, because each table refers to the next one. They look at the first
-    /// eight messages only, however many there are.
+    /// eight messages only, so that a transaction stays short for a customer with many messages.
     private static let removingMessages: [String] = {
         let first = "SELECT id FROM outbox WHERE customer = $1 ORDER BY id LIMIT 8"
         return [

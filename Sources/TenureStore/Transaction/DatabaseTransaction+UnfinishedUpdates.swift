@@ -40,7 +40,8 @@ extension DatabaseTransaction {
             [.integer(member), .integer(other)])
     }
 
-    /// The members with artifacts of unfinished updates, which may count soon.
+    /// Returns the members that have artifacts from unfinished updates. Decisions ignore these artifacts until the
+    /// update finishes.
     func membersOfUnfinishedUpdates() throws(StoreError) -> [Int64] {
         try session.integers("SELECT DISTINCT customer FROM unfinished_updates")
     }

@@ -161,7 +161,7 @@ import X509
             }?.code == .unsupportedAlgorithm)
     }
 
-    @Test func `an intermediate signed with SHA-1 issues no JWS signer, even if it is cached for receipts`() throws {
+    @Test func `a JWS chain with a SHA-1 intermediate is rejected, even if that is cached for receipts`() throws {
         let old = try Minted.authority.chain(
             for: .receipt, signedAt: Minted.instant, signatureAlgorithm: .sha1WithRSAEncryption)
         let anchors = try TrustAnchors(der: [old.root.der])

@@ -202,7 +202,7 @@ import Testing
         #expect(try Calculator.decide(evidence, under: try Calculator.policy()).outcome == .denied)
     }
 
-    @Test func `a subscription period ends when a period of another product of the subscription begins`() throws {
+    @Test func `a subscription period ends when the customer switches to another product`() throws {
         func period(_ id: String, _ product: String, _ start: String, until: String) -> Purchase {
             Purchase(
                 transactionID: id, originalTransactionID: "1", productID: product, type: .autoRenewable,
@@ -221,8 +221,7 @@ import Testing
         #expect(try decide(year).outcome == .granted)
     }
 
-    @Test func `the grace period of a product ends when a period of another product of the subscription begins`() throws
-    {
+    @Test func `a subscription's grace period ends when the customer switches to another product`() throws {
         let other = Purchase(
             transactionID: "2", originalTransactionID: "1", productID: "com.example.other", type: .autoRenewable,
             purchaseDate: date("2015-07-01"), expiresDate: date("2015-08-01"), signedDate: date("2015-07-01"))

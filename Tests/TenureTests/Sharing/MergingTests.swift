@@ -36,10 +36,10 @@ import Testing
             let accounts = [mine, stored, base].enumerated().map { index, granted in
                 var account = Account()
                 if index < 2 { account.add([InventedApp.purchase(id: "\(index)")]) }
-                account.granted = granted
+                account.grantedByDevice = granted
                 return account
             }
-            return accounts[0].merging(accounts[1], base: accounts[2]).granted
+            return accounts[0].merging(accounts[1], base: accounts[2]).grantedByDevice
         }
         #expect(merged(mine: [:], stored: everything, base: [:]) == everything)
         #expect(merged(mine: everything, stored: [:], base: [:]) == everything)
