@@ -8,6 +8,9 @@ package struct WholeFile: Sendable {
         self.path = path
     }
 
+    /// The end of the names of temporary files. Killed processes leave them.
+    package static let temporarySuffix = ".partial"
+
     /// Returns the file's bytes; nil if there is no such file. Throws if the file is a pipe, without waiting for a writer.
     ///
     /// Apps contain this code, and Apple requires a reason for `fstat` and similar calls. So the size comes from
@@ -61,7 +64,7 @@ package struct WholeFile: Sendable {
     package func write(
         _ contents: some ContiguousBytes, replacing: Bool, owner: (user: UInt32, group: UInt32)? = nil
     ) throws(FileFailure) {
-        let temporary = "\(path).\(UInt64.random(in: .min ... .max))"
+        let temporary = "\(path).\(UInt64.random(in: .min ... .max))\(Self.temporarySuffix)"
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw FileFailure(operation: "create", path: path) }
         defer { unlink(temporary) }

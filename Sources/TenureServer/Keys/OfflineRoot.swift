@@ -31,10 +31,11 @@ package struct OfflineRoot: Sendable {
 
     /// Creates the root unless it exists. Returns its public key, which apps pin, as a JSON Web Key.
     package func create() throws -> String {
-        file.removeLeftovers()
         let contents = Contents(privateKey: Secret(P256.Signing.PrivateKey().pemRepresentation))
         let bytes = try Self.bytes(of: contents)
-        return String(decoding: JSONWebKey(try read(try file.contents { bytes }).key.publicKey).bytes, as: UTF8.self)
+        let key = try read(try file.contents { bytes }).key
+        file.removeLeftovers()
+        return String(decoding: JSONWebKey(key.publicKey).bytes, as: UTF8.self)
     }
 
     /// Signs the statement that a signing key may sign tokens until an instant.
@@ -45,7 +46,7 @@ package struct OfflineRoot: Sendable {
             throw SigningKeyError.notAKey
         }
         let (known, root) = try read(try file.existingContents())
-        guard !known.revoked.contains(key.id) else { throw SigningKeyError.alreadyRevoked(key.id) }
+        guard !known.revoked.contains(key.id) else { throw SigningKeyError.revokedKey(key.id) }
         return try RootStatement.sign(key, until: end, by: root, at: now)
     }
 

@@ -84,18 +84,16 @@ package struct SecretFile: Sendable {
         try write(contents, replacing: true, owner: FilePermissions.owner(ofFileAt: path))
     }
 
-    /// Removes the temporary files of killed processes. They contain secrets that were never used. No other process may
-    /// write the file meanwhile.
+    /// Removes the temporary files of killed processes, which contain secrets. No other process may write the file
+    /// meanwhile.
     func removeLeftovers() {
         let url = URL(fileURLWithPath: path)
-        let (folder, name) = (url.deletingLastPathComponent(), url.lastPathComponent + ".")
-        for other in (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-        where other.hasPrefix(name) {
-            let suffix = other.dropFirst(name.count)
-            // Temporary files have a long number at the end. A file with a shorter number is a copy that a person made,
-            // with a date or a count.
-            guard suffix.count > 14, suffix.allSatisfy(\.isNumber) else { continue }
-            try? FileManager.default.removeItem(at: folder.appendingPathComponent(other))
+        let (folder, start) = (url.deletingLastPathComponent(), url.lastPathComponent + ".")
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? [] {
+            guard name.hasPrefix(start), name.hasSuffix(WholeFile.temporarySuffix),
+                UInt64(name.dropFirst(start.count).dropLast(WholeFile.temporarySuffix.count)) != nil
+            else { continue }
+            try? FileManager.default.removeItem(at: folder.appendingPathComponent(name))
         }
     }
 

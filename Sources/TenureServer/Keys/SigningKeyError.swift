@@ -10,6 +10,8 @@ enum SigningKeyError: Error, Sendable, Hashable, CustomStringConvertible {
     case chainTooLong(oldest: String)
     case unknownKey(String)
     case alreadyRevoked(String)
+    /// A revoked key can't be signed or installed.
+    case revokedKey(String)
     /// The text isn't a P-256 public key.
     case notAKey
     /// The text isn't a statement of the offline root.
@@ -36,7 +38,8 @@ enum SigningKeyError: Error, Sendable, Hashable, CustomStringConvertible {
             would trust no new entitlement token; if no such app is in use anymore, rotate with `--drop-oldest`
             """
         case .unknownKey(let id): "there is no signing key `\(id)`; `tenure signing-key list` shows all"
-        case .alreadyRevoked(let id): "the signing key `\(id)` is revoked already; use another key"
+        case .alreadyRevoked(let id): "the signing key `\(id)` is revoked already; nothing was changed"
+        case .revokedKey(let id): "the signing key `\(id)` is revoked, so it can't be used again; use another key"
         case .notAKey: "the text isn't a P-256 public key; pass the JSON that `tenure signing-key` prints"
         case .notOfRoot: "the text isn't a statement of this service's offline root; sign it with that root"
         case .noRoot: "the service has no offline root yet; pass the root's public key with `--root`"

@@ -113,7 +113,7 @@ extension SigningKeyFile {
         guard statement.signUntil > now else { throw SigningKeyError.periodOver(statement.signUntil) }
         let id = statement.key.id
         let isRevoked = revocations.flatMap { RootRevocations($0, by: key) }?.revoked.contains(id) ?? false
-        guard !isRevoked else { throw SigningKeyError.alreadyRevoked(id) }
+        guard !isRevoked else { throw SigningKeyError.revokedKey(id) }
         var installation = SigningKeyAdministration.Installation.period(until: statement.signUntil)
         if let waiting = next?.key, JSONWebKey(waiting.publicKey) == statement.key {
             try rotate(to: waiting, at: now, droppingOldest: droppingOldest)

@@ -259,9 +259,9 @@ private func withRoot(_ body: @escaping @Sendable (RootTestBed) async throws -> 
             let list = try testBed.root.revoke([stolen, id], at: testBed.clock.now)
             #expect(try testBed.install(list) == .revoked([stolen], stranded: [stolen]))
             #expect(try testBed.keyIDInUse() != id)
-            #expect(throws: SigningKeyError.alreadyRevoked(id)) { try testBed.install(statement) }
+            #expect(throws: SigningKeyError.revokedKey(id)) { try testBed.install(statement) }
             // The root refuses to sign the revoked key as well.
-            #expect(throws: SigningKeyError.alreadyRevoked(id)) { try testBed.statement(waiting, days: 60) }
+            #expect(throws: SigningKeyError.revokedKey(id)) { try testBed.statement(waiting, days: 60) }
         }
     }
 

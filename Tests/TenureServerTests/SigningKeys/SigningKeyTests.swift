@@ -364,8 +364,10 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
 
     @Test func `a temporary file of a killed tenure signing-key is removed by the next run`() async throws {
         try await withKeys { testBed in
-            let leftover = testBed.folder + "/signing-key.json.12345678901234567890"
-            let copies = ["backup", "1", "20261120120000"].map { testBed.folder + "/signing-key.json." + $0 }
+            let leftover = testBed.folder + "/signing-key.json.12345678901234567890.partial"
+            let copies = ["backup", "1", "20261120120000", "1795000000000000000"].map {
+                testBed.folder + "/signing-key.json." + $0
+            }
             for path in [leftover] + copies {
                 #expect(FileManager.default.createFile(atPath: path, contents: Data("secret".utf8)))
             }
@@ -382,7 +384,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
             { _ = try OfflineRoot(path: root).create() }, { _ = try OfflineRoot(path: root).revoke([], at: .now) },
         ]
         for change in changes {
-            let leftover = root + ".12345678901234567890"
+            let leftover = root + ".12345678901234567890.partial"
             #expect(FileManager.default.createFile(atPath: leftover, contents: Data("secret".utf8)))
             try change()
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["root.json"])
