@@ -53,7 +53,8 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// The events that arrived after a complete request, while its response isn't sent yet.
     private var waiting = CircularBuffer<WaitingEvent>()
-    private var waitingBytes = 0
+    /// The waiting requests, and the memory of the waiting events.
+    private var (waitingRequests, waitingBytes) = (0, 0)
     /// Whether NIO wanted to read more while events were waiting. The read follows when no events are waiting.
     private var isReadingPaused = false
     /// The bytes of response bodies that were written, and how many of them the operating system has taken at least.
@@ -87,7 +88,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     ///
     /// NIO handles all requests that have arrived before it reads from any connection again. So with more waiting
     /// requests, a few clients could delay all others for seconds.
-    private static let maximumWaiting = (events: 64, bytes: 1 << 20)
+    private static let maximumWaiting = (requests: 32, bytes: 1 << 20)
 
     init(
         _ timeouts: ServiceConfiguration.Timeouts, bodyRate: Int, connections: Connections,
@@ -176,9 +177,18 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// Stores an event until the response is sent. Closes the connection if too much is waiting.
     private func storeUntilResponse(_ event: WaitingEvent, _ context: ChannelHandlerContext) {
         waiting.append(event)
-        if case .part(.body(let bytes)) = event { waitingBytes += bytes.readableBytes }
-        if waiting.count > Self.maximumWaiting.events || waitingBytes > Self.maximumWaiting.bytes {
+        count(event, times: 1)
+        if waitingRequests > Self.maximumWaiting.requests || waitingBytes > Self.maximumWaiting.bytes {
             context.close(promise: nil)
+        }
+    }
+
+    private func count(_ event: WaitingEvent, times: Int) {
+        waitingBytes += times * MemoryLayout<WaitingEvent>.stride
+        switch event {
+        case .part(.head): waitingRequests += times
+        case .part(.body(let bytes)): waitingBytes += times * bytes.readableBytes
+        case .part(.end), .error, .inputClosed: break
         }
     }
 
@@ -186,10 +196,9 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private func passOnNextRequest(_ context: ChannelHandlerContext) {
         guard !waiting.isEmpty else { return }
         while !isAnswering, let event = waiting.popFirst() {
+            count(event, times: -1)
             switch event {
-            case .part(let part):
-                if case .body(let bytes) = part { waitingBytes -= bytes.readableBytes }
-                passOn(part, context)
+            case .part(let part): passOn(part, context)
             case .error(let error): context.fireErrorCaught(error)
             case .inputClosed: context.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
             }

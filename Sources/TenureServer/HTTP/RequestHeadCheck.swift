@@ -1,4 +1,3 @@
-import Foundation
 import NIOCore
 import NIOHTTP1
 
@@ -10,27 +9,33 @@ import NIOHTTP1
 /// that moves `Host` out of the headers.
 final class RequestHeadCheck: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
+    typealias InboundOut = HTTPServerRequestPart
 
     private var isRefused = false
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         // Ignores everything after a rejected request.
         guard !isRefused else { return }
-        if case .head(let head) = unwrapInboundIn(data),
-            !Self.hasValidHost(head) || !Self.isTarget(head.uri, of: head.method) || !Self.hasKnownEnd(head)
-        {
+        guard case .head(var head) = unwrapInboundIn(data) else { return context.fireChannelRead(data) }
+        guard Self.hasValidHost(head), Self.isTarget(head.uri, of: head.method), Self.hasKnownEnd(head) else {
             isRefused = true
             // The server answers with 400 after the responses to earlier requests, and closes the connection.
             return context.fireErrorCaught(HTTPParserError.invalidHeaderToken)
         }
-        context.fireChannelRead(data)
+        // A client of HTTP/1.0 would take `100 Continue` for the response (RFC 9110, section 10.1.1).
+        if Self.isBeforeHTTP11(head) { head.headers.remove(name: "Expect") }
+        context.fireChannelRead(wrapInboundOut(.head(head)))
     }
 
     /// Whether the request has exactly one valid `Host` header. HTTP/1.0 doesn't require one.
     private static func hasValidHost(_ head: HTTPRequestHead) -> Bool {
         let hosts = head.headers["Host"]
-        guard let host = hosts.first else { return (head.version.major, head.version.minor) < (1, 1) }
+        guard let host = hosts.first else { return isBeforeHTTP11(head) }
         return hosts.count == 1 && host.utf8.allSatisfy(isAllowed)
+    }
+
+    private static func isBeforeHTTP11(_ head: HTTPRequestHead) -> Bool {
+        (head.version.major, head.version.minor) < (1, 1)
     }
 
     /// Whether the end of the body can be known: `Transfer-Encoding` ends with `chunked`, or is absent. Otherwise a proxy
@@ -38,7 +43,8 @@ final class RequestHeadCheck: ChannelInboundHandler, RemovableChannelHandler {
     private static func hasKnownEnd(_ head: HTTPRequestHead) -> Bool {
         guard let codings = head.headers["Transfer-Encoding"].last else { return true }
         let last = codings.split(separator: ",", omittingEmptySubsequences: false).last ?? ""
-        return last.trimmingCharacters(in: .whitespaces).lowercased() == "chunked"
+        let words = last.split { $0 == " " || $0 == "\t" }
+        return words.count == 1 && words[0].allSatisfy(\.isASCII) && words[0].lowercased() == "chunked"
     }
 
     /// Whether the request's target is a path, an `http` or `https` URL with a host, or for OPTIONS `*` (RFC 9112,

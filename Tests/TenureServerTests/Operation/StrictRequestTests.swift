@@ -235,7 +235,10 @@ import Testing
         }
     }
 
-    @Test(arguments: ["", "xchunked", "gzip", "identity", "chunked;q=1", "\"chunked\"", "chunked, gzip", "chunked,"])
+    @Test(arguments: [
+        "", "xchunked", "gzip", "identity", "chunked;q=1", "\"chunked\"", "chunked, gzip", "chunked,", "chunked\u{A0}",
+        "chun\u{212A}ed",
+    ])
     func `a request body without a known end gets 400, and the connection closes`(coding: String) async throws {
         try await withLiveService { _, port in
             let connection = try RawConnection(port: port)
