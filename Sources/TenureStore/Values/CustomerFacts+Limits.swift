@@ -82,22 +82,27 @@ extension CustomerFacts {
         }
     }
 
-    /// Ends the grace periods that belong to periods before the latest known one. Otherwise, a sender who omits a
-    /// refunded period would get the grace period before it.
+    /// Limits the grace periods that belong to periods before the latest known one. Otherwise, a sender who omits a
+    /// refunded period would get the grace period before it. If the latest period is paid, the grace period lasts no
+    /// longer than that period.
     private func limited(
         _ renewals: [Renewal], to purchases: [Purchase], by known: [Purchase]
     ) -> [Renewal] {
         guard !renewals.isEmpty else { return renewals }
         let (sent, latest) = (purchases.latestPeriods, known.latestPeriods)
         return renewals.map { renewal in
-            guard let period = latest[renewal.originalTransactionID], renewal.gracePeriodExpiresDate != nil,
+            guard let period = latest[renewal.originalTransactionID], let grace = renewal.gracePeriodExpiresDate,
                 (sent[renewal.originalTransactionID]?.purchaseDate ?? .distantPast)
                     < (period.purchaseDate ?? .distantPast),
                 (renewal.signedDate ?? .distantPast) < (period.signedDate ?? .distantFuture)
             else { return renewal }
+            let isPaid =
+                period.revocationDate == nil && !period.isUpgraded
+                && (renewal.productID == nil || renewal.productID == period.productID)
             return Renewal(
                 originalTransactionID: renewal.originalTransactionID, productID: renewal.productID,
-                gracePeriodExpiresDate: nil, isInBillingRetryPeriod: renewal.isInBillingRetryPeriod,
+                gracePeriodExpiresDate: isPaid ? min(grace, period.expiresDate ?? grace) : nil,
+                isInBillingRetryPeriod: renewal.isInBillingRetryPeriod,
                 signedDate: renewal.signedDate)
         }
     }
