@@ -109,6 +109,22 @@ import Testing
         }
     }
 
+    @Test func `an SQLite backup never removes the log of a missing database, unless the log is empty`() async throws {
+        try await withFolder { folder in
+            let (path, target) = (folder + "/tenure.sqlite", folder + "/earlier.sqlite")
+            try await Store(SQLiteDatabase(path: path)).close()
+            let log = URL(fileURLWithPath: target + "-wal")
+            try Data("rows".utf8).write(to: log)
+            #expect(throws: SQLiteBackup.Failure.log(path: target)) {
+                try SQLiteBackup(of: path, to: target).run(replacing: true)
+            }
+            #expect(try Data(contentsOf: log) == Data("rows".utf8))
+            try Data().write(to: log)
+            #expect(try SQLiteBackup(of: path, to: target).run(replacing: false).customers == 0)
+            #expect(!FileManager.default.fileExists(atPath: log.path))
+        }
+    }
+
     @Test func `an SQLite backup doesn't overwrite its own source or an open database`() async throws {
         try await withFolder { folder in
             let (path, other) = (folder + "/tenure.sqlite", folder + "/other.sqlite")

@@ -1,4 +1,5 @@
 import Foundation
+import TenureFileAttributes
 
 /// Makes a consistent copy of an SQLite database while a service keeps writing.
 package struct SQLiteBackup: Sendable {
@@ -18,6 +19,8 @@ package struct SQLiteBackup: Sendable {
         case itself(path: String)
         /// Another process has the target open.
         case inUse(path: String)
+        /// The log of a missing database is beside the target.
+        case log(path: String)
         case cannotWrite(path: String, detail: String)
         case database(StoreError)
     }
@@ -29,7 +32,6 @@ package struct SQLiteBackup: Sendable {
         guard FileManager.default.fileExists(atPath: source) else { throw .noSource(path: source) }
         guard replacing || !FileManager.default.fileExists(atPath: target) else { throw .exists(path: target) }
         guard !SQLiteFile.areSame(source, target) else { throw .itself(path: target) }
-        try clearLog()
         do throws(StoreError) {
             guard try SQLiteFile.holdsDatabase(at: source) else {
                 throw .unusable(database: source, detail: "it has no data; check the path")
@@ -39,18 +41,22 @@ package struct SQLiteBackup: Sendable {
         } catch {
             throw .database(error)
         }
+        try clearLog()
         return try copy(replacing: replacing)
     }
 
     /// Clears the log that remains beside the target. SQLite would apply it to the copy.
     private func clearLog() throws(Failure) {
         let path = SQLiteFile.resolved(target)
-        guard FileManager.default.fileExists(atPath: path + SQLiteOpenFiles.logSuffix) else { return }
+        guard let log = FileState(path: path + SQLiteOpenFiles.logSuffix) else { return }
+        // The log of a missing database may be all that is left of it.
+        guard FileIdentity.exists(path) || log.size == 0 else { throw .log(path: target) }
         do throws(StoreError) {
             do throws(StoreError) {
+                guard FileIdentity.exists(path) else { throw .damaged("") }
                 try SQLiteFile.mergeLog(path)
             } catch .damaged {
-                // SQLite can't write the log into a damaged file, or doesn't recognize the file.
+                // SQLite can't write the log into a damaged or missing file.
                 guard let lock = try SQLiteFileLock(path: path) else { throw .busy }
                 defer { withExtendedLifetime(lock) {} }
                 for suffix in [SQLiteOpenFiles.logSuffix, SQLiteOpenFiles.indexSuffix] { unlink(path + suffix) }
@@ -91,6 +97,8 @@ extension SQLiteBackup.Failure: CustomStringConvertible {
         case .itself(let path): "`\(path)` is the database itself; choose another name"
         case .inUse(let path):
             "`\(path)` is a database that another process has open; stop the process, or choose another name"
+        case .log(let path):
+            "the database of the log `\(path)\(SQLiteOpenFiles.logSuffix)` is missing; move the log away, or choose another name"
         case .cannotWrite(let path, let detail):
             "`\(path)` can't be written (\(detail)); check that the folder exists and that you may write to it"
         case .database(let error): error.description
