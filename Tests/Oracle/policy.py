@@ -275,7 +275,8 @@ class ReleaseOrder:
         dated = [release for release in self.releases if release.is_dated]
         # A list with undated releases is sorted, unless the instant that a release took contradicts that.
         self.is_sorted = any(row.day is None and row.at is None for row in self.releases) and all(
-            one.range[0] <= other.range[1] for place, one in enumerate(dated) for other in dated[place + 1:])
+            one.range[0] < other.range[1] or one.range[0] == other.range[0] == other.range[1]
+            for place, one in enumerate(dated) for other in dated[place + 1:])
         nodes = dated + [start for start in self.starts.values() if isinstance(start, int)]
         # not_after[x, y]: x certainly began no later than y.
         self.not_after = {(x, y) for x in nodes for y in nodes if self._is_certain(x, y)}

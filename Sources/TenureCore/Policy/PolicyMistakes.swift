@@ -152,16 +152,21 @@ extension Policy {
             let list = releases.indices.filter { releases[$0].platform == platform }
             guard list.contains(where: { releases[$0].releasedAt == .undated }) else { return [] }
             var mistakes: [PolicyMistake] = []
-            var last: Release.Moment = .undated
-            for index in list where releases[index].releasedAt != .undated {
-                if releases[index].releasedAt.isCertainlyEarlier(than: last) {
+            // The latest instant and the latest day so far. One doesn't replace the other, because they may have no
+            // certain order.
+            var (lastInstant, lastDay) = (Release.Moment.undated, Release.Moment.undated)
+            for index in list {
+                let moment = releases[index].releasedAt
+                if moment.isCertainlyEarlier(than: lastInstant) || moment.isCertainlyEarlier(than: lastDay) {
                     mistakes.append(
                         PolicyMistake(
                             ["releases", .index(index)],
                             "this release is older than one listed before it on \(platform.rawValue), and a list with undated releases must be oldest first; move it, or date every release"
                         ))
-                } else {
-                    last = releases[index].releasedAt
+                } else if case .instant = moment {
+                    lastInstant = moment
+                } else if case .day = moment {
+                    lastDay = moment
                 }
             }
             return mistakes

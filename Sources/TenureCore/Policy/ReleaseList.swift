@@ -51,7 +51,8 @@ struct ReleaseList {
         var earliest = Date.distantPast
         for entry in entries {
             earliest = max(earliest, entry.earliest)
-            guard earliest <= entry.latest else { return false }
+            let isExact = entry.earliest == entry.latest
+            guard earliest < entry.latest || (isExact && earliest == entry.latest) else { return false }
         }
         return true
     }
