@@ -79,8 +79,11 @@ struct PublishingOptions: ParsableArguments {
             // The service rehearsed again. If it counted the same, the rehearsal that was shown is enough.
             let again: RehearsalAnswer = try await client.get(
                 "/v1/admin/policies/rehearsals/\(ServiceClient.escaped(refusal.problem.rehearsal ?? ""))")
-            let counts = [again.losing, again.losingWithPromises, again.gaining]
-            let shown = found.flatMap { [$0.losing, $0.losingWithPromises, $0.gaining] == counts ? $0 : nil }
+            let counts = [again.customers, again.losing, again.losingWithPromises, again.gaining]
+            let shown = found.flatMap {
+                [$0.customers, $0.losing, $0.losingWithPromises, $0.gaining] == counts && $0.against == again.against
+                    ? $0 : nil
+            }
             if shown == nil, !json { show(again) }
             Terminal.standardError.write("refused: nothing was changed")
             for line in advice(on: shown ?? again, isRollback: proposal.policy == nil) {

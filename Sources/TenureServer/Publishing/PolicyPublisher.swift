@@ -80,7 +80,7 @@ struct PolicyPublisher: Sendable {
             throw Problem(
                 .notFound,
                 version.map { "version \($0) was never in effect before; `GET /v1/admin/policies` lists the versions" }
-                    ?? "no other version was in effect before to which to return; for a new policy, send `policy`")
+                    ?? "no other version was in effect before, so there is nothing to return to")
         }
         return Candidate(
             policy: try recorded.read(), source: recorded.compiled, action: .rollback, restoringAfter: target.id)
