@@ -1,7 +1,7 @@
 extension Array {
     /// Returns the index of the first element that satisfies `test`, or the end of the array, by binary search. All
     /// elements after the first one must satisfy `test`, too.
-    package func partitioningIndex(where test: (Element) -> Bool) -> Int {
+    @inlinable package func partitioningIndex(where test: (Element) -> Bool) -> Int {
         var (low, high) = (startIndex, endIndex)
         while low < high {
             let middle = (low + high) / 2
