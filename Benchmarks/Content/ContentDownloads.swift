@@ -3,8 +3,8 @@ import Logging
 import TenureCore
 import TenureServer
 
-/// `content-nginx`: bytes per second of 16 clients that download 100 MB each from the service, against an nginx that also
-/// reads the file into memory. Then the memory that 1,000 slow clients take in the same service.
+/// `content-nginx`: bytes per second of 16 clients that download 100 MB each from the service, against an nginx that
+/// also reads the file into memory. Then the memory that 1,000 slow clients take in the same service.
 enum ContentDownloads {
     static let name = "content-nginx"
     private static let clients = 16

@@ -3,8 +3,8 @@ import Logging
 import TenureCore
 import TenureServer
 
-/// `http-customer`: requests per second of `GET /v1/customer`, with many customers in SQLite, against a route of the same
-/// server that sends the same bytes from memory. Server and load share the machine, as they do for both routes.
+/// `http-customer`: requests per second of `GET /v1/customer`, with many customers in SQLite, against a route of the
+/// same server that sends the same bytes from memory. Server and load share the machine, as they do for both routes.
 enum HTTPRatio {
     static let name = "http-customer"
     static let population = 1_000_000

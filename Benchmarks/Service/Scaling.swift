@@ -12,9 +12,9 @@ import TenureStore
 /// `scaling`: the time and space for customers while a database grows from ten thousand to a million, in SQLite and in
 /// PostgreSQL.
 ///
-/// Each customer syncs an app transaction and a purchase. At each size it prints, for the last customers: processor time and
-/// bytes of a first sync, and processor time of a second one, which changes nothing. The ratio is a first sync at the last
-/// size ÷ one at the first size. `TENURE_SCALING_CUSTOMERS` is the last size.
+/// Each customer syncs an app transaction and a purchase. At each size it prints, for the last customers: processor
+/// time and bytes of a first sync, and processor time of a second one, which changes nothing. The ratio is a first sync
+/// at the last size ÷ one at the first size. `TENURE_SCALING_CUSTOMERS` is the last size.
 struct Scaling {
     static let name = "scaling"
     /// How many customers one measurement syncs.
@@ -134,7 +134,8 @@ struct Scaling {
         for process in try server() {
             // A server process may have ended.
             guard let text = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8) else { continue }
-            // The name, in parentheses, may have spaces. After it come the state and, as 11th and 12th further fields, the times.
+            // The name, in parentheses, may have spaces. After it come the state and, as 11th and 12th further fields,
+            // the times.
             let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
             guard fields.count > 12 else { continue }
             ticks += (Double(fields[11]) ?? 0) + (Double(fields[12]) ?? 0)

@@ -4,22 +4,24 @@
     import System
     import Tenure
 
-    /// Delivers asset packs through Apple's Background Assets, hosted by Apple or by yourself. Copy this file into your app.
+    /// Delivers asset packs through Apple's Background Assets, hosted by Apple or by yourself. Copy this file into your
+    /// app.
     ///
-    /// Name each of Apple's asset packs like the pack in `content.yaml`, and put the two files of its version into it: the
-    /// manifest and the archive, as `tenure content publish` named them. `tenure content list` shows the names.
+    /// Name each of Apple's asset packs like the pack in `content.yaml`, and put the two files of its version into it:
+    /// the manifest and the archive, as `tenure content publish` named them. `tenure content list` shows the names.
     ///
     /// ```swift
     /// options.content = [.custom(BackgroundAssetsSource(), keys: ["…"])]
     /// ```
     ///
     /// The app needs a downloader extension and an App Group, as Background Assets requires. The system decides which
-    /// networks it uses. Background Assets has no access control: Tenure asks for a pack only while the customer may use it.
+    /// networks it uses. Background Assets has no access control: Tenure asks for a pack only while the customer may
+    /// use it.
     @available(iOS 26.0, macOS 26.0, tvOS 26.0, visionOS 26.0, *)
     struct BackgroundAssetsSource: Tenure.ContentSource {
         let identifier = "background-assets"
-        /// The name of Apple's asset pack that has `catalog.jws`, so that a new catalog needs no release of the app. Without
-        /// a name, `catalog.jws` is in the app's bundle.
+        /// The name of Apple's asset pack that has `catalog.jws`, so that a new catalog needs no release of the app.
+        /// Without a name, `catalog.jws` is in the app's bundle.
         var catalogPack: String?
 
         private static let catalogName = "catalog.jws"

@@ -2,8 +2,8 @@ import Foundation
 public import StoreKit
 import Tenure
 
-/// The model of a calculator app, without its views. The app was sold until build 119. From build 120 on it is free, and
-/// its scientific keys are an in-app purchase. Customers who paid for the app have the scientific keys, too.
+/// The model of a calculator app, without its views. The app was sold until build 119. From build 120 on it is free,
+/// and its scientific keys are an in-app purchase. Customers who paid for the app have the scientific keys, too.
 @MainActor public final class CalculatorModel {
     public private(set) var keypad = Keypad.basic
     /// True until the client knows what the customer owns. Show neither a lock nor a price meanwhile.
@@ -30,7 +30,8 @@ import Tenure
         tenure = try Tenure(service: service.url, key: service.key, policy: policy, options: options)
     }
 
-    /// Shows each change of the customer's entitlements, such as a purchase or a refund. Call it from the view's `task`.
+    /// Shows each change of the customer's entitlements, such as a purchase or a refund. Call it from the view's
+    /// `task`.
     public func follow() async {
         for await customer in tenure.updates { show(customer) }
     }

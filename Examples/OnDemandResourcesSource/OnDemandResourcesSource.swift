@@ -7,8 +7,8 @@
     /// Apple deprecated On-Demand Resources with iOS 27: use this for packs that are tagged already, and plan to move.
     ///
     /// Add the two files of each pack's version to the app's target, the manifest and the archive as
-    /// `tenure content publish` named them, and tag both with the name of the pack. Add `catalog.jws` without a tag, so that
-    /// it is part of the app. `tenure content list` shows the names.
+    /// `tenure content publish` named them, and tag both with the name of the pack. Add `catalog.jws` without a tag, so
+    /// that it is part of the app. `tenure content list` shows the names.
     ///
     /// ```swift
     /// options.content = [.custom(OnDemandResourcesSource(), keys: ["…"])]

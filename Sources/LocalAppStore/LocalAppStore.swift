@@ -129,8 +129,8 @@ package actor LocalAppStore {
         }
     }
 
-    /// Changes the state of a large population with `body`, and then sends all notifications, `width` at a time and in any
-    /// order, as the App Store does. Throws if the store has a journal.
+    /// Changes the state of a large population with `body`, and then sends all notifications, `width` at a time and in
+    /// any order, as the App Store does. Throws if the store has a journal.
     ///
     /// - Parameter losing: how many of a thousand deliveries are lost although they are acknowledged.
     package func perform<Result: Sendable>(

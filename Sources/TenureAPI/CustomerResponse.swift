@@ -4,7 +4,8 @@ import TenureJSON
 
 /// What the service reports about a customer: the response to `POST /v1/sync` and `GET /v1/customer`.
 package struct CustomerResponse: Sendable, Hashable, Decodable {
-    /// The customer's ID, an opaque string. If the proof isn't bound to the device, the ID identifies these artifacts only.
+    /// The customer's ID, an opaque string. If the proof isn't bound to the device, the ID identifies these artifacts
+    /// only.
     package let id: String
     /// Whether the proof is bound to the device that sent it. Otherwise, anyone may have sent a copy of the proof.
     package let bound: Bool
@@ -21,8 +22,8 @@ package struct CustomerResponse: Sendable, Hashable, Decodable {
     package let purchases: [PurchaseResponse]
     /// Whether `purchases` contains all of the customer's purchases.
     package let purchasesAreComplete: Bool
-    /// The entitlement token, a compact JWS. Only the response to a sync with an app transaction that is bound to the device
-    /// can have it.
+    /// The entitlement token, a compact JWS. Only the response to a sync with an app transaction that is bound to the
+    /// device can have it.
     package let entitlementToken: String?
     /// The statements that vouch for the key that signed the token.
     package let signingKey: SigningKeyResponse?

@@ -81,8 +81,8 @@ extension JSONWriter {
 
     /// Writes a decision. Copies the bytes of reasons that are already `written`.
     ///
-    /// - Parameter namesEntitlement: Whether to write the entitlement's name as a field. In an object with a decision for
-    ///   each entitlement, the key is the name.
+    /// - Parameter namesEntitlement: Whether to write the entitlement's name as a field. In an object with a decision
+    ///   for each entitlement, the key is the name.
     mutating func value(
         _ decision: Decision, namesEntitlement: Bool, in languages: [String], written: inout WrittenReasons
     ) {
@@ -104,8 +104,8 @@ extension JSONWriter {
         endObject()
     }
 
-    /// Writes a reason, or copies its bytes from an earlier place. Nothing is copied in pretty-printed JSON, because the
-    /// indentation of a reason depends on its place.
+    /// Writes a reason, or copies its bytes from an earlier place. Nothing is copied in pretty-printed JSON, because
+    /// the indentation of a reason depends on its place.
     private mutating func value(_ reason: Reason, _ written: inout WrittenReasons) {
         guard layout == .compact else { return value(reason) }
         if let place = written.place(of: reason) {

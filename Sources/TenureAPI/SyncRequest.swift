@@ -2,8 +2,8 @@
 package struct SyncRequest: Sendable, Hashable, Codable {
     /// The `jwsRepresentation` of `AppTransaction.shared`.
     package var appTransaction: String?
-    /// The `jwsRepresentation` of each transaction. A list must contain all of the customer's transactions. An empty list
-    /// means that the customer has none; nil means that they are unknown.
+    /// The `jwsRepresentation` of each transaction. A list must contain all of the customer's transactions. An empty
+    /// list means that the customer has none; nil means that they are unknown.
     package var transactions: [String]?
     /// Renewal infos. Each renewal info is used only together with a transaction of its subscription.
     package var renewalInfos: [String]?

@@ -2,8 +2,8 @@ package import Foundation
 
 /// A value behind a lock. `Mutex` needs iOS 18, and the client supports iOS 16.
 package final class Locked<Value>: @unchecked Sendable {
-    // `@unchecked Sendable` is sound: only `withLock` uses `value`, and `lock` admits one thread at a time. Arguments and
-    // results are sendable, so no outside code shares the value.
+    // `@unchecked Sendable` is sound: only `withLock` uses `value`, and `lock` admits one thread at a time. Arguments
+    // and results are sendable, so no outside code shares the value.
     @usableFromInline let lock = NSLock()
     @usableFromInline var value: Value
 

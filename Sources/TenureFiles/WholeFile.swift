@@ -11,7 +11,8 @@ package struct WholeFile: Sendable {
     /// The end of the names of temporary files. Killed processes leave them.
     package static let temporarySuffix = ".partial"
 
-    /// Returns the file's bytes; nil if there is no such file. Throws if the file is a pipe, without waiting for a writer.
+    /// Returns the file's bytes; nil if there is no such file. Throws if the file is a pipe, without waiting for a
+    /// writer.
     ///
     /// Apps contain this code, and Apple requires a reason for `fstat` and similar calls. So the size comes from
     /// `lseek`. Callers that need more attributes read them from the descriptor in `inspect`.

@@ -79,8 +79,8 @@ final class Exchange: Sendable {
             defer { (state.completion, state.waiter) = (nil, nil) }
             return (state.completion, state.waiter)
         }
-        // Called without the lock: a completion resumes a task, and a thread that cancels the same task may be waiting for
-        // the lock.
+        // Called without the lock: a completion resumes a task, and a thread that cancels the same task may be waiting
+        // for the lock.
         completion?(outcome)
         waiter?.resume()
     }

@@ -42,8 +42,8 @@ package enum Base64 {
         by values: UnsafeBufferPointer<UInt32>,
         into output: UnsafeMutableBufferPointer<UInt8>
     ) -> Bool {
-        // An invalid character sets the bit `invalid`, which no digit sets. All values are combined, so the bit is checked
-        // only once.
+        // An invalid character sets the bit `invalid`, which no digit sets. All values are combined, so the bit is
+        // checked only once.
         var union: UInt32 = 0
         var index = 0
         var written = 0

@@ -1,7 +1,7 @@
 /// Arithmetic of the proleptic Gregorian calendar. A day number counts days since 1970-01-01.
 ///
-/// The computations use years that begin in March, so that a leap day is a year's last day, and eras of 400 years, which
-/// all have 146,097 days.
+/// The computations use years that begin in March, so that a leap day is a year's last day, and eras of 400 years,
+/// which all have 146,097 days.
 package enum GregorianCalendar {
     /// Returns the day number of a date.
     package static func dayNumber(year: Int, month: Int, day: Int) -> Int {

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Parses JSON in one pass over the bytes into the nodes of a `JSONTape`. Every read of the buffer is checked against its
-/// end.
+/// Parses JSON in one pass over the bytes into the nodes of a `JSONTape`. Every read of the buffer is checked against
+/// its end.
 struct JSONParser {
     private let options: JSONReadingOptions
     private let buffer: UnsafeBufferPointer<UInt8>

@@ -3,8 +3,8 @@ package import Foundation
 /// Reads and writes dates in RFC 3339. Foundation's formatters aren't used, because they are slow and differ between
 /// systems.
 extension Date {
-    /// Reads a date such as `2015-06-10T18:00:00Z`; nil for any other text, and for dates outside the years 0 to 9999 in
-    /// UTC.
+    /// Reads a date such as `2015-06-10T18:00:00Z`; nil for any other text, and for dates outside the years 0 to 9999
+    /// in UTC.
     ///
     /// The time zone is required: `Z`, `+02:00`, or `+0200` as in Xcode's receipts. Seconds are optional. A fraction is
     /// truncated to milliseconds.
@@ -63,7 +63,8 @@ extension Date {
             let milliseconds = Int64(fraction * 1000)
             self.init(timeIntervalSince1970: Double(seconds * 1000 + milliseconds) / 1000)
         case .exact:
-            // A `Double` in the year 9999 has about 30 microseconds of precision, and would be rounded to the year 10000.
+            // A `Double` in the year 9999 has about 30 microseconds of precision, and would be rounded to the year
+            // 10000.
             let last = Double(Self.secondsOfFourDigitYears.upperBound) - 0.001
             self.init(timeIntervalSince1970: min(Double(seconds) + fraction, last))
         }
@@ -72,8 +73,8 @@ extension Date {
     /// The seconds since 1970 from 0000-01-01T00:00:00Z up to 10000-01-01T00:00:00Z.
     private static let secondsOfFourDigitYears: Range<Int64> = -62_167_219_200..<253_402_300_800
 
-    /// The date in UTC, such as `2015-06-10T18:00:00Z`, with milliseconds if they aren't zero. Years outside 0–9999 have
-    /// a sign and six digits, as in ISO 8601.
+    /// The date in UTC, such as `2015-06-10T18:00:00Z`, with milliseconds if they aren't zero. Years outside 0–9999
+    /// have a sign and six digits, as in ISO 8601.
     package var rfc3339: String {
         var text = UTF8Builder(capacity: 32)
         appendRFC3339(to: &text)

@@ -13,8 +13,8 @@ struct LintPlatform: Sendable {
     let releases: [ListedRelease]
     /// All releases of this platform in the order in which they came out. A list with undated releases has that order.
     let orderedReleases: [ListedRelease]
-    /// When each era began on this platform: the date in the policy, or the date of its version in the release list; nil
-    /// if neither is known.
+    /// When each era began on this platform: the date in the policy, or the date of its version in the release list;
+    /// nil if neither is known.
     private let starts: [Release.Moment?]
     /// Whether the policy says that build numbers restarted on this platform.
     private let mayRestart: Bool

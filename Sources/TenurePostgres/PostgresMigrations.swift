@@ -34,8 +34,8 @@ extension PostgresConnection {
 
     /// Creates the schema if it's missing, migrates it, and gives the database to the app, in one transaction.
     ///
-    /// If several processes start at the same time, one migrates, and the others wait for it. No other process writes at
-    /// that time.
+    /// If several processes start at the same time, one migrates, and the others wait for it. No other process writes
+    /// at that time.
     func migrate(
         _ migrations: [Migration] = Migration.all, for bundleID: String? = nil, mustBeNew: Bool = false
     ) throws(PostgresFailure) {

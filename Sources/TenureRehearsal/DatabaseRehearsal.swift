@@ -9,7 +9,8 @@ package struct DatabaseRehearsal: Sendable {
     /// The codes of the realms to include. A realm is an environment, of the App Store or of test authorities.
     private let realms: Set<UInt8>
 
-    /// - Parameter includesTestAuthorities: whether to include customers of test authorities. Otherwise they are skipped.
+    /// - Parameter includesTestAuthorities: whether to include customers of test authorities. Otherwise they are
+    ///   skipped.
     package init(_ comparison: Comparison, environments: [AppStoreEnvironment], includesTestAuthorities: Bool) {
         self.comparison = comparison
         realms = Set(

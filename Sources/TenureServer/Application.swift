@@ -193,7 +193,8 @@ extension ServiceConfiguration {
         services: [any Service], logger: Logger,
         onServerRunning: @escaping @Sendable (_ port: Int) async -> Void
     ) throws(ServiceError) -> Application<Responder> where Responder.Context == ServiceContext {
-        // Each connection gets a handler that checks the heads of requests, and a handler that enforces timeouts and limits.
+        // Each connection gets a handler that checks the heads of requests, and a handler that enforces timeouts and
+        // limits.
         let (timeouts, limits) = (timeouts, limits)
         let connections = Connections(
             limit: connectionLimit, limitPerAddress: limits.connectionsPerAddress,

@@ -53,8 +53,8 @@ package enum Command {
 }
 
 extension Process {
-    /// Waits until the process has ended, and returns its exit status. Blocks no thread of the task pool, which has only
-    /// one per processor.
+    /// Waits until the process has ended, and returns its exit status. Blocks no thread of the task pool, which has
+    /// only one per processor.
     fileprivate func ended() async -> Int32 {
         while isRunning {
             // This also waits if the test's task is canceled, so that the process has ended afterward.

@@ -21,8 +21,8 @@ package enum Tool {
             status: process.terminationStatus, output: try folder.text("out"), errors: try folder.text("err"))
     }
 
-    /// Runs a tool that takes long, on a separate thread. There are only as many threads for Swift's tasks as processors:
-    /// if tests waited on them, a server in the same process couldn't respond.
+    /// Runs a tool that takes long, on a separate thread. There are only as many threads for Swift's tasks as
+    /// processors: if tests waited on them, a server in the same process couldn't respond.
     package static func runOnSeparateThread(_ path: String, _ arguments: [String]) async throws -> Command.Result {
         try await withCheckedThrowingContinuation { continuation in
             DispatchQueue.global().async { continuation.resume(with: Result { try run(path, arguments) }) }
@@ -36,8 +36,8 @@ extension Process {
     /// Starts the process while no other process is being started.
     ///
     /// Foundation notices the end of a child process by a socket, which it closes in all other children that it knows.
-    /// A child that is started at the same moment may inherit the socket. Then a wait for the end of one child would last
-    /// until both have ended. The product itself starts only `gzip`, for compressed evidence, without this lock.
+    /// A child that is started at the same moment may inherit the socket. Then a wait for the end of one child would
+    /// last until both have ended. The product itself starts only `gzip`, for compressed evidence, without this lock.
     package func start() throws {
         Self.starts.lock()
         defer { Self.starts.unlock() }

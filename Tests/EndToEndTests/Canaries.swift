@@ -43,8 +43,8 @@ enum Canaries {
         }
     }
 
-    /// Every private key in PEM format in the files of a folder and its subfolders, also inside JSON: the PEM's first line
-    /// and the key's bytes.
+    /// Every private key in PEM format in the files of a folder and its subfolders, also inside JSON: the PEM's first
+    /// line and the key's bytes.
     static func privateKeys(in folder: String) -> [String: [UInt8]] {
         var canaries: [String: [UInt8]] = [:]
         for name in FileManager.default.enumerator(atPath: folder)?.compactMap({ $0 as? String }) ?? [] {

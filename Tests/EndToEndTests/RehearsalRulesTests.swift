@@ -89,7 +89,8 @@ import Testing
                     "originalPlatform=iOS", "receiptCreationDate=\(date)",
                 ] + more)
         }
-        // The second artifact has the refund, and the third artifact proves the new purchase. Two later artifacts follow.
+        // The second artifact has the refund, and the third artifact proves the new purchase. Two later artifacts
+        // follow.
         let artifacts = [
             try await signed("2015-05-01"), try await signed("2015-05-11", ["revocationDate=2015-05-10"]),
             try await signed("2015-05-20"), try await signed("2015-06-30"), try await signed("2015-07-01"),

@@ -15,8 +15,8 @@ import TenureJSON
 
     /// Entitlement tokens, as an app reads them.
     extension FuzzedReaders {
-        /// An entitlement token from the service or from the disk. The lines after it are the statements that vouch for its
-        /// key. Read by an app that pinned a key, and by one that pinned a root.
+        /// An entitlement token from the service or from the disk. The lines after it are the statements that vouch for
+        /// its key. Read by an app that pinned a key, and by one that pinned a root.
         public static func entitlementToken(_ input: [UInt8], at now: Date) {
             let lines = String(decoding: input, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
                 .map(String.init)

@@ -95,7 +95,8 @@ extension StoreClient {
 
 @Test func `too many requests to the App Store Server API get status 429 with a time in Retry-After`() async throws {
     let state = try busy(.sandbox)
-    // The sandbox allows a tenth of Apple's limit, which is one request per second. The test allows a hundredth of that.
+    // The sandbox allows a tenth of Apple's limit, which is one request per second. The test allows a hundredth of
+    // that.
     try await withStoreClient(state, rateLimitShare: 0.01) { client async throws in
         let path = "/inApps/v1/notifications/test/x"
         for _ in 0..<3 { #expect(try await client.get(path).status == 400) }

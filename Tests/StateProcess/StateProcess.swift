@@ -86,8 +86,8 @@ struct StateProcess {
 
     /// Downloads an asset pack, and writes a line for each state.
     ///
-    /// - Parameter arguments: the address of a published folder, the key that signed its catalog, and the pack; then a file
-    ///   for which it waits.
+    /// - Parameter arguments: the address of a published folder, the key that signed its catalog, and the pack; then a
+    ///   file for which it waits.
     private static func download(in options: Tenure.Options, _ arguments: [String]) async throws {
         guard arguments.count >= 3, let url = URL(string: arguments[0]) else { return say("no pack") }
         var options = options

@@ -47,7 +47,8 @@ extension Store {
 /// An event that happens once, and for which threads can wait. Use it in bodies of transactions, which run on threads
 /// that may block.
 final class Signal: @unchecked Sendable {
-    // `Locked` can't wait until another thread changes the value. `hasFired` is used only while the condition is locked.
+    // `Locked` can't wait until another thread changes the value. `hasFired` is used only while the condition is
+    // locked.
     private let condition = NSCondition()
     private var hasFired = false
 

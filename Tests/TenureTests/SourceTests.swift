@@ -20,7 +20,8 @@ private func files(of modules: [String]) throws -> [(name: String, lines: [Strin
     }
 }
 
-/// APIs newer than iOS 16 and macOS 13. The compiler on Linux checks no availability, so these tests search the sources.
+/// APIs newer than iOS 16 and macOS 13. The compiler on Linux checks no availability, so these tests search the
+/// sources.
 private let tooNew = [
     "import Synchronization", "Mutex<", "Mutex(", "Atomic<", "import Observation", "@Observable", "InlineArray",
     "RawSpan", "Span<", "withDiscardingTaskGroup", "withThrowingDiscardingTaskGroup", "SwiftData", "#Predicate",

@@ -59,7 +59,8 @@ package struct AppStoreServer: Sendable {
 
     private static var logger: Logger {
         var logger = Logger(label: "local-store")
-        // Logs almost nothing: errors of the server are thrown, and a connection that ends with the server isn't an error.
+        // Logs almost nothing: errors of the server are thrown, and a connection that ends with the server isn't an
+        // error.
         logger.logLevel = .critical
         return logger
     }

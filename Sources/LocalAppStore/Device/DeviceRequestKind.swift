@@ -5,8 +5,8 @@
 package enum DeviceRequestKind: String, CaseIterable, Sendable, Hashable {
     /// Everything that the App Store knows about the customer in this app: transactions, subscriptions, storefront.
     case contents
-    /// Whether anything has changed since the change number `after`. Over HTTP, the response waits for a change, at most
-    /// `seconds`.
+    /// Whether anything has changed since the change number `after`. Over HTTP, the response waits for a change, at
+    /// most `seconds`.
     case changes
     case appTransaction
     /// The legacy receipt, in Base64.

@@ -1,5 +1,6 @@
 extension AppStoreOperation {
-    /// The operations and their parameters. The command, the control interface, scenarios and the journal share this table.
+    /// The operations and their parameters. The command, the control interface, scenarios and the journal share this
+    /// table.
     package enum Kind: String, CaseIterable, Sendable, Hashable {
         case advance
         // Operations of the App Store and the developer.

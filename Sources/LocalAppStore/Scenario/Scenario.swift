@@ -52,7 +52,8 @@ package struct Scenario: Sendable {
         package let customer: String
         package let entitlement: String
         package let outcome: Decision.Outcome
-        /// Whether the app is opened and sends its artifacts (`expect`), or the service decides from what it knows (`known`).
+        /// Whether the app is opened and sends its artifacts (`expect`), or the service decides from what it knows
+        /// (`known`).
         package let opensApp: Bool
         /// The place of the expectation in the file, such as `scenario.yaml:12:7`.
         package let place: String

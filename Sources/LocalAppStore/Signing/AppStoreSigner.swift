@@ -37,8 +37,8 @@ package struct AppStoreSigner: Sendable {
         try sign(state.renewalInfo(of: subscription, for: reader, signedAt: date ?? state.now), in: state)
     }
 
-    /// Returns the `signedPayload` of a notification. In every delivery attempt, the transaction and renewal info are as
-    /// they were at the time of the event. Only the app transaction has the current state.
+    /// Returns the `signedPayload` of a notification. In every delivery attempt, the transaction and renewal info are
+    /// as they were at the time of the event. Only the app transaction has the current state.
     package func notification(_ notification: AppStoreNotification, in state: AppStoreState) throws -> String {
         var payload = JSONObject()
         payload["notificationType"] = .string(notification.type.rawValue)

@@ -17,7 +17,7 @@ package struct SandboxPeriods: Codable, Sendable, Hashable {
     /// How often a subscription renews by itself before it ends.
     var renewals = 12
 
-    /// The shortest allowed period. It must be longer than `AppStoreState.renewalLead`, because a renewal is charged that
-    /// long before the period ends.
+    /// The shortest allowed period. It must be longer than `AppStoreState.renewalLead`, because a renewal is charged
+    /// that long before the period ends.
     static let minimumPeriod: TimeInterval = 60
 }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Events that happen without an operation when the clock reaches their instant, such as renewals. Events of one instant
-/// happen in the order in which they were scheduled.
+/// Events that happen without an operation when the clock reaches their instant, such as renewals. Events of one
+/// instant happen in the order in which they were scheduled.
 struct ScheduledEvents: Sendable {
     /// An event. An event of a subscription contains the transaction for which it was scheduled. It is skipped if the
     /// subscription has changed since.

@@ -17,8 +17,8 @@ struct News: Sendable {
     var statuses = Changes<HeldSubscription>()
     var storefronts = Changes<Storefront>()
 
-    /// The last known state of each transaction, by ID. A different state is a change. Nil before the first report about a
-    /// customer.
+    /// The last known state of each transaction, by ID. A different state is a change. Nil before the first report
+    /// about a customer.
     private(set) var knownTransactions: [UInt64: JSONObject]?
     private var knownSubscriptions: [UInt64: [JSONObject]] = [:]
     private var knownStorefront: Storefront?

@@ -55,7 +55,8 @@ public struct Transaction: Identifiable, Sendable {
     public let ownershipType: OwnershipType
     /// SHA-384 of the nonce and `AppStore.deviceVerificationID`, as lower-case text; 48 bytes.
     public let deviceVerification: Data
-    /// The UUID that was hashed with the device ID. Unlike Apple's nonce, it isn't random, so that tests are repeatable.
+    /// The UUID that was hashed with the device ID. Unlike Apple's nonce, it isn't random, so that tests are
+    /// repeatable.
     public let deviceVerificationNonce: UUID
     /// The local App Store's time when it signed this transaction.
     public let signedDate: Date

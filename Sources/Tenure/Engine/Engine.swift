@@ -66,7 +66,8 @@ actor Engine {
         if let runningSearch { await runningSearch.value }
         if setup.service != nil { service.isWanted = true }
         await search()
-        // Another caller may have begun this search before `isWanted` was set. If it didn't ask the service, search again.
+        // Another caller may have begun this search before `isWanted` was set. If it didn't ask the service, search
+        // again.
         if service.isWanted { await search() }
     }
 

@@ -76,8 +76,8 @@ struct EntitlementTokenReader: Sendable {
         return claims
     }
 
-    /// Verifies the signature, and checks that its key isn't revoked and that the token is for this app, device, account
-    /// and environment. Rejects the token of a test authority unless `trustsTestAuthorities` is true.
+    /// Verifies the signature, and checks that its key isn't revoked and that the token is for this app, device,
+    /// account and environment. Rejects the token of a test authority unless `trustsTestAuthorities` is true.
     private func read(
         _ token: Token, for holder: Holder
     ) throws(Refusal) -> (claims: EntitlementTokenClaims, trust: KeyRing.Trust) {

@@ -59,8 +59,8 @@ struct KeyRing: Sendable {
         return Trust(keyID: key.id)
     }
 
-    /// Returns the conditions under which the signature of a token is trusted. Nil unless the offline root has certified
-    /// the key that signed the token.
+    /// Returns the conditions under which the signature of a token is trusted. Nil unless the offline root has
+    /// certified the key that signed the token.
     private func trustOfRoot(in token: SignedText, with statements: [String]) -> Trust? {
         for statement in statements.prefix(SigningKeyBounds.maximumChainLength) {
             guard let root, let text = SignedText(statement, most: SigningKeyBounds.maximumStatementSize),

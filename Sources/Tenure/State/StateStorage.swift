@@ -2,8 +2,8 @@ package import Foundation
 
 /// The storage of the state between two starts. The keychain outlives a reinstallation of the app; a file doesn't.
 package protocol StateStorage: Sendable {
-    /// Returns the contents. Nil if nothing was written yet. Throws if there may be a state that can't be read now, such
-    /// as in the keychain before the first unlock.
+    /// Returns the contents. Nil if nothing was written yet. Throws if there may be a state that can't be read now,
+    /// such as in the keychain before the first unlock.
     func read() throws -> Data?
     /// Replaces the contents with the result of `change`, with a lock that keeps out other processes.
     ///

@@ -21,8 +21,8 @@ struct JWSHeader {
         namesCriticalExtensions = tape.value(named: "crit", inObjectAt: tape.root) != nil
     }
 
-    /// Throws `unsupportedAlgorithm` unless the algorithm is `ES256`, which the App Store uses, and the header demands no
-    /// extensions.
+    /// Throws `unsupportedAlgorithm` unless the algorithm is `ES256`, which the App Store uses, and the header demands
+    /// no extensions.
     func checkAlgorithm() throws(Rejection) {
         guard algorithm == "ES256" else {
             throw Rejection(

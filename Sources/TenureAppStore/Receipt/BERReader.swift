@@ -97,8 +97,8 @@ struct BERReader {
         elementsLeft -= 1
     }
 
-    /// Reads tag and length, and returns the position of the contents. The length is nil if it is indefinite. An element
-    /// with any other length ends at `limit` at the latest.
+    /// Reads tag and length, and returns the position of the contents. The length is nil if it is indefinite. An
+    /// element with any other length ends at `limit` at the latest.
     @inline(__always)
     private func header(
         at start: Int, before limit: Int

@@ -105,8 +105,8 @@ struct ReceiptPayloadParser {
         return RawReceiptAttribute(type: Int32(truncatingIfNeeded: number), value: value)
     }
 
-    /// Whether to read the attribute. False for a repeated attribute on which no decision depends. Throws for a repeated
-    /// attribute that may occur once.
+    /// Whether to read the attribute. False for a repeated attribute on which no decision depends. Throws for a
+    /// repeated attribute that may occur once.
     ///
     /// - Parameter seen: a bit for each attribute that was read before.
     @inline(__always)

@@ -110,8 +110,8 @@ struct SignedData {
         // add a signer.
         guard signers.isAtEnd else { throw .malformed("it has more than one signer") }
 
-        // SignerInfo (section 5.3): version, name, algorithms, signed attributes and signature. Version 1 identifies the
-        // signer by issuer and serial number. The App Store doesn't use version 3, with a key identifier.
+        // SignerInfo (section 5.3): version, name, algorithms, signed attributes and signature. Version 1 identifies
+        // the signer by issuer and serial number. The App Store doesn't use version 3, with a key identifier.
         try signer.version(1, "the version of the signer", &reader)
         var name = Cursor(try signer.next(BERTag.sequence, "issuer and serial number of the signer", &reader))
         let issuer = try name.next(BERTag.sequence, "the issuer of the signer", &reader)

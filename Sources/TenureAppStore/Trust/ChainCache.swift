@@ -12,9 +12,9 @@ import TenureCore
 /// failed signature checks. Once it is used up, unknown chains are rejected without a check. Rejections that need no
 /// signature check don't use the budget.
 ///
-/// A separate table has the headers of verified JWS, because comparing bytes with a known header is faster than decoding
-/// it. Many different headers can have the same valid pair, because the third certificate (`x5c[2]`) is ignored. So the
-/// chain of an unknown header is looked up by its pair.
+/// A separate table has the headers of verified JWS, because comparing bytes with a known header is faster than
+/// decoding it. Many different headers can have the same valid pair, because the third certificate (`x5c[2]`) is
+/// ignored. So the chain of an unknown header is looked up by its pair.
 package final class ChainCache: Sendable {
     /// The tables. The lock is held only while they are read or changed, and never while a signature is checked.
     private let tables = Locked(Tables())

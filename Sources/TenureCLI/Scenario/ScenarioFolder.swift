@@ -3,8 +3,8 @@ import LocalAppStore
 import TenureMint
 import TenureServer
 
-/// The files that a service needs to use a scenario's local App Store: the test authority, the API key, the local clock, and the
-/// admin key of the service.
+/// The files that a service needs to use a scenario's local App Store: the test authority, the API key, the local
+/// clock, and the admin key of the service.
 struct ScenarioFolder {
     let path: String
     /// The key with which the service signs its tokens for the local App Store.

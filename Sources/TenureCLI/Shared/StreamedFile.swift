@@ -4,8 +4,8 @@ import TenureFileAttributes
 /// A file that a command writes in pieces. Until the file is complete, it has a temporary name in the same folder. So a
 /// killed command leaves no incomplete file under the final name.
 ///
-/// The temporary file is locked while it is written. So the next command with the same output removes the temporary files
-/// of killed commands, and keeps the files of running commands.
+/// The temporary file is locked while it is written. So the next command with the same output removes the temporary
+/// files of killed commands, and keeps the files of running commands.
 final class StreamedFile {
     private(set) var path: String
     private let replaces: Bool
@@ -55,8 +55,8 @@ final class StreamedFile {
 
     /// Gives the complete file its name.
     ///
-    /// - Parameter freeName: returns another name if another command has created a file with the name meanwhile. Without
-    ///   `freeName`, that is an error.
+    /// - Parameter freeName: returns another name if another command has created a file with the name meanwhile.
+    ///   Without `freeName`, that is an error.
     func close(orAs freeName: (() -> String)? = nil) throws {
         guard let temporaryPath else { return }
         guard fsync(descriptor) == 0 else { throw CommandError("`\(path)` can't be written; free some space") }

@@ -157,8 +157,8 @@ package struct ContentPublisher: Sendable {
 
     // MARK: Files
 
-    /// Writes the archive and the manifest of a pack, unless the folder has them already. `isNew` is true if the archive
-    /// was written.
+    /// Writes the archive and the manifest of a pack, unless the folder has them already. `isNew` is true if the
+    /// archive was written.
     private func publish(
         _ files: PackFiles, _ progress: (Int) -> Void
     ) throws(PublishingError) -> (manifest: PackManifest, isNew: Bool) {

@@ -1,7 +1,8 @@
 import Foundation
 
 extension Policy {
-    /// Everything that makes no sense in the policy, such as two eras with one name. `Policy.init` throws these mistakes.
+    /// Everything that makes no sense in the policy, such as two eras with one name. `Policy.init` throws these
+    /// mistakes.
     ///
     /// `PolicyReader` reports mistakes of the file's format, such as a number instead of a date.
     var mistakes: [PolicyMistake] {
@@ -89,8 +90,9 @@ extension Policy {
             var lastVersion: (version: AppVersion, era: Int)?
             for (index, beginning) in timeline.beginnings.enumerated() {
                 let place: [PolicyMistake.Step] = ["eras", .index(index), "begins", .key(platform.rawValue)]
-                // Check what the policy says, not `timeline.beginnings`. If the platform's store opened after a boundary
-                // inherited from iOS, the timeline treats that boundary as `new` (rule A8), although the policy doesn't say `new`.
+                // Check what the policy says, not `timeline.beginnings`. If the platform's store opened after a
+                // boundary inherited from iOS, the timeline treats that boundary as `new` (rule A8), although the
+                // policy doesn't say `new`.
                 let written =
                     eras[index].begins[platform] ?? (platform.inheritsFromIOS ? eras[index].begins[.iOS] : nil)
                 if written == .new, eras[..<index].contains(where: { $0.begins[platform] != nil }) {

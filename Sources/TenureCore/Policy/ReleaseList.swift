@@ -11,10 +11,10 @@ import Foundation
 struct ReleaseList {
     /// The releases in the order of the list.
     private let entries: [Entry]
-    /// The indexes of dated entries, in arrays of which each has a certain order of release. In a sorted list, one array
-    /// has all dated entries. Otherwise, one has the entries with a day in the list, and one has the entries with an
-    /// instant: in the list, or in an era's beginning if the list has no date. An instant and a day have a certain order
-    /// only if they are far enough apart.
+    /// The indexes of dated entries, in arrays of which each has a certain order of release. In a sorted list, one
+    /// array has all dated entries. Otherwise, one has the entries with a day in the list, and one has the entries with
+    /// an instant: in the list, or in an era's beginning if the list has no date. An instant and a day have a certain
+    /// order only if they are far enough apart.
     private let sequences: [[Int]]
     /// The beginning of each era on the platform, by index.
     private let beginnings: [Beginning?]

@@ -1,6 +1,6 @@
 extension String {
-    /// The text with `<redacted>` in place of each recognized credential: the user and password of a URL, a `password=`,
-    /// an admin key, a webhook's secret, and a private key in PEM. URLs may be mistyped.
+    /// The text with `<redacted>` in place of each recognized credential: the user and password of a URL, a
+    /// `password=`, an admin key, a webhook's secret, and a private key in PEM. URLs may be mistyped.
     ///
     /// Use this property in messages about an operator's input, which may contain a password or a key by mistake.
     package var hidingCredentials: String {

@@ -10,7 +10,8 @@ extension Unicode.Scalar {
 }
 
 extension StringProtocol {
-    /// The text with an escape such as `\u{202E}` in place of each character that alters how the text around it is shown.
+    /// The text with an escape such as `\u{202E}` in place of each character that alters how the text around it is
+    /// shown.
     ///
     /// For terminals, logs and reports: names from other systems can contain such characters.
     package var escapedForDisplay: String {

@@ -6,7 +6,8 @@ import TenureJSON
 import X509
 
 extension JWSMinter {
-    /// Returns a time `offset` seconds after the signing date, as a NumericDate (RFC 7519, section 2): in seconds since 1970.
+    /// Returns a time `offset` seconds after the signing date, as a NumericDate (RFC 7519, section 2): in seconds since
+    /// 1970.
     fileprivate func numericDate(_ offset: TimeInterval) -> JSONValue {
         .integer(Int64(instant.timeIntervalSince1970 + offset))
     }

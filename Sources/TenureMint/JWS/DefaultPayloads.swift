@@ -66,8 +66,8 @@ extension JWSMinter {
         return payload
     }
 
-    /// The transaction of the subscription in `renewalInfo`. Its current period of a year began a day before the signing
-    /// date.
+    /// The transaction of the subscription in `renewalInfo`. Its current period of a year began a day before the
+    /// signing date.
     private var subscription: JSONObject {
         var payload = transaction
         payload["transactionId"] = .string("410000000000022")

@@ -78,8 +78,8 @@ package struct DocumentNode: Sendable {
         }
     }
 
-    /// Whether the value is a text with a NUL character, or a list with such a text. The texts in a mapping are reported
-    /// when that mapping is created.
+    /// Whether the value is a text with a NUL character, or a list with such a text. The texts in a mapping are
+    /// reported when that mapping is created.
     private var holdsNUL: Bool {
         switch content {
         case .plain(let text), .quoted(let text): text.utf8.contains(0)

@@ -94,8 +94,8 @@ extension PolicyEdit.Value {
 extension DocumentNode {
     /// Returns the document with one value written, or removed if `value` is nil.
     ///
-    /// Missing mappings are created. An index one past the end of a list appends an element. Any other path that doesn't
-    /// exist changes nothing.
+    /// Missing mappings are created. An index one past the end of a list appends an element. Any other path that
+    /// doesn't exist changes nothing.
     func edited(at path: ArraySlice<PolicyMistake.Step>, to value: PolicyEdit.Value?) -> DocumentNode {
         guard let step = path.first else { return value?.node(at: position) ?? self }
         let rest = path.dropFirst()

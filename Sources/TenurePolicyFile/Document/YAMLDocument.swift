@@ -112,8 +112,8 @@
             }
         }
 
-        /// Replaces the first character of a key with one of the private use area, so that columns don't change. Returns
-        /// false if that isn't possible.
+        /// Replaces the first character of a key with one of the private use area, so that columns don't change.
+        /// Returns false if that isn't possible.
         private mutating func alterKey(at place: Place, _ key: String) -> Bool {
             guard alteredKeys[place] == nil, lines.indices.contains(place.line - 1),
                 let substitute = Unicode.Scalar(0xF0000 + UInt32(alteredKeys.count))

@@ -150,8 +150,8 @@ struct PolicyReader {
         return result
     }
 
-    /// Reads where an era begins on a platform: `new`, or a version, an instant or both. A build on macOS, or a marketing
-    /// version elsewhere, is a mistake with its own explanation.
+    /// Reads where an era begins on a platform: `new`, or a version, an instant or both. A build on macOS, or a
+    /// marketing version elsewhere, is a mistake with its own explanation.
     private mutating func beginning(_ part: Part, on platform: Platform) -> Beginning? {
         let key = platform.versionKey
         let example =

@@ -26,7 +26,8 @@ struct VersionClasses {
     private struct Point {
         /// The version with which this point is tested.
         let version: AppVersion
-        /// The version in the policy or the list. For a gap, the version just below it, or nil if the gap begins with zero.
+        /// The version in the policy or the list. For a gap, the version just below it, or nil if the gap begins with
+        /// zero.
         let number: AppVersion?
         let isGap: Bool
     }

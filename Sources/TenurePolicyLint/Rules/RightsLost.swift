@@ -3,9 +3,9 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// The rules that compare a policy with the previous one: rights that existing customers would lose, such as by a renamed
-/// entitlement, a changed boundary or a removed product, and changed settings. Without a service, there are no promises
-/// that would keep such rights.
+/// The rules that compare a policy with the previous one: rights that existing customers would lose, such as by a
+/// renamed entitlement, a changed boundary or a removed product, and changed settings. Without a service, there are no
+/// promises that would keep such rights.
 extension LintRule {
     static let rightLost = LintRule(
         "right-lost", .error, "compared with the previous policy: a right that existing customers would lose",

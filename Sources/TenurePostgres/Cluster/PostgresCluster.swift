@@ -11,8 +11,8 @@ final class PostgresCluster: Sendable {
     let address: PostgresAddress
     private let hosts: [PostgresHost]
     private let state = Locked(State())
-    /// Held while one thread looks for the primary. Other threads wait for its result. `Locked` can't do this, because a
-    /// connection isn't sendable.
+    /// Held while one thread looks for the primary. Other threads wait for its result. `Locked` can't do this, because
+    /// a connection isn't sendable.
     private let search = NSLock()
     private let watch = DispatchQueue(label: "tenure.postgres.watch")
 

@@ -25,8 +25,8 @@ struct AdvisoryKeys: Hashable {
     /// transaction waits for it while it holds a key.
     static func writers(in schema: String) -> Int64 { number("migrations", schema, "") }
 
-    /// The statement after `BEGIN` that takes all locks. It is one statement, so that `statement_timeout` limits the wait
-    /// for all of them.
+    /// The statement after `BEGIN` that takes all locks. It is one statement, so that `statement_timeout` limits the
+    /// wait for all of them.
     var statements: String {
         let first = "; SELECT pg_advisory_xact_lock_shared(\(writers))"
         return switch numbers.count {

@@ -112,8 +112,8 @@ package struct PostgresAddress: Sendable, Hashable {
         url.contains("@") || url.lowercased().contains("password")
     }
 
-    /// Returns the options that libpq reads in the URL. libpq's error message may repeat a password, so it is shown only
-    /// if the URL has none.
+    /// Returns the options that libpq reads in the URL. libpq's error message may repeat a password, so it is shown
+    /// only if the URL has none.
     private static func options(_ url: String, shown: String) throws(StoreError) -> [String: String] {
         var message: UnsafeMutablePointer<CChar>?
         defer { PQfreemem(message) }

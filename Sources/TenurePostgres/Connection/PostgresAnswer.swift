@@ -97,8 +97,9 @@ extension UnsafeRawBufferPointer {
         return Number(bigEndian: loadUnaligned(as: Number.self))
     }
 
-    /// The value of a `numeric`, if it is a whole number of 64 bits. PostgreSQL's `numeric_send` writes words of 16 bits:
-    /// the number of digits, the weight of the first digit, the sign, the scale, and the digits to the base of 10,000.
+    /// The value of a `numeric`, if it is a whole number of 64 bits. PostgreSQL's `numeric_send` writes words of 16
+    /// bits: the number of digits, the weight of the first digit, the sign, the scale, and the digits to the base of
+    /// 10,000.
     fileprivate var wholeNumeric: Int64? {
         guard count >= 8, count.isMultiple(of: 2) else { return nil }
         let words = stride(from: 0, to: count, by: 2).map {

@@ -59,8 +59,8 @@ extension PostgresConnection {
         return handle
     }
 
-    /// Reads the server's state. Changes settings only for its own transaction, because a pooler may run the next one on
-    /// another connection.
+    /// Reads the server's state. Changes settings only for its own transaction, because a pooler may run the next one
+    /// on another connection.
     func readServerState(for role: Role) throws(PostgresFailure) -> PostgresServerState {
         let version = Int(PQserverVersion(handle))
         guard version >= 130_000 else {

@@ -1,5 +1,5 @@
-/// The delay before the next attempt to connect: 50 ms, doubled each time, up to 1 s. So the service works within seconds
-/// after the server is back. Delays are random, so that many clients don't connect at the same time.
+/// The delay before the next attempt to connect: 50 ms, doubled each time, up to 1 s. So the service works within
+/// seconds after the server is back. Delays are random, so that many clients don't connect at the same time.
 struct Backoff {
     private var attempts = 0
     /// The time of the next attempt.

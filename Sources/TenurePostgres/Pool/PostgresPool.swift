@@ -1,7 +1,7 @@
 import TenureStore
 
-/// Runs the jobs of one app on connections that it may share with other apps. The app's jobs begin in the order in which
-/// they were submitted.
+/// Runs the jobs of one app on connections that it may share with other apps. The app's jobs begin in the order in
+/// which they were submitted.
 ///
 /// If the connection breaks during a job, the job is repeated until its deadline.
 final class PostgresPool: Sendable {
@@ -11,7 +11,8 @@ final class PostgresPool: Sendable {
     /// How long a job may wait for a connection.
     private let waitTimeout: Duration
 
-    /// - Parameter address: the address of this app. The cluster may have the address of another app with another schema.
+    /// - Parameter address: the address of this app. The cluster may have the address of another app with another
+    ///   schema.
     init(on workers: PostgresWorkers, to cluster: PostgresCluster, for address: PostgresAddress, waitTimeout: Duration)
     {
         self.workers = workers

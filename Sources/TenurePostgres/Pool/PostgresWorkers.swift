@@ -4,8 +4,8 @@ import TenureStore
 
 /// The connections to one server, for several apps with any number of databases and roles.
 ///
-/// Each worker owns a connection, and jobs are assigned to workers, so no connection can leak. Apps with the same database
-/// and role share connections. If all connections are in use, the app that uses the fewest gets the next one.
+/// Each worker owns a connection, and jobs are assigned to workers, so no connection can leak. Apps with the same
+/// database and role share connections. If all connections are in use, the app that uses the fewest gets the next one.
 ///
 /// A lane is the queue of one app's jobs.
 final class PostgresWorkers: Sendable {
@@ -66,8 +66,8 @@ final class PostgresWorkers: Sendable {
 
     // MARK: Time
 
-    /// Sets a timer that fails the jobs with an expired deadline. There is usually one timer, which is set again for the
-    /// next deadline.
+    /// Sets a timer that fails the jobs with an expired deadline. There is usually one timer, which is set again for
+    /// the next deadline.
     private func expireJobs(by deadline: ContinuousClock.Instant) {
         let isNew = state.withLock { state in
             guard state.alarm.map({ deadline < $0 }) ?? true else { return false }

@@ -32,7 +32,8 @@ enum CustomerNameKind: UInt8, Sendable, Comparable, CaseIterable {
 /// One name of a customer in one environment.
 struct CustomerName: Sendable, Hashable {
     let kind: CustomerNameKind
-    /// The index in `AppStoreEnvironment.allCases` of the environment that signed the artifacts. Environments never mix.
+    /// The index in `AppStoreEnvironment.allCases` of the environment that signed the artifacts. Environments never
+    /// mix.
     let environmentIndex: UInt8
     let text: String
 

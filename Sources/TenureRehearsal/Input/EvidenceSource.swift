@@ -64,12 +64,12 @@ package final class EvidenceSource {
         return pread(file.fileDescriptor, &magic, 2, 0) == 2 && magic == [0x1F, 0x8B]
     }
 
-    /// The size in bytes from which the position in a compressed file shows the progress. `gzip` reads 256 KB at once and
-    /// is that far ahead of the lines. In a smaller file, that is more than one percent.
+    /// The size in bytes from which the position in a compressed file shows the progress. `gzip` reads 256 KB at once
+    /// and is that far ahead of the lines. In a smaller file, that is more than one percent.
     static let smallestMeasured = 100 * 256 << 10
 
-    /// The position in the file on the disk, up to which it was read; nil if that doesn't tell how many of the lines were
-    /// read.
+    /// The position in the file on the disk, up to which it was read; nil if that doesn't tell how many of the lines
+    /// were read.
     var position: Int? {
         guard let file, let size, child == nil || size >= Self.smallestMeasured else { return nil }
         return Int(lseek(file.fileDescriptor, 0, SEEK_CUR))
@@ -78,7 +78,8 @@ package final class EvidenceSource {
     /// Returns the next bytes. The result is empty at the end, or once `isStopped` returns true.
     func read(upTo count: Int, isStopped: () -> Bool) throws(RehearsalError) -> [UInt8] {
         while !isStopped() {
-            // A terminal or a pipe may send nothing for a long time, so wait only 200 ms before asking `isStopped` again.
+            // A terminal or a pipe may send nothing for a long time, so wait only 200 ms before asking `isStopped`
+            // again.
             var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             let ready = poll(&waiting, 1, 200)
             if ready == 0 || (ready < 0 && errno == EINTR) { continue }
@@ -95,8 +96,8 @@ package final class EvidenceSource {
         return []
     }
 
-    /// Waits for the child process to end, after stopping it unless the evidence was read to its end. Returns the error of
-    /// the child process, if there was one.
+    /// Waits for the child process to end, after stopping it unless the evidence was read to its end. Returns the error
+    /// of the child process, if there was one.
     func close() -> RehearsalError? {
         guard let child else { return nil }
         guard isAtEnd else {

@@ -1,8 +1,8 @@
 import Foundation
 import TenureCore
 
-/// The eras of one platform with their beginnings, drawn as a strip above a chart of the HTML report. The name of an era
-/// is within its span.
+/// The eras of one platform with their beginnings, drawn as a strip above a chart of the HTML report. The name of an
+/// era is within its span.
 struct EraSpans {
     private struct Beginning {
         let name: String

@@ -1,8 +1,8 @@
 import TenureCore
 
 extension HTMLReport {
-    /// Writes losses by cause, the most frequent first. Only the lists of customers are collapsed, because a printed page
-    /// doesn't show what is collapsed.
+    /// Writes losses by cause, the most frequent first. Only the lists of customers are collapsed, because a printed
+    /// page doesn't show what is collapsed.
     mutating func writeLosses() {
         page.element("h2", "Who loses, and why")
         guard report.tally.losing > 0 else {

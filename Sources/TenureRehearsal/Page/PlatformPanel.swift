@@ -21,7 +21,8 @@ struct PlatformPanel {
     private static let width = 420.0
     private static let left = 40.0
     private static let height = 92.0
-    /// The number of rows into which the versions are divided if there are more versions. Each era has at least one row.
+    /// The number of rows into which the versions are divided if there are more versions. Each era has at least one
+    /// row.
     private static let maximumRows = 7
 
     /// Returns a panel for each platform with customers, the platform with the most customers first.

@@ -12,8 +12,8 @@ struct VersionRows {
 
     let rows: [Row]
 
-    /// Divides versions into about `maximum` rows, with a new row at each boundary. Missing, malformed and other versions
-    /// have further rows.
+    /// Divides versions into about `maximum` rows, with a new row at each boundary. Missing, malformed and other
+    /// versions have further rows.
     init(_ versions: some Sequence<Place.Version>, boundaries: [AppVersion], maximum: Int) {
         var known: [(version: AppVersion, place: Place.Version)] = []
         var others: [Place.Version] = []
@@ -38,8 +38,8 @@ struct VersionRows {
             + others.sorted { $0.precedes($1) }.map { Row(title: $0.title, lowest: nil, versions: [$0]) }
     }
 
-    /// Divides the versions of one era into rows with about the same number of versions each. An era gets as many rows as
-    /// fit its part of all versions, but at least one.
+    /// Divides the versions of one era into rows with about the same number of versions each. An era gets as many rows
+    /// as fit its part of all versions, but at least one.
     private static func rows(
         of part: ArraySlice<(version: AppVersion, place: Place.Version)>, of total: Int, maximum: Int
     ) -> [Row] {

@@ -1,5 +1,5 @@
-/// Counts customers by kind. Customers with equal plain facts (`PlainFacts`) are of one kind. The counts of all pages are
-/// added to a tally at the end.
+/// Counts customers by kind. Customers with equal plain facts (`PlainFacts`) are of one kind. The counts of all pages
+/// are added to a tally at the end.
 struct CountedKinds: Sendable {
     /// The kinds that were found so far, with their effects.
     private(set) var knownKinds = CustomerKinds()

@@ -1,7 +1,8 @@
 import TenureCore
 import TenurePolicyLint
 
-/// The result of the rehearsal in one sentence, such as "Ready to ship: every outcome stays the same for all 20 customers."
+/// The result of the rehearsal in one sentence, such as "Ready to ship: every outcome stays the same for all 20
+/// customers."
 struct Headline: Sendable, Hashable {
     /// Whether the policy can be published.
     enum Level: String, Sendable, Hashable {

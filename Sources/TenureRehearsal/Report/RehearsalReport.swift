@@ -2,8 +2,8 @@ import Foundation
 import TenureCore
 package import TenurePolicyLint
 
-/// The whole result of a rehearsal. `TextReport`, `json` and `HTMLReport` write it for a terminal, for programs and as a
-/// page.
+/// The whole result of a rehearsal. `TextReport`, `json` and `HTMLReport` write it for a terminal, for programs and as
+/// a page.
 package struct RehearsalReport: Sendable {
     /// The source of the customers.
     package enum Input: Sendable {

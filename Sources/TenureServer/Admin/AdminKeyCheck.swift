@@ -30,8 +30,8 @@ package struct AdminKeyCheck: Sendable {
 
     /// Returns the holder of the request's admin key, after checking that the key has the needed right.
     ///
-    /// Throws `notAuthenticated` for a missing or wrong key, and `tooManyRequests` after many wrong keys. Throws `forbidden`
-    /// if the key lacks the right, and writes that to the audit trail.
+    /// Throws `notAuthenticated` for a missing or wrong key, and `tooManyRequests` after many wrong keys. Throws
+    /// `forbidden` if the key lacks the right, and writes that to the audit trail.
     ///
     /// - Parameter customer: The public ID of the customer whom the request is about, for the audit trail.
     func holder(

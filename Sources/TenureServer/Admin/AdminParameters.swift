@@ -65,8 +65,8 @@ extension Request {
         return number
     }
 
-    /// The position from which a list continues; nil for its start. The query parameter `name` contains what the previous
-    /// page has in `field`.
+    /// The position from which a list continues; nil for its start. The query parameter `name` contains what the
+    /// previous page has in `field`.
     func position(_ name: String, from field: String) throws(Problem) -> Int64? {
         guard let text = uri.queryParameters[Substring(name)] else { return nil }
         guard let number = Int64(text), number > 0 else {

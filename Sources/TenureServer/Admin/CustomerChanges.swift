@@ -44,8 +44,8 @@ struct CustomerChanges: Sendable {
         return .json(capacity: 4096) { $0.value(answer) }
     }
 
-    /// Refuses a change to a customer of a realm that this service doesn't accept, as if the customer didn't exist. Adds
-    /// the refusal to the audit trail.
+    /// Refuses a change to a customer of a realm that this service doesn't accept, as if the customer didn't exist.
+    /// Adds the refusal to the audit trail.
     private func checkRealm(of customer: CustomerName, for change: CustomerChange, by holder: KeyHolder) async throws {
         guard case .publicID(let id) = customer,
             let known = try await customers.store.read({ try $0.customer(named: id) }),
@@ -61,7 +61,8 @@ struct CustomerChanges: Sendable {
 }
 
 extension Problem {
-    /// The problem if the database returned the outcome of another kind of change. That would be a defect of the service.
+    /// The problem if the database returned the outcome of another kind of change. That would be a defect of the
+    /// service.
     static let noOutcome = Problem(
         .internalError,
         "the database didn't return the outcome of this change; read the customer to see whether it was made")

@@ -94,7 +94,8 @@ extension JSONWriter {
     fileprivate mutating func value(_ details: CustomerDetails) {
         object { json in
             json.field("mergedCustomers", details.members) { $0.value($1) }
-            // The identity of a shared purchase only serves to find the customer. Its transaction is among the artifacts.
+            // The identity of a shared purchase only serves to find the customer. Its transaction is among the
+            // artifacts.
             json.field("identities", details.identities.filter { $0.kind != .sharedPurchase }) { $0.value($1) }
             json.field("artifacts", details.artifacts) { $0.value($1) }
             json.field("notifications", details.notifications) { $0.value($1) }

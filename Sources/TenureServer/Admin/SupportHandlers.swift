@@ -26,7 +26,8 @@ struct SupportHandlers: Sendable {
             by: holder, reason: reason)
     }
 
-    /// `POST /v1/admin/customers/{id}/revocations`: revokes an entitlement, even if purchases or promises would grant it.
+    /// `POST /v1/admin/customers/{id}/revocations`: revokes an entitlement, even if purchases or promises would grant
+    /// it.
     @Sendable func revoke(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let id = try context.pathID()
         let holder = try await keys.holder(of: request, context, needing: .support, on: id)

@@ -6,8 +6,8 @@ import TenureStore
 
 /// The calls for the history of sent notifications, and for test notifications.
 extension AppStoreClient {
-    /// Returns one page of the notifications that the App Store sent between two dates. The App Store keeps notifications
-    /// for 180 days in production, and for 30 days in the sandbox.
+    /// Returns one page of the notifications that the App Store sent between two dates. The App Store keeps
+    /// notifications for 180 days in production, and for 30 days in the sandbox.
     func notificationHistory(
         from start: Date, to end: Date, after paginationToken: String? = nil, in environment: AppStoreEnvironment
     ) async throws(AppStoreFailure) -> NotificationPage {
@@ -25,8 +25,8 @@ extension AppStoreClient {
             hasMore: try reply.flag("hasMore"))
     }
 
-    /// Asks the App Store to send a `TEST` notification to the URL in App Store Connect. Returns the token with which to
-    /// ask for its status.
+    /// Asks the App Store to send a `TEST` notification to the URL in App Store Connect. Returns the token with which
+    /// to ask for its status.
     func requestTestNotification(in environment: AppStoreEnvironment) async throws(AppStoreFailure) -> String {
         try await answer(to: AppStoreCall(.requestTestNotification), in: environment).text("testNotificationToken")
     }

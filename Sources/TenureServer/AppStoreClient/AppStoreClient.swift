@@ -52,7 +52,8 @@ struct AppStoreClient: Sendable {
         [.production, .sandbox].filter(verifier.trust.environments.contains)
     }
 
-    /// Makes a call, and repeats it until it succeeds, fails in a way that repeating doesn't help, or `retryPolicy` ends it.
+    /// Makes a call, and repeats it until it succeeds, fails in a way that repeating doesn't help, or `retryPolicy`
+    /// ends it.
     ///
     /// - Parameter end: The uptime at which to stop, if that is before the policy's deadline.
     func answer(

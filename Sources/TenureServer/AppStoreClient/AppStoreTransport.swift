@@ -20,6 +20,7 @@ struct AppStoreTransport: Sendable {
         let body: [UInt8]
     }
 
-    /// Sends the request. Returns an answer for every status. Throws `unreachable`, `timedOut`, `tooLarge` or `canceled`.
+    /// Sends the request. Returns an answer for every status. Throws `unreachable`, `timedOut`, `tooLarge` or
+    /// `canceled`.
     var send: @Sendable (Request) async throws(AppStoreFailure) -> Answer
 }

@@ -3,8 +3,8 @@ import TenureCore
 
 /// Keeps the requests to each endpoint below Apple's documented rate, for one app and one process.
 ///
-/// Each endpoint has a token bucket, stored as the time at which it is full again (the generic cell rate algorithm). The
-/// requests of one second may be sent at once, as a burst; further ones are spaced evenly.
+/// Each endpoint has a token bucket, stored as the time at which it is full again (the generic cell rate algorithm).
+/// The requests of one second may be sent at once, as a burst; further ones are spaced evenly.
 actor RateLimiter {
     private struct Key: Hashable {
         let endpoint: AppStoreEndpoint

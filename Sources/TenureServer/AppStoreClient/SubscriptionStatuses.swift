@@ -66,8 +66,8 @@ extension SubscriptionStatuses {
         subscriptions.append(subscription)
     }
 
-    /// Verifies an artifact. If it is rejected, adds it to `rejected` and returns nil. Throws `untrusted` if verifying it
-    /// later may succeed.
+    /// Verifies an artifact. If it is rejected, adds it to `rejected` and returns nil. Throws `untrusted` if verifying
+    /// it later may succeed.
     private mutating func verifiedUnlessRejected<Answered>(
         _ path: ArtifactPath, _ verify: () throws(Rejection) -> Answered
     ) throws(AppStoreFailure) -> Answered? {

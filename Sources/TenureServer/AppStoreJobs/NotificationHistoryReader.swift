@@ -23,8 +23,8 @@ struct NotificationHistoryReader: Sendable {
         fileprivate(set) var delivered = 0
     }
 
-    /// Fetches the notifications from `start` up to now, oldest first. A notification at the edge of two windows may come
-    /// twice.
+    /// Fetches the notifications from `start` up to now, oldest first. A notification at the edge of two windows may
+    /// come twice.
     ///
     /// Throws an `AppStoreFailure`, or the error of a closure.
     ///

@@ -20,8 +20,8 @@ package struct NotificationTest: Sendable {
         package let result: String
     }
 
-    /// Creates a test with its own connections. Throws if the configuration has no key for the App Store Server API, or the
-    /// key can't be read.
+    /// Creates a test with its own connections. Throws if the configuration has no key for the App Store Server API, or
+    /// the key can't be read.
     package init(_ configuration: ServiceConfiguration, logger: Logger) throws(ServiceError) {
         guard let settings = configuration.appStore else {
             throw .appStore(

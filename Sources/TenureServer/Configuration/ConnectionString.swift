@@ -1,5 +1,5 @@
-/// Recognizes a list of PostgreSQL options in one text, such as `host=db.example.com user=ada password=…`. Tenure accepts
-/// only a URL, and would read the list as the path of a file.
+/// Recognizes a list of PostgreSQL options in one text, such as `host=db.example.com user=ada password=…`. Tenure
+/// accepts only a URL, and would read the list as the path of a file.
 package enum ConnectionString {
     /// The error message for a list of options. It doesn't repeat the text, which may contain a password.
     package static let objection =
@@ -11,8 +11,8 @@ package enum ConnectionString {
         "application_name", "options", "target_session_attrs",
     ]
 
-    /// Whether a text is a list of options. If it is from a configuration file, the file's folder may be in front of the
-    /// list, as in front of any relative path.
+    /// Whether a text is a list of options. If it is from a configuration file, the file's folder may be in front of
+    /// the list, as in front of any relative path.
     package static func matches(_ text: String) -> Bool {
         guard !["postgres://", "postgresql://"].contains(where: text.hasPrefix) else { return false }
         // A list that libpq can't read, such as a list without a closing quote, matches too.

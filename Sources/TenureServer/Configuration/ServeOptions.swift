@@ -1,7 +1,7 @@
 import TenureCore
 
-/// The values of all settings: the configuration of the service, and what `tenure serve` needs to complete it, such as the
-/// paths of the files to read.
+/// The values of all settings: the configuration of the service, and what `tenure serve` needs to complete it, such as
+/// the paths of the files to read.
 package struct ServeOptions: Sendable {
     /// The configuration, without what is read from files.
     package var configuration: ServiceConfiguration

@@ -66,8 +66,8 @@ public struct ServiceConfiguration: Sendable {
     /// How webhooks are sent; tests set it.
     var webhookDelivery = WebhookDelivery()
 
-    /// What happens if an acquisition (one Apple Account getting the app) that is linked to one user of the app is linked
-    /// to another user.
+    /// What happens if an acquisition (one Apple Account getting the app) that is linked to one user of the app is
+    /// linked to another user.
     package var transfer = Transfer.never
 
     /// The limits of requests and connections.

@@ -126,8 +126,8 @@ extension Setting.Kind {
         if case .list = self { true } else { false }
     }
 
-    /// Returns a value from a configuration file in `folder`. A relative path is relative to that folder, so the folder is
-    /// put before it. Other values are returned as they are.
+    /// Returns a value from a configuration file in `folder`. A relative path is relative to that folder, so the folder
+    /// is put before it. Other values are returned as they are.
     package func resolved(_ text: String, in folder: String) -> String {
         func beside(_ path: Substring) -> String {
             path.hasPrefix("/") || folder.isEmpty || path.contains("://") ? String(path) : "\(folder)/\(path)"

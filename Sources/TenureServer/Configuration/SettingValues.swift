@@ -53,8 +53,8 @@ package struct SettingValues: Sendable {
 
     /// Reads the environment variables of all settings.
     ///
-    /// Returns a message about each unknown name with Tenure's prefix, because it is probably misspelled. The caller decides
-    /// whether that is a mistake or a warning.
+    /// Returns a message about each unknown name with Tenure's prefix, because it is probably misspelled. The caller
+    /// decides whether that is a mistake or a warning.
     package mutating func read(environment: [String: String]) -> [String] {
         let settings = Setting.configurable.filter { $0.kind != .structure }
         for setting in settings {

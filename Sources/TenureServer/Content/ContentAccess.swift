@@ -3,8 +3,8 @@ import TenureContent
 import TenureCore
 import TenureStore
 
-/// Decides which asset packs a customer may download. It follows the rules of `allows`, which the client evaluates in the
-/// app, as far as the service knows the same facts.
+/// Decides which asset packs a customer may download. It follows the rules of `allows`, which the client evaluates in
+/// the app, as far as the service knows the same facts.
 struct ContentAccess: Sendable {
     let store: Store
     let policies: ActivePolicy
@@ -27,8 +27,8 @@ struct ContentAccess: Sendable {
             for case .product(let id) in unlocks {
                 outcomes[.product(id)] = Self.outcome(ofProduct: id, evidence, under: policy, at: now)
             }
-            // If the policy says so, an undetermined decision unlocks a pack for a while. The other packs may be open for
-            // a trial.
+            // If the policy says so, an undetermined decision unlocks a pack for a while. The other packs may be open
+            // for a trial.
             let hasGrace = policy.allowsUndetermined(since: customer.createdAt, at: now)
             var allowed = unlocks.filter { unlock in
                 outcomes[unlock] == .granted || hasGrace && outcomes[unlock] == .undetermined
@@ -60,8 +60,8 @@ struct ContentAccess: Sendable {
 }
 
 extension Policy {
-    /// Whether an undetermined decision unlocks packs now. The policy's `whileUndetermined` may allow that for some time
-    /// after the service first saw the customer.
+    /// Whether an undetermined decision unlocks packs now. The policy's `whileUndetermined` may allow that for some
+    /// time after the service first saw the customer.
     fileprivate func allowsUndetermined(since firstSeen: Date, at now: Date) -> Bool {
         guard case .allow(let seconds) = whileUndetermined else { return false }
         return now < firstSeen.addingTimeInterval(seconds)

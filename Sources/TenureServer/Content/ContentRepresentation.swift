@@ -31,8 +31,8 @@ struct ContentRepresentation {
 
     private var tag: EntityTag { EntityTag("\"\(digest)\"") }
 
-    /// Returns the response to a request. Evaluates its conditions in the order of RFC 9110, section 13.2.2. Files have no
-    /// modification date, so conditions on dates are ignored.
+    /// Returns the response to a request. Evaluates its conditions in the order of RFC 9110, section 13.2.2. Files have
+    /// no modification date, so conditions on dates are ignored.
     func answer(to request: Request) -> Answer {
         if let list = request.headers[.ifMatch], !tag.stronglyMatches(list) {
             let problem = Problem(
@@ -58,8 +58,8 @@ struct ContentRepresentation {
         }
     }
 
-    /// The bytes that the request asks for. `If-Range` with another tag means that the client's part is of an older file,
-    /// so it gets the whole file.
+    /// The bytes that the request asks for. `If-Range` with another tag means that the client's part is of an older
+    /// file, so it gets the whole file.
     private func range(of request: Request) -> ByteRange {
         // Ranges are for GET only.
         guard request.method == .get else { return .all }

@@ -2,8 +2,8 @@ import Foundation
 import TenureAPI
 import TenureCore
 
-/// Counts and limits the downloads in progress. They may use a fixed share of the connections, so that many downloads don't
-/// block syncs, notifications and health checks.
+/// Counts and limits the downloads in progress. They may use a fixed share of the connections, so that many downloads
+/// don't block syncs, notifications and health checks.
 final class Downloads: Sendable {
     private let state = Locked(State())
     private let limit: Int

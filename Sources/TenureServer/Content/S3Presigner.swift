@@ -4,8 +4,8 @@ import TenureContent
 import TenureCore
 import TenureJSON
 
-/// Signs URLs for objects of a bucket with AWS Signature Version 4, in the query. Anyone with such a URL can download the
-/// object until it expires.
+/// Signs URLs for objects of a bucket with AWS Signature Version 4, in the query. Anyone with such a URL can download
+/// the object until it expires.
 ///
 /// https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html
 struct S3Presigner: Sendable {

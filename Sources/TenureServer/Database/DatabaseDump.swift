@@ -20,7 +20,8 @@ package struct DatabaseDump: Sendable {
 
     /// Writes the lines of one snapshot of the database in pieces of about 64 KB, while others continue to write.
     ///
-    /// `progress` is called with the number of customers written so far, and of all customers. Returns the number of lines.
+    /// `progress` is called with the number of customers written so far, and of all customers. Returns the number of
+    /// lines.
     package func write(
         progress: @escaping @Sendable (Int64, Int64) -> Void = { _, _ in },
         to sink: @escaping @Sendable ([UInt8]) throws(StoreError) -> Void

@@ -11,9 +11,9 @@ enum AcceptLanguage {
     /// How many languages are read. Further languages are ignored, because no person needs more.
     private static let maximumLanguages = 16
 
-    /// Returns the language tags, the one with the highest weight first. A header such as `de, en;q=0.5` gives German the
-    /// weight 1, and English 0.5. Entries that can't be read, `*`, and languages that the reader excludes (`q=0`) are left
-    /// out.
+    /// Returns the language tags, the one with the highest weight first. A header such as `de, en;q=0.5` gives German
+    /// the weight 1, and English 0.5. Entries that can't be read, `*`, and languages that the reader excludes (`q=0`)
+    /// are left out.
     static func languages(in header: String) -> [String] {
         var weighted: [(language: String, weight: Double)] = []
         for range in header.prefix(1024).split(separator: ",").prefix(maximumLanguages) {

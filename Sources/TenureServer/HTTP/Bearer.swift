@@ -2,8 +2,8 @@ import HTTPTypes
 import Hummingbird
 
 extension Request {
-    /// The token after `Authorization: Bearer`; nil unless there is exactly one such header. The case of `Bearer` doesn't
-    /// matter (RFC 9110, section 11.1).
+    /// The token after `Authorization: Bearer`; nil unless there is exactly one such header. The case of `Bearer`
+    /// doesn't matter (RFC 9110, section 11.1).
     var bearer: Substring.UTF8View? {
         guard let header = authorization?.utf8,
             let start = header.index(header.startIndex, offsetBy: 7, limitedBy: header.endIndex),

@@ -12,9 +12,9 @@ import NIOHTTPTypes
 /// **Early responses.** If a response is sent before its request is complete, the connection is closed afterward. The
 /// rest of the request is still read for a short time and up to a limit, so that the client can read the response.
 ///
-/// **Pipelining.** It passes one request at a time to the service, so a client that sends many requests and reads nothing
-/// takes the memory of one response only. It passes on the next request when the operating system has taken the whole
-/// response.
+/// **Pipelining.** It passes one request at a time to the service, so a client that sends many requests and reads
+/// nothing takes the memory of one response only. It passes on the next request when the operating system has taken the
+/// whole response.
 final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -38,13 +38,13 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var isRequestArriving = false
     /// The body bytes that aren't reported to `connections` yet.
     private var unreportedBytes = 0
-    /// The times at which the service stopped reading, and at which it last started again. The time between doesn't count
-    /// against the client.
+    /// The times at which the service stopped reading, and at which it last started again. The time between doesn't
+    /// count against the client.
     private var pausedAt: NIODeadline?
     private var resumedAt = NIODeadline.uptimeNanoseconds(0)
 
-    /// The time at which the client last read a part of the response, or the service last wrote one. Nil if no response is
-    /// being written.
+    /// The time at which the client last read a part of the response, or the service last wrote one. Nil if no response
+    /// is being written.
     private var clientReadAt: NIODeadline?
     /// The time at which to check again whether the client reads the response; nil if no check is needed.
     private var nextResponseCheck: NIODeadline?
@@ -67,7 +67,8 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var requestsRead = 0
     private var responsesBegun = 0
     private var responsesEnded = 0
-    /// Whether the connection is closed after this response, because the response began before its request was complete.
+    /// Whether the connection is closed after this response, because the response began before its request was
+    /// complete.
     private var closesAfterResponse = false
     /// How many more bytes of the request are read after an early response.
     private var remainingLateBytes = 8 * 1024 * 1024

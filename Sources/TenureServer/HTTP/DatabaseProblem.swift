@@ -1,7 +1,8 @@
 import TenureAPI
 import TenureStore
 
-/// The responses while the service must not use its database. `ProblemMiddleware` has the other problems of the database.
+/// The responses while the service must not use its database. `ProblemMiddleware` has the other problems of the
+/// database.
 extension Problem {
     /// Creates the response if the service must not use its database until an operator fixes something. Nil for other
     /// errors.

@@ -18,15 +18,15 @@ struct PathSpelling: RouterMiddleware {
         guard !Self.containsNUL(target) else {
             throw Problem(.malformedRequest, "the path or query contains a NUL (`%00`); remove it")
         }
-        // `OPTIONS *` is about the whole service (RFC 9112, section 3.2.4). `RequestHeadCheck` accepts `*` only with OPTIONS, which
-        // no route supports.
+        // `OPTIONS *` is about the whole service (RFC 9112, section 3.2.4). `RequestHeadCheck` accepts `*` only with
+        // OPTIONS, which no route supports.
         if target.elementsEqual("*".utf8) { return .methodNotAllowed(use: HTTPRequest.Method.ofRoutes) }
         guard Self.isCanonical(target.prefix { $0 != UInt8(ascii: "?") }) else { throw HTTPError(.notFound) }
         return try await next(request, context)
     }
 
-    /// Whether a path begins with a slash, has no empty or dot segment, escapes only characters that must be escaped, and
-    /// escapes them with uppercase digits (RFC 3986, section 2.1).
+    /// Whether a path begins with a slash, has no empty or dot segment, escapes only characters that must be escaped,
+    /// and escapes them with uppercase digits (RFC 3986, section 2.1).
     static func isCanonical(_ path: some Collection<UInt8>) -> Bool {
         guard path.first == UInt8(ascii: "/") else { return false }
         let segments = path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)

@@ -6,8 +6,8 @@ import NIOHTTP1
 import TenureAPI
 import TenureStore
 
-/// Turns every error into a response with a problem (RFC 9457), and logs it. Logs contain no artifact, token or ID from a
-/// client.
+/// Turns every error into a response with a problem (RFC 9457), and logs it. Logs contain no artifact, token or ID from
+/// a client.
 struct ProblemMiddleware: RouterMiddleware {
     typealias Context = ServiceContext
 
@@ -47,8 +47,8 @@ struct ProblemMiddleware: RouterMiddleware {
 }
 
 extension Problem {
-    /// Creates the problem of a database that can't be used now, mostly with a stable reason. Nil for other errors, which
-    /// get status 500.
+    /// Creates the problem of a database that can't be used now, mostly with a stable reason. Nil for other errors,
+    /// which get status 500.
     init?(_ error: StoreError) {
         if let problem = Problem(unusable: error) {
             self = problem

@@ -88,8 +88,8 @@ extension Request {
 extension HTTPFields {
     /// Whether the body's media type is JSON, with any parameters (RFC 9110, section 8.3).
     ///
-    /// - Parameter isLenient: Whether to accept a missing type too, and all types that begin with `application/json`. The
-    ///   App Store chooses the type of its notifications, and a refused notification may be lost.
+    /// - Parameter isLenient: Whether to accept a missing type too, and all types that begin with `application/json`.
+    ///   The App Store chooses the type of its notifications, and a refused notification may be lost.
     fileprivate func saysJSON(isLenient: Bool) -> Bool {
         guard let field = self[.contentType] else { return isLenient }
         let type = field.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()

@@ -38,8 +38,8 @@ final class RequestHeadCheck: ChannelInboundHandler, RemovableChannelHandler {
         (head.version.major, head.version.minor) < (1, 1)
     }
 
-    /// Whether the end of the body can be known: `Transfer-Encoding` ends with `chunked`, or is absent. Otherwise a proxy
-    /// could take another place for the beginning of the next request (RFC 9112, section 6.3).
+    /// Whether the end of the body can be known: `Transfer-Encoding` ends with `chunked`, or is absent. Otherwise a
+    /// proxy could take another place for the beginning of the next request (RFC 9112, section 6.3).
     private static func hasKnownEnd(_ head: HTTPRequestHead) -> Bool {
         guard let codings = head.headers["Transfer-Encoding"].last else { return true }
         let last = codings.split(separator: ",", omittingEmptySubsequences: false).last ?? ""
@@ -58,8 +58,8 @@ final class RequestHeadCheck: ChannelInboundHandler, RemovableChannelHandler {
         return !host.isEmpty && host.allSatisfy(isAllowed)
     }
 
-    /// Whether a host and a port may contain the byte (RFC 3986, section 3.2). `@` isn't allowed, because a user name before
-    /// the host is deprecated (RFC 9110, section 4.2.4).
+    /// Whether a host and a port may contain the byte (RFC 3986, section 3.2). `@` isn't allowed, because a user name
+    /// before the host is deprecated (RFC 9110, section 4.2.4).
     private static func isAllowed(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -70,8 +70,8 @@ final class RequestHeadCheck: ChannelInboundHandler, RemovableChannelHandler {
     }
 }
 
-/// Inserts a `RequestHeadCheck` after the decoder. Hummingbird adds our handlers later in the pipeline, where it would be too
-/// late.
+/// Inserts a `RequestHeadCheck` after the decoder. Hummingbird adds our handlers later in the pipeline, where it would
+/// be too late.
 final class RequestHeadCheckInstaller: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = Any
 

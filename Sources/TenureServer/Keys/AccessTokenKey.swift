@@ -4,8 +4,8 @@ import TenureAppStore
 import TenureCore
 import TenureJSON
 
-/// Makes and checks access tokens. Their MAC is HMAC-SHA256, with a key that is derived from the service's secret and the
-/// database's ID.
+/// Makes and checks access tokens. Their MAC is HMAC-SHA256, with a key that is derived from the service's secret and
+/// the database's ID.
 struct AccessTokenKey: Sendable {
     private let code: MessageCode
     /// A digest that identifies the secret, for processes that must have the same secret.
@@ -15,8 +15,8 @@ struct AccessTokenKey: Sendable {
 
     /// Reads the secret, or creates it at the first start.
     ///
-    /// A token contains a customer's number in the database. The key depends on the database, so that a token for another
-    /// database is invalid and not a token for another customer.
+    /// A token contains a customer's number in the database. The key depends on the database, so that a token for
+    /// another database is invalid and not a token for another customer.
     init(folder: String, databaseID: [UInt8]) throws(ServiceError) {
         let secret = try Self.secret(in: folder)
         code = Self.code(for: "tenure access token", secret, databaseID: databaseID)

@@ -71,8 +71,8 @@ struct KeyAgreement: Sendable {
         """
     }
 
-    /// Stores the fingerprints of these keys if the database has none, or if these keys may replace the stored ones, and
-    /// returns nil. Otherwise returns the stored fingerprints, with which these keys are in conflict.
+    /// Stores the fingerprints of these keys if the database has none, or if these keys may replace the stored ones,
+    /// and returns nil. Otherwise returns the stored fingerprints, with which these keys are in conflict.
     private func conflict(storing keys: SigningKeySet) async throws(ServiceError) -> SharedKeys? {
         // First only reads, because most starts change nothing.
         let mine = SharedKeys(keys, secret: fingerprint, place: "\(Self.machine):\(Self.path(of: folder))")
@@ -97,8 +97,8 @@ struct KeyAgreement: Sendable {
     }
 
     /// Compares the signing key with the database. `SigningKeyWatch` calls this every second. After a rotation by this
-    /// process, stores the new fingerprint. After a rotation by another process, reads the key file again. Until the file
-    /// has the database's key, no entitlement tokens are issued.
+    /// process, stores the new fingerprint. After a rotation by another process, reads the key file again. Until the
+    /// file has the database's key, no entitlement tokens are issued.
     ///
     /// - Parameter agreed: The ID of this process's signing key when that key was last the same as the key in the
     ///   database.

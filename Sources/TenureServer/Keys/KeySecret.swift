@@ -5,8 +5,8 @@ import TenureJSON
 
 /// The text of an admin key, which `tenure admin-key` makes: a prefix, 256 random bits and a checksum.
 ///
-/// The service can't tell whether a text that an operator chose is random enough, so it accepts only texts of this form as
-/// admin keys. The database has only a hash.
+/// The service can't tell whether a text that an operator chose is random enough, so it accepts only texts of this form
+/// as admin keys. The database has only a hash.
 package struct KeySecret: Sendable {
     private let secret: Secret<String>
 
@@ -43,7 +43,7 @@ package struct KeySecret: Sendable {
     /// The SHA-256 of the key's text.
     var digest: SHA256Digest { SHA256.hash(data: Array(text.utf8)) }
 
-    /// The hash in the database. The secret is random, so it needs no slow hash as a password would. The time of a look-up
-    /// may reveal something about the hash, but nothing about the secret.
+    /// The hash in the database. The secret is random, so it needs no slow hash as a password would. The time of a
+    /// look-up may reveal something about the hash, but nothing about the secret.
     package var hash: [UInt8] { Array(digest) }
 }

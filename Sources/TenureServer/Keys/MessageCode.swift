@@ -3,8 +3,8 @@ import Foundation
 import TenureCore
 import TenureJSON
 
-/// Authenticates messages with HMAC-SHA256 (RFC 2104) and one key. The key's blocks are hashed once in advance, which makes
-/// each code faster.
+/// Authenticates messages with HMAC-SHA256 (RFC 2104) and one key. The key's blocks are hashed once in advance, which
+/// makes each code faster.
 struct MessageCode: Sendable {
     /// The hash states after the key's blocks. They are as secret as the key.
     private let states: Secret<States>

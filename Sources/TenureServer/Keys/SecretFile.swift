@@ -4,7 +4,8 @@ import TenureFileAttributes
 import TenureFiles
 import TenureStore
 
-/// A file with a secret, such as a private key. All code of the service that reads or writes such a file uses this type.
+/// A file with a secret, such as a private key. All code of the service that reads or writes such a file uses this
+/// type.
 ///
 /// Only the file's owner may have access to it; see `FilePermissions`.
 package struct SecretFile: Sendable {

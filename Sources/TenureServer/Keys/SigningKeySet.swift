@@ -126,8 +126,8 @@ struct SigningKeySet: Sendable {
             after: type == SignedType.entitlementToken ? tokenHeader : CompactHeader(type: type, keyID: id))
     }
 
-    /// Returns the payload of a compact JWS of this type that one of these keys signed; nil for any other text, and if the
-    /// key is revoked.
+    /// Returns the payload of a compact JWS of this type that one of these keys signed; nil for any other text, and if
+    /// the key is revoked.
     func payload(of jws: String, type: String) -> [UInt8]? {
         for (id, key) in verifiers {
             if let payload = key.payload(of: jws, type: type, keyID: id) { return payload }
@@ -139,8 +139,8 @@ struct SigningKeySet: Sendable {
 
     /// The keys that may have signed a token that is valid now, newest first, as a JWK Set (RFC 7517).
     ///
-    /// The set is for backends, which know the service's address. An app that fetched its trusted key here would trust any
-    /// server that responds.
+    /// The set is for backends, which know the service's address. An app that fetched its trusted key here would trust
+    /// any server that responds.
     func jsonWebKeySet(at now: Date) -> [UInt8] {
         // The lifetime may have been longer when an older key was in use.
         let life = TimeInterval(file.maximumTokenLifetime)

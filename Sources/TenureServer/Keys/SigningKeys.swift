@@ -82,8 +82,8 @@ final class SigningKeys: Sendable {
         return state.withLock { $0.problem }
     }
 
-    /// Reads the file again, unless it was read within `staleness`. Only one caller reads it. The others use the known keys,
-    /// so that a slow disk delays only one request.
+    /// Reads the file again, unless it was read within `staleness`. Only one caller reads it. The others use the known
+    /// keys, so that a slow disk delays only one request.
     private func refresh() {
         let known: [UInt8]? = state.withLock { state in
             guard !state.isReading, ContinuousClock.now - state.readAt >= staleness else { return nil }

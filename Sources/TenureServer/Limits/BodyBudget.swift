@@ -57,7 +57,8 @@ final class BodyBudget: Sendable {
         state = Locked(State(total: bytes))
     }
 
-    /// Enlarges the budget, if necessary, to four bodies of the given size, because a client gets at most a quarter of it.
+    /// Enlarges the budget, if necessary, to four bodies of the given size, because a client gets at most a quarter of
+    /// it.
     func allow(bodies size: Int) {
         state.withLock { $0.total = max($0.total, 4 * size) }
     }
@@ -109,7 +110,8 @@ private struct State {
         self.total = total
     }
 
-    /// Reserves `count` more bytes for the body. Returns whether there was room, and the bodies that the caller must drop.
+    /// Reserves `count` more bytes for the body. Returns whether there was room, and the bodies that the caller must
+    /// drop.
     mutating func reserve(
         _ count: Int, for body: BodyBudget.Body, at now: UInt64
     ) -> (isReserved: Bool, victims: [BodyBudget.Body]) {

@@ -25,8 +25,8 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
 
     /// One open connection.
     final class Connection: @unchecked Sendable {
-        // The lock of `Connections` guards the variables of all connections. A lock for each connection couldn't, because a
-        // change of a queue also changes the neighbors.
+        // The lock of `Connections` guards the variables of all connections. A lock for each connection couldn't,
+        // because a change of a queue also changes the neighbors.
 
         /// The networks with limits to which the client's address belongs.
         fileprivate let networks: [ClientNetwork]
@@ -65,7 +65,8 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
 
     /// - Parameters:
     ///   - limit: The maximum number of connections of the service.
-    ///   - limitPerAddress: The maximum for one address. It is reduced to a quarter of `limit` if it is more, but not below
+    ///   - limitPerAddress: The maximum for one address. It is reduced to a quarter of `limit` if it is more, but not
+    ///     below
     ///     1. A /48 of IPv6 may have four times as many, but at most half of `limit`.
     ///   - proxies: Addresses without a limit, because they pass on the requests of many clients.
     ///   - bodyWindow: The seconds over which the rate of a body is measured.
@@ -100,7 +101,8 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
         state.withLock { $0.forget(connection) }
     }
 
-    /// Stores what a connection does now. Closes connections if there are too many, because one of them may be idle now.
+    /// Stores what a connection does now. Closes connections if there are too many, because one of them may be idle
+    /// now.
     func enter(_ phase: ConnectionPhase, _ connection: Connection, at now: UInt64 = now) {
         let victims = state.withLock { $0.enter(phase, connection, at: now) }
         end(victims)
@@ -138,8 +140,8 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
     /// another connection is closed for it.
     func isAcceptingNewConnections() -> Bool { state.withLock { $0.count <= $0.limit } }
 
-    /// Tries again to close connections, because no event tells when a client stalls. Returns whether there are still too
-    /// many, so that the caller tries again.
+    /// Tries again to close connections, because no event tells when a client stalls. Returns whether there are still
+    /// too many, so that the caller tries again.
     func retry(at now: UInt64 = now) -> Bool {
         let (victims, again) = state.withLock { state in
             let victims = state.makeRoom(at: now)
@@ -168,8 +170,8 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
         }
     }
 
-    /// The networks with a limit of connections that counts this address; empty for loopback and proxies, because they pass on the requests of many
-    /// clients.
+    /// The networks with a limit of connections that counts this address; empty for loopback and proxies, because they
+    /// pass on the requests of many clients.
     private func networks(of address: NetworkAddress?) -> [ClientNetwork] {
         guard let address, !address.isLoopback, !proxies.contains(where: { $0.contains(address) }) else { return [] }
         return ClientNetwork.all(of: address)

@@ -17,8 +17,8 @@ package struct JSONLogHandler: LogHandler {
         self.write = write
     }
 
-    /// Creates a handler that writes to standard error. It writes each line in one call, so that lines of several threads
-    /// don't mix.
+    /// Creates a handler that writes to standard error. It writes each line in one call, so that lines of several
+    /// threads don't mix.
     package static func standardError() -> JSONLogHandler {
         JSONLogHandler { line in
             line.withUnsafeBytes { bytes in _ = Foundation.write(STDERR_FILENO, bytes.baseAddress, bytes.count) }
@@ -58,6 +58,7 @@ package struct JSONLogHandler: LogHandler {
 }
 
 extension Logger.Metadata {
-    /// The metadata without the fields of swift-service-lifecycle, which describe whole services with everything they hold.
+    /// The metadata without the fields of swift-service-lifecycle, which describe whole services with everything they
+    /// hold.
     var withoutServices: Self { filter { !$0.key.hasPrefix("sl-service") } }
 }

@@ -3,8 +3,8 @@ import Foundation
 import TenureCore
 import TenureStore
 
-/// What `/metrics` reports about one app: its counts, and values that are read for each response, such as the size of the
-/// database.
+/// What `/metrics` reports about one app: its counts, and values that are read for each response, such as the size of
+/// the database.
 struct MetricsSource: Sendable {
     /// The app's name, which becomes a label; nil for metrics that belong to no app, and in a service with one app.
     let app: String?

@@ -13,8 +13,8 @@ struct Peer: Sendable, Hashable {
 
     /// Finds the client of a request. Behind a declared proxy, it reads `X-Forwarded-For`.
     ///
-    /// Each proxy appends the address from which it received the request to the list in `X-Forwarded-For`. The right-most
-    /// address that isn't a declared proxy is the client. Everything to its left can be forged.
+    /// Each proxy appends the address from which it received the request to the list in `X-Forwarded-For`. The
+    /// right-most address that isn't a declared proxy is the client. Everything to its left can be forged.
     init(socket: NetworkAddress?, headers: HTTPFields, proxies: [AddressBlock]) {
         guard let socket, proxies.contains(where: { $0.contains(socket) }) else {
             address = socket

@@ -19,8 +19,8 @@ struct PersonaMistake: Error, Hashable {
 }
 
 extension AppProof {
-    /// Creates a persona's proof: what the app transaction of a production customer with these settings would prove if it
-    /// were signed at the date `signed`.
+    /// Creates a persona's proof: what the app transaction of a production customer with these settings would prove if
+    /// it were signed at the date `signed`.
     ///
     /// A date is an instant as in RFC 3339, or a day, which means its midnight in UTC. Only receipts of volume
     /// purchases have an expiration date, so settings with an expiration date give the proof of a receipt.

@@ -126,8 +126,8 @@ package struct RehearsalAnswer: Sendable, Hashable, Codable {
     package let losing: Int
     /// The number of customers who lose something even if promises are kept.
     package let losingWithPromises: Int
-    /// The number of customers with contradicting proofs: the version of an acquisition is from one era, and the date is
-    /// from another.
+    /// The number of customers with contradicting proofs: the version of an acquisition is from one era, and the date
+    /// is from another.
     package let contradicting: Int
     package let productsWithoutEntitlement: [Product]
     package let entitlements: [Entitlement]

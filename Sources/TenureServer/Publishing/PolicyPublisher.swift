@@ -187,7 +187,8 @@ struct PolicyPublisher: Sendable {
         .busy, "too many customers changed while the policy was published; try again", retryAfter: 1)
 
     /// Evaluates the customers that changed since `evaluation`, again and again until few are left, and publishes. The
-    /// transaction evaluates these few while no other transaction writes. Returns `behind` if too many customers change.
+    /// transaction evaluates these few while no other transaction writes. Returns `behind` if too many customers
+    /// change.
     private func publish(
         _ request: RequestedPublication, after evaluation: PublicationEvaluation, by evaluator: PublicationEvaluator,
         keepingPromises: Bool

@@ -39,8 +39,8 @@ struct PublicationCheck: Sendable {
     /// Whether customers keep what they were promised, although the new policy denies it.
     var keepsPromises: Bool { request.keepPromises ?? false }
 
-    /// How many customers may gain something; nil for any number. A rollback has no limit, because its purpose is to give
-    /// back what a publication took.
+    /// How many customers may gain something; nil for any number. A rollback has no limit, because its purpose is to
+    /// give back what a publication took.
     var gainAllowance: Int? { candidate.action == .rollback ? nil : request.giveTo ?? 0 }
 
     /// Checks the rehearsal in the request, before customers are evaluated again. Throws a problem in these cases:

@@ -15,8 +15,8 @@ struct PublicationEvaluator: Sendable {
         self.policies = policies
     }
 
-    /// Compares the customer's decisions under both policies. Throws if a promise refers to a version of the policy that
-    /// this process hasn't read yet.
+    /// Compares the customer's decisions under both policies. Throws if a promise refers to a version of the policy
+    /// that this process hasn't read yet.
     func result(for subject: CustomerToEvaluate) throws(Problem) -> CustomerEffects {
         comparison.customerEffects(
             on: subject.customer.evidence, promises: try policies.promises(subject.customer.facts.promises),

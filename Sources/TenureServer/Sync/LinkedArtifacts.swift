@@ -159,8 +159,8 @@ struct LinkedArtifacts: Sendable {
     /// What the artifacts prove about the acquisition of the app.
     var acquisition: ProvenAcquisition { ProvenAcquisition(proofs, accountPurchases: accountPurchases) }
 
-    /// The identity of the unbound customer for exactly these artifacts: it contains a hash of them all, the kind of the
-    /// leading artifact, and the best identity in them.
+    /// The identity of the unbound customer for exactly these artifacts: it contains a hash of them all, the kind of
+    /// the leading artifact, and the best identity in them.
     func unboundIdentity(of verified: VerifiedArtifacts) -> Identity {
         let lead: Identity.Lead =
             verified.appTransaction != nil ? .app : verified.receipt != nil ? .receipt : .transactions
@@ -232,7 +232,8 @@ private struct ArtifactLinks {
             isOnDevice = artifact.isOnDevice
             originalPurchaseDate = artifact.payload.originalPurchaseDate
         case .receipt(let artifact):
-            // A receipt's hash doesn't prove the device, because other apps of the same vendor know the device ID in it too.
+            // A receipt's hash doesn't prove the device, because other apps of the same vendor know the device ID in it
+            // too.
             isOnDevice = false
             originalPurchaseDate = artifact.payload.originalPurchaseDate
             add(artifact.verified.purchases)
@@ -250,14 +251,14 @@ private struct ArtifactLinks {
 
     /// Whether a transaction is linked. If so, its IDs link further artifacts.
     ///
-    /// If the transaction and a linked artifact have an `appTransactionId`, the transaction is linked only if the IDs are
-    /// equal. Otherwise it is linked if it and another linked artifact were signed for this device, or if a linked artifact
-    /// has the same purchase or subscription.
+    /// If the transaction and a linked artifact have an `appTransactionId`, the transaction is linked only if the IDs
+    /// are equal. Otherwise it is linked if it and another linked artifact were signed for this device, or if a linked
+    /// artifact has the same purchase or subscription.
     mutating func accepts(_ transaction: SyncArtifact<TransactionPayload>, _ purchase: Purchase) -> Bool {
         if let theirs = transaction.payload.appTransactionID, let ours = appTransactionID {
             guard theirs == ours else { return false }
-            // The linked artifacts and the transaction belong to one account, so it is enough that one of them was signed
-            // for this device.
+            // The linked artifacts and the transaction belong to one account, so it is enough that one of them was
+            // signed for this device.
             isOnDevice = isOnDevice || transaction.isOnDevice
         } else if !(isOnDevice && transaction.isOnDevice), !contains(purchase) {
             return false

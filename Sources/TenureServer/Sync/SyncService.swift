@@ -126,8 +126,8 @@ final class SyncService: Sendable {
     ///
     /// - Parameters:
     ///   - known: The stored customer; nil for a new one.
-    ///   - alone: The artifacts as they are linked without the stored customer. If they are bound, they are linked again,
-    ///     because the customer's stored facts may link more of them.
+    ///   - alone: The artifacts as they are linked without the stored customer. If they are bound, they are linked
+    ///     again, because the customer's stored facts may link more of them.
     private func decide(
         on known: Customer?, adding verified: VerifiedArtifacts, _ alone: LinkedArtifacts, in realm: Realm, now: Date
     ) -> (CustomerUpdate, Result<Outcome, Problem>) {
@@ -205,8 +205,8 @@ final class SyncService: Sendable {
 
     /// The response if no artifact is accepted.
     ///
-    /// - Parameter mayCountLater: Whether a rejected artifact may be accepted later, so that the client should send all of
-    ///   them again.
+    /// - Parameter mayCountLater: Whether a rejected artifact may be accepted later, so that the client should send all
+    ///   of them again.
     private static func nothingVerified(_ rejected: [RejectedArtifact], mayCountLater: Bool) -> Problem {
         if mayCountLater {
             return Problem(

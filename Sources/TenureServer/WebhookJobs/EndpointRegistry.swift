@@ -3,7 +3,8 @@ import Logging
 import ServiceLifecycle
 import TenureStore
 
-/// Sends heartbeats to the database for this process's webhook endpoints, and removes endpoints without a recent heartbeat.
+/// Sends heartbeats to the database for this process's webhook endpoints, and removes endpoints without a recent
+/// heartbeat.
 ///
 /// Several processes may use the database, each with its own configuration. An endpoint that this process doesn't know
 /// may belong to another process, which then sends heartbeats for it. If no heartbeats arrive, no process has the

@@ -5,8 +5,8 @@ import TenureStore
 
 /// Delivers messages to one endpoint, several concurrently, until the service stops.
 ///
-/// The messages wait in the outbox, a table of the database. The worker reserves some of them, sends them, and stores the
-/// results.
+/// The messages wait in the outbox, a table of the database. The worker reserves some of them, sends them, and stores
+/// the results.
 struct EndpointWorker: Sendable {
     let webhook: Webhook
     let target: WebhookTarget
@@ -117,7 +117,8 @@ struct EndpointWorker: Sendable {
         return outcome.result == .delivered
     }
 
-    /// Returns the result to store: delivered if the status is 2xx, otherwise failed, with the time of the next attempt.
+    /// Returns the result to store: delivered if the status is 2xx, otherwise failed, with the time of the next
+    /// attempt.
     private func outcome(of delivery: Delivery, _ answer: WebhookSender.Answer) -> Delivery.Outcome {
         let now = now()
         func retry(_ retryAfter: String? = nil) -> Date? {

@@ -26,8 +26,8 @@ enum PublicAddress {
     /// The bytes at `range` of the socket address: the address itself, in network order. In `sockaddr_in` it follows
     /// the family and the port, and in `sockaddr_in6` also the flow, on Linux and Darwin alike.
     ///
-    /// The address isn't read as a member of these structures. Depending on what the compiler loads first, it attributes
-    /// the structures to another module, and `MemberImportVisibility` then hides their members.
+    /// The address isn't read as a member of these structures. Depending on what the compiler loads first, it
+    /// attributes the structures to another module, and `MemberImportVisibility` then hides their members.
     private static func bytes(of address: SocketAddress, _ range: Range<Int>) -> [UInt8] {
         address.withSockAddr { pointer, size in
             let bytes = UnsafeRawBufferPointer(start: pointer, count: size)
@@ -39,8 +39,8 @@ enum PublicAddress {
         !specialIPv4.contains { isAddress(bytes, in: $0) }
     }
 
-    /// Whether this is an allocated unicast address (2000::/3) without a special purpose, or a public IPv4 address behind
-    /// NAT64. Other addresses that contain an IPv4 address, such as those of 6to4, aren't accepted.
+    /// Whether this is an allocated unicast address (2000::/3) without a special purpose, or a public IPv4 address
+    /// behind NAT64. Other addresses that contain an IPv4 address, such as those of 6to4, aren't accepted.
     private static func isPublicIPv6(_ bytes: [UInt8]) -> Bool {
         // NAT64: packets go to the IPv4 address in the last four bytes.
         if isAddress(bytes, in: ([0x00, 0x64, 0xFF, 0x9B, 0, 0, 0, 0, 0, 0, 0, 0], 96)) {

@@ -123,7 +123,8 @@ struct WebhookSender: Sendable {
         return configuration
     }
 
-    /// Describes a failed attempt in the service's own words, because the error's text may repeat what the receiver sent.
+    /// Describes a failed attempt in the service's own words, because the error's text may repeat what the receiver
+    /// sent.
     private static func description(of error: any Error) -> String {
         switch error {
         case let error as HTTPClientError: description(of: error)

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A cache that finds the row of a header in the table `headers`. A header is the first part of a JWS, with the signer's
-/// certificates. Among thousands of artifacts, nearly all share one.
+/// A cache that finds the row of a header in the table `headers`. A header is the first part of a JWS, with the
+/// signer's certificates. Among thousands of artifacts, nearly all share one.
 ///
 /// In SQLite, the one connection that writes keeps a cache, and clears it when it rolls back. In PostgreSQL, each list
 /// of artifacts gets a new cache. One caller at a time uses it.

@@ -148,8 +148,8 @@ package final class SQLiteConnection: @unchecked Sendable {
         sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_PASSIVE, nil, nil)
     }
 
-    /// Writes the log into the file and empties it. Returns false if a reader or another writer is in the way for longer
-    /// than usual reads take.
+    /// Writes the log into the file and empties it. Returns false if a reader or another writer is in the way for
+    /// longer than usual reads take.
     func emptyLog() -> Bool {
         sqlite3_busy_timeout(handle, Self.shortTimeout)
         defer { sqlite3_busy_timeout(handle, Self.timeout) }

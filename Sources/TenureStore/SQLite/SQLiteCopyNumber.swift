@@ -29,8 +29,8 @@ enum SQLiteCopyNumber {
         connection.checkpoint()
     }
 
-    /// Opens an existing database for writing and gives it a new number, as the service does. So a service that opens the
-    /// database meanwhile, or after this process was killed, has a number that no other copy has.
+    /// Opens an existing database for writing and gives it a new number, as the service does. So a service that opens
+    /// the database meanwhile, or after this process was killed, has a number that no other copy has.
     ///
     /// - Parameters:
     ///   - path: the path of the database, without symbolic links.

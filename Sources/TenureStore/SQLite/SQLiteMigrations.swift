@@ -56,8 +56,8 @@ extension SQLiteConnection {
         try tables().contains(DatabaseTable.state) ? try DatabaseHeader.read(in: self) : nil
     }
 
-    /// Returns the steps that didn't run yet. Throws `newerDatabase` if one ran that this release doesn't know, unless the
-    /// newer release lets this one read.
+    /// Returns the steps that didn't run yet. Throws `newerDatabase` if one ran that this release doesn't know, unless
+    /// the newer release lets this one read.
     func pendingMigrations(of migrations: [Migration]) throws(StoreError) -> [Migration] {
         let applied = try tables().contains(Self.migrations) ? texts("SELECT name FROM \(Self.migrations)") : []
         if !applied.isSubset(of: migrations.map(\.name)) {

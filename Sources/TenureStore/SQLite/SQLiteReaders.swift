@@ -42,8 +42,8 @@ final class SQLiteReaders: Sendable {
         return try result.get()
     }
 
-    /// Calls `body` with a connection that no other caller uses. The caller's thread waits, so there are at most as many
-    /// connections as threads.
+    /// Calls `body` with a connection that no other caller uses. The caller's thread waits, so there are at most as
+    /// many connections as threads.
     private func use<Value>(_ body: (SQLiteConnection) throws(StoreError) -> Value) throws(StoreError) -> Value {
         let (idle, end) = state.withLock { ($0.idle.popLast(), $0.end) }
         if let end { throw end }
@@ -74,8 +74,8 @@ final class SQLiteReaders: Sendable {
 
 // MARK: Customers
 
-/// Look-ups that read columns through SQLite's pointers: creating an `SQLRow` would cost several times as much. They run
-/// on the caller's thread without a transaction, because a single statement reads one snapshot.
+/// Look-ups that read columns through SQLite's pointers: creating an `SQLRow` would cost several times as much. They
+/// run on the caller's thread without a transaction, because a single statement reads one snapshot.
 extension SQLiteReaders {
     /// See `Database.lookUp`.
     func customer(_ id: Int64) throws(StoreError) -> Customer? {

@@ -2,11 +2,11 @@ import CSQLite
 import Dispatch
 import TenureCore
 
-/// The one connection that writes, and the queue of waiting writes. A group of waiting writes shares one transaction and
-/// one flush, because flushing many writes costs little more than flushing one.
+/// The one connection that writes, and the queue of waiting writes. A group of waiting writes shares one transaction
+/// and one flush, because flushing many writes costs little more than flushing one.
 ///
-/// The first write of a group gathers the group: before it is submitted, its task lets other tasks run, which may submit
-/// writes too. A group of `groupSizeToStart` writes starts without waiting for that.
+/// The first write of a group gathers the group: before it is submitted, its task lets other tasks run, which may
+/// submit writes too. A group of `groupSizeToStart` writes starts without waiting for that.
 ///
 /// A write that throws changes nothing, and the other writes of its group succeed. A write returns after the flush, and
 /// after a check that the flushed files are still at the database's path.

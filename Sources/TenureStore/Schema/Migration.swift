@@ -18,8 +18,8 @@ package struct Migration: Sendable {
     }
 
     /// - Parameters:
-    ///   - oldestWriter: the oldest version that may go on writing while processes are replaced one after the other. Nil if
-    ///     only releases that know this step may write.
+    ///   - oldestWriter: the oldest version that may go on writing while processes are replaced one after the other.
+    ///     Nil if only releases that know this step may write.
     ///   - oldestReader: the oldest version that may go on reading; nil for the same as `oldestWriter`.
     package init(
         _ name: String, version: Int, oldestWriter: Int? = nil, oldestReader: Int? = nil, _ statements: [Statements]

@@ -84,8 +84,8 @@ extension DatabaseTransaction {
         ("support_grants", "1 = 1"), ("events", "1 = 1"),
     ]
 
-    /// Stores new facts. Unreadable facts are first replaced with the empty ones of `found`. Otherwise an update to empty
-    /// facts would do nothing.
+    /// Stores new facts. Unreadable facts are first replaced with the empty ones of `found`. Otherwise an update to
+    /// empty facts would do nothing.
     fileprivate func replaceFacts(
         of found: Rebuildable, by encoded: EncodedFacts
     ) throws(StoreError) -> Customer {

@@ -2,8 +2,8 @@ import TenureCore
 
 /// Copies a whole database into an empty one of either kind, in one transaction on each side.
 ///
-/// All rows keep their row IDs, and the copy gets the database ID of the source. Access tokens contain both IDs, so they
-/// stay valid.
+/// All rows keep their row IDs, and the copy gets the database ID of the source. Access tokens contain both IDs, so
+/// they stay valid.
 package struct DatabaseCopy: Sendable {
     let tables: [DatabaseTable]
 
@@ -26,8 +26,8 @@ package struct DatabaseCopy: Sendable {
 
     /// Copies everything. If anything fails before the end, the target stays unchanged.
     ///
-    /// The source accepts no writes until the copy is complete. Before the target keeps the copy, the source is marked as
-    /// moved, so no service writes to the source afterward and the copy contains every acknowledged write.
+    /// The source accepts no writes until the copy is complete. Before the target keeps the copy, the source is marked
+    /// as moved, so no service writes to the source afterward and the copy contains every acknowledged write.
     /// `summarize` runs on both sides before the target's transaction ends, and both summaries must be equal.
     ///
     /// - Parameters:

@@ -5,8 +5,8 @@ import TenureCore
 extension DatabaseTransaction {
     /// Returns the customer with this row ID, or the one into which it was merged; nil if the customer doesn't exist.
     ///
-    /// - Parameter asStored: whether to return the stored facts, which agree with the stored rows, even if a publication
-    ///   still has to change both.
+    /// - Parameter asStored: whether to return the stored facts, which agree with the stored rows, even if a
+    ///   publication still has to change both.
     package func customer(
         _ id: Int64, forUpdate: Bool = false, asStored: Bool = false
     ) throws(StoreError) -> Customer? {

@@ -9,8 +9,8 @@ extension DatabaseTransaction {
     /// receiver that can't process one message gets the later ones after that time.
     static let orderedAttempts = 10
 
-    /// A quick check before `claimDeliveries`, which needs a write transaction. If false, nothing can be claimed. If true,
-    /// a due delivery may still wait for an earlier one about the same customer.
+    /// A quick check before `claimDeliveries`, which needs a write transaction. If false, nothing can be claimed. If
+    /// true, a due delivery may still wait for an earlier one about the same customer.
     func isDeliveryDue(to endpoint: String) throws(StoreError) -> Bool {
         // `bulk` is always 0 or 1. Naming both lets the database use the index `deliveries_by_time`.
         try session.row(

@@ -38,9 +38,9 @@ extension DatabaseTransaction {
             ]) != nil
     }
 
-    /// Throws `policyChanged` if another policy has taken effect since the update was decided, or if a publication ended
-    /// a promise that the update repeats. Checks only updates that store promises or change what webhooks report: other
-    /// updates store nothing that depends on the policy.
+    /// Throws `policyChanged` if another policy has taken effect since the update was decided, or if a publication
+    /// ended a promise that the update repeats. Checks only updates that store promises or change what webhooks report:
+    /// other updates store nothing that depends on the policy.
     func checkPolicy(of update: CustomerUpdate, former: Customer?) throws(StoreError) {
         guard let version = update.policyVersion else { return }
         let sent = update.entitlementChange.sentEntitlements

@@ -78,7 +78,8 @@ extension DatabaseTransaction {
         ("devices", "devices"), ("trialSessions", "trial_sessions"), ("jobs", "jobs"),
     ]
 
-    /// Statements that remove jobs, of which a customer has at most one of each kind, and list the customers for removal.
+    /// Statements that remove jobs, of which a customer has at most one of each kind, and list the customers for
+    /// removal.
     private static let hidingStatements = [
         "DELETE FROM jobs WHERE customer IN \(DatabaseTable.batchPlaces)",
         "DELETE FROM unfinished_updates WHERE customer IN \(DatabaseTable.batchPlaces)",

@@ -44,7 +44,8 @@ extension DatabaseTransaction {
         var members: Set<Int64> = []
         for chunk in purchases.chunks(of: Self.identitiesPerStatement) {
             let size = chunk.count <= Self.fewIdentities ? Self.fewIdentities : Self.identitiesPerStatement
-            // Each part selects a range of the index: values with this purchase and a space, which `!` follows in ASCII.
+            // Each part selects a range of the index: values with this purchase and a space, which `!` follows in
+            // ASCII.
             let parts = (0..<size).map { index in
                 """
                 SELECT customer FROM identities

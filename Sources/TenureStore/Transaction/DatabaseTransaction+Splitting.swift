@@ -28,11 +28,11 @@ extension DatabaseTransaction {
         }
     }
 
-    /// Splits a customer into two: the taken members, and the rest. A merge of a taken member with one of the rest ends.
-    /// Returns the row ID of each side's survivor, or nil if all members were taken.
+    /// Splits a customer into two: the taken members, and the rest. A merge of a taken member with one of the rest
+    /// ends. Returns the row ID of each side's survivor, or nil if all members were taken.
     ///
-    /// For example, 2 and 4 were merged into 1, and 3 into 2. After 1 and 3 are taken, 3 is merged into 1, and 4 into 2.
-    /// The result is 2 for the rest, and 1 for the taken members.
+    /// For example, 2 and 4 were merged into 1, and 3 into 2. After 1 and 3 are taken, 3 is merged into 1, and 4 into
+    /// 2. The result is 2 for the rest, and 1 for the taken members.
     func split(_ taken: [Int64], from group: [Int64]) throws(StoreError) -> (rest: Int64, taken: Int64)? {
         let rest = group.filter { !taken.contains($0) }
         guard !rest.isEmpty else { return nil }

@@ -38,8 +38,8 @@ private struct Survivors {
     private static let selectMany = "\(columns) FROM customers WHERE id IN \(DatabaseTable.batchPlaces)"
     private static let columns = "SELECT id, merged_into, length(facts)"
 
-    /// Follows the merges of all members at once: each round reads the customers into which those of the last round were
-    /// merged.
+    /// Follows the merges of all members at once: each round reads the customers into which those of the last round
+    /// were merged.
     init(of members: Set<Int64>, in transaction: DatabaseTransaction) throws(StoreError) {
         var parents: [Int64: Int64] = [:]
         var read: Set<Int64> = []

@@ -67,7 +67,7 @@ package struct CustomerDetails: Sendable {
     package var unbound: [CustomerDetails] = []
     /// The row ID after which the next page of unbound customers begins; nil on the last page.
     package var nextUnbound: Int64?
-    /// The audit entries about each member, the oldest first, one member after the other. Empty unless `Parts.audit` was
-    /// requested.
+    /// The audit entries about each member, the oldest first, one member after the other. Empty unless `Parts.audit`
+    /// was requested.
     package var audit: [AuditEntry] = []
 }

@@ -11,8 +11,8 @@ package struct CustomerUpdate: Sendable {
     package var entitlementChange = EntitlementChange.later
     /// Messages to webhooks besides changed entitlements.
     package var messages: [Message] = []
-    /// The version of the policy that decided; nil if none did. Saving throws `policyChanged` if another policy has taken
-    /// effect since, but only if the update stores promises or changes what webhooks report.
+    /// The version of the policy that decided; nil if none did. Saving throws `policyChanged` if another policy has
+    /// taken effect since, but only if the update stores promises or changes what webhooks report.
     package var policyVersion: Int64?
     private(set) var deviceUse: DeviceUse?
     /// Jobs to add, once for each customer and kind.

@@ -3,8 +3,8 @@ import TenureCore
 
 /// A reader of plain facts, which nearly every customer has: one proof, non-consumable purchases, and promises.
 ///
-/// Plain facts that differ only in IDs and in dates that don't matter to the policy lead to the same decisions. They get
-/// equal keys, so a rehearsal over millions of customers decides once for each key.
+/// Plain facts that differ only in IDs and in dates that don't matter to the policy lead to the same decisions. They
+/// get equal keys, so a rehearsal over millions of customers decides once for each key.
 package struct PlainFacts {
     /// The encoded facts.
     private let bytes: UnsafeRawBufferPointer
@@ -62,7 +62,8 @@ package struct PlainFacts {
         .signedDate, .appTransactionID, .downloadID, .platform, .version, .purchaseDate,
     ]
 
-    /// Writes the proof without its IDs and signing date, and with the class of its date of purchase instead of the date.
+    /// Writes the proof without its IDs and signing date, and with the class of its date of purchase instead of the
+    /// date.
     private mutating func writeProof(class: (Date?) -> UInt64) -> Bool {
         guard let raw = number() else { return false }
         let flags = FactsFormat.ProofFlags(rawValue: raw)

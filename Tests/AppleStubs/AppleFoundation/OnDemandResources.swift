@@ -1,5 +1,5 @@
-// As documented: https://developer.apple.com/documentation/foundation/nsbundleresourcerequest. `AppleFoundation.swift` says
-// what belongs here.
+// As documented: https://developer.apple.com/documentation/foundation/nsbundleresourcerequest. `AppleFoundation.swift`
+// says what belongs here.
 
 import Foundation
 

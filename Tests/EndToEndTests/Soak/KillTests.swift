@@ -37,7 +37,8 @@ import Testing
                 #expect(ContinuousClock.now - returned < .seconds(5))
             }
         }
-        // All of them are responses of the service. It never broke a connection, and failed only while the database was down.
+        // All of them are responses of the service. It never broke a connection, and failed only while the database was
+        // down.
         let refusals = await load.refusals
         #expect(Set(refusals.keys).isSubset(of: [503]), "\(refusals)")
         try await expectKept(await load.acknowledged, in: testBed, by: (service, port))

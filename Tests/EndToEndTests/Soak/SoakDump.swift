@@ -52,8 +52,8 @@ struct SoakDump {
 
     /// The state of the database, one text for each customer. It is independent of random IDs and of times of arrival.
     ///
-    /// Merged customers count as one. A text has identities, artifacts, promises (without their dates), kinds of events,
-    /// trial sessions, and facts.
+    /// Merged customers count as one. A text has identities, artifacts, promises (without their dates), kinds of
+    /// events, trial sessions, and facts.
     func state() throws -> Set<String> {
         var into: [String: String] = [:]
         for line in lines where line["table"] as? String == "customers" {

@@ -7,7 +7,8 @@ import Testing
 
 @testable import TenureRehearsal
 
-/// A rehearsal decides customers with equal plain facts only once. The result must be the same as deciding each customer.
+/// A rehearsal decides customers with equal plain facts only once. The result must be the same as deciding each
+/// customer.
 struct DatabaseRehearsalTests {
     private static let instants = [
         "2014-12-24T00:00:00Z", "2015-01-02T00:00:00Z", "2015-06-10T18:00:00Z", "2015-06-12T18:00:00Z",

@@ -329,8 +329,8 @@ import Testing
         }
     }
 
-    /// Runs the backfill of a new customer with a client that fails, and later with a client that works. Expects that only
-    /// the second backfill stores anything.
+    /// Runs the backfill of a new customer with a client that fails, and later with a client that works. Expects that
+    /// only the second backfill stores anything.
     private func expectNothingStored(by failing: AppStoreClient, until working: AppStoreClient) async throws {
         try await withFolder { folder in
             let clock = TestClock()

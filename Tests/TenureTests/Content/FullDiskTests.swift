@@ -12,7 +12,8 @@ struct `Downloads on a full disk` {
     private static let largest = 8 << 20
     private static let reserve = 16 << 20
 
-    /// Mounts a file system for the device and fills a part of it, until the file `free` exists beside the device's folder.
+    /// Mounts a file system for the device and fills a part of it, until the file `free` exists beside the device's
+    /// folder.
     private static func script(size: Int, filled: Int, device: String) -> String {
         """
         set -e

@@ -24,8 +24,8 @@ import Testing
         try published.write("empty.txt", 0)
     }
 
-    /// Downloads while the app is killed at several points, also during the installation. Each later start continues the
-    /// download by itself.
+    /// Downloads while the app is killed at several points, also during the installation. Each later start continues
+    /// the download by itself.
     ///
     /// - Returns: the app that has installed the pack.
     private func download(

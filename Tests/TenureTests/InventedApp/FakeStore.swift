@@ -3,8 +3,8 @@ import TenureCore
 
 @testable import Tenure
 
-/// A fake StoreKit that a test controls: it answers, throws, hangs or returns unverified results. It counts every call that
-/// could show a sign-in.
+/// A fake StoreKit that a test controls: it answers, throws, hangs or returns unverified results. It counts every call
+/// that could show a sign-in.
 final class FakeStore: AppStoreAccess {
     /// How a call behaves.
     enum Mood: Sendable, CaseIterable {
@@ -64,8 +64,8 @@ final class FakeStore: AppStoreAccess {
 
     func change(_ change: (inout State) -> Void) { state.withLock { change(&$0) } }
 
-    /// Delivers a transaction from another device, or one that a parent approved. According to Apple's documentation, the
-    /// app's own purchases come from `Product.purchase` and never through `Transaction.updates`.
+    /// Delivers a transaction from another device, or one that a parent approved. According to Apple's documentation,
+    /// the app's own purchases come from `Product.purchase` and never through `Transaction.updates`.
     func deliverUpdate(_ transaction: AppStoreTransaction) {
         change { state in
             state.transactions.append(transaction)

@@ -18,7 +18,8 @@ struct ServedStore: Sendable {
     /// Sold by other code of the app: the policy doesn't name it.
     static let theme = "com.example.calculator.theme"
 
-    /// Runs a store with Ada, who paid in 2014, and Dana, who got the app when it was free. Its clock shows `InventedApp.now`.
+    /// Runs a store with Ada, who paid in 2014, and Dana, who got the app when it was free. Its clock shows
+    /// `InventedApp.now`.
     static func run(
         _ environment: AppStoreEnvironment = .production,
         _ body: @escaping @Sendable (ServedStore) async throws -> Void

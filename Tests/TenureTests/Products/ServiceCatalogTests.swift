@@ -30,8 +30,8 @@ import Testing
             #expect(await again.catalog == catalog)
             _ = await again.settled()
             #expect(questions(service) == 1)
-            // A day later the client requests the catalog again. The catalog stays if it didn't change or if the service is
-            // down.
+            // A day later the client requests the catalog again. The catalog stays if it didn't change or if the
+            // service is down.
             for condition in [Line.Condition.down, .up] {
                 service.line.condition = condition
                 device.time.now += InventedApp.day

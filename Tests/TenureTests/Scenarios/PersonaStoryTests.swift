@@ -6,7 +6,8 @@ import Testing
 
 @testable import Tenure
 
-/// A policy that names the marketing version, although iOS reports the build. It works in TestFlight and fails in production.
+/// A policy that names the marketing version, although iOS reports the build. It works in TestFlight and fails in
+/// production.
 @Suite(.timeLimit(.minutes(2))) struct `A persona on the device` {
     private static func policy(boundary: String) throws -> Policy {
         try Policy(

@@ -6,7 +6,8 @@ import TenureJSON
 
 @testable import Tenure
 
-/// Plays a scenario of the local App Store with apps that use the client. Each expectation is a start of the customer's app.
+/// Plays a scenario of the local App Store with apps that use the client. Each expectation is a start of the customer's
+/// app.
 struct ScenarioPlayer {
     let scenario: Scenario
     let signer: AppStoreSigner

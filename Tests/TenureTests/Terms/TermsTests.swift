@@ -22,8 +22,8 @@ import Testing
             offer: offer)
     }
 
-    /// The same five terms in each language: a trial, paid up front, pay as you go, every three months, and once. `$` is
-    /// replaced by the price as Foundation writes it.
+    /// The same five terms in each language: a trial, paid up front, pay as you go, every three months, and once. `$`
+    /// is replaced by the price as Foundation writes it.
     @Test(arguments: [
         (
             "en_US",

@@ -2,7 +2,8 @@ import Foundation
 import TenureAPI
 import TenureCore
 
-/// What the content library needs from the engine: the service's catalog and links, answers about products, and changes.
+/// What the content library needs from the engine: the service's catalog and links, answers about products, and
+/// changes.
 extension Engine {
     /// Asks the service for the content catalog and the customer's links.
     func content(appVersion: AppVersion?) async throws -> ContentResponse {

@@ -5,7 +5,8 @@ import TenureCore
 ///
 /// A file lock can't be used, because the system terminates an app that is suspended while it holds a file lock.
 /// Instead, the holder of the lease renews a small file each second. If the holder is suspended or killed, it doesn't
-/// renew the file, and another process takes over. A holder that resumes afterward notices the new holder before it writes.
+/// renew the file, and another process takes over. A holder that resumes afterward notices the new holder before it
+/// writes.
 final class TransferLease: Sendable {
     /// The contents of the file: who has the lease, and how far the download is.
     struct Holder: Codable, Sendable, Hashable {
