@@ -85,11 +85,8 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
         case inputClosed
     }
 
-    /// The limits of waiting events. No well-behaved client sends 32 requests before it reads a response.
-    ///
-    /// NIO handles all requests that have arrived before it reads from any connection again. So with more waiting
-    /// requests, a few clients could delay all others for seconds.
-    private static let maximumWaiting = (requests: 32, bytes: 1 << 20)
+    /// The limits of waiting events. No well-behaved client sends that many requests before it reads a response.
+    private static let maximumWaiting = (requests: 2_000, bytes: 1 << 20)
 
     init(
         _ timeouts: ServiceConfiguration.Timeouts, bodyRate: Int, connections: Connections,

@@ -55,15 +55,13 @@ import Testing
         }
     }
 
-    @Test func `33 pipelined requests get responses, and 34 end their connection`() async throws {
+    @Test func `5,000 pipelined requests at once end their connection, and the service continues`() async throws {
         try await withLiveService { _, port in
-            for count in [33, 34] {
-                let connection = try RawConnection(port: port)
-                _ = await connection.sent(String(repeating: Self.live, count: count))
-                connection.closeSending()
-                let answers = try #require(await connection.received())
-                #expect((statuses(in: answers).count == count) == (count == 33))
-            }
+            let connection = try RawConnection(port: port)
+            _ = await connection.sent(String(repeating: Self.live, count: 5_000))
+            connection.closeSending()
+            let answers = try #require(await connection.received())
+            #expect(statuses(in: answers).count < 5_000)
             #expect(try await respondsOnNewConnection(port))
         }
     }
@@ -90,8 +88,8 @@ import Testing
         let request = "GET /v1/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n"
         #expect(try await respondsOnNewConnection(port))
         let before = try #require(service.residentMemory)
-        let deaf = try (0..<60).map { _ in try RawConnection(port: port, receiveBuffer: 4096) }
-        for connection in deaf { connection.send(String(repeating: request, count: 30)) }
+        let deaf = try (0..<30).map { _ in try RawConnection(port: port, receiveBuffer: 4096) }
+        for connection in deaf { connection.send(String(repeating: request, count: 400)) }
         // Waits until the service writes nothing more.
         var (memory, earlier) = (try #require(service.residentMemory), 0)
         while memory != earlier {
@@ -99,7 +97,7 @@ import Testing
             try await Task.sleep(for: .seconds(2))
             memory = try #require(service.residentMemory)
         }
-        // All responses have 90 MB. One response for each connection has 3 MB.
+        // 400 responses on one connection have 20 MB. One response and 400 short requests have 1 MB at most.
         #expect(memory - before < 30 << 20, "\((memory - before) >> 20) MB more")
         withExtendedLifetime(deaf) {}
         #expect(await service.end(by: SIGTERM) == 0)

@@ -121,7 +121,7 @@ import Testing
     @Test func `clients that read slowly get their complete responses`() async throws {
         try await withLiveService({ $0.timeouts.response = 2 }) { _, port in
             let slow = try RawConnection(port: port, receiveBuffer: 4096)
-            let (count, request) = (30, "GET /v1/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            let (count, request) = (100, "GET /v1/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n")
             _ = await slow.sent(String(repeating: request, count: count - 1))
             _ = await slow.sent(request.replacing("\r\n\r\n", with: "\r\nConnection: close\r\n\r\n"))
             var received: [UInt8] = []
