@@ -52,19 +52,24 @@ package struct SQLiteBackup: Sendable {
         // The log of a missing database may be all that is left of it.
         guard FileIdentity.exists(path) || log.size == 0 else { throw .log(path: target) }
         do throws(StoreError) {
-            do throws(StoreError) {
-                guard FileIdentity.exists(path) else { throw .damaged("") }
-                try SQLiteFile.mergeLog(path)
-            } catch .damaged {
-                // SQLite can't write the log into a damaged or missing file.
-                guard let lock = try SQLiteFileLock(path: path) else { throw .busy }
-                defer { withExtendedLifetime(lock) {} }
-                for suffix in [SQLiteOpenFiles.logSuffix, SQLiteOpenFiles.indexSuffix] { unlink(path + suffix) }
-            }
+            if FileIdentity.exists(path), try mergesLog(path) { return }
+            guard let lock = try SQLiteFileLock(path: path) else { throw .busy }
+            defer { withExtendedLifetime(lock) {} }
+            for suffix in [SQLiteOpenFiles.logSuffix, SQLiteOpenFiles.indexSuffix] { unlink(path + suffix) }
         } catch .busy {
             throw .inUse(path: target)
         } catch {
             throw .database(error)
+        }
+    }
+
+    /// Writes the log into the database. Returns false if the database is damaged, because SQLite can't do it then.
+    private func mergesLog(_ path: String) throws(StoreError) -> Bool {
+        do throws(StoreError) {
+            try SQLiteFile.mergeLog(path)
+            return true
+        } catch .damaged {
+            return false
         }
     }
 
