@@ -1,3 +1,4 @@
+import CommandRunner
 import Foundation
 import Hummingbird
 import HummingbirdTesting
@@ -219,6 +220,20 @@ private func withRoot(_ body: @escaping @Sendable (RootTestBed) async throws -> 
             #expect(throws: ServiceError.self) {
                 try OfflineRoot(path: testBed.folder + "/none.json").revoke([], at: testBed.clock.now)
             }
+        }
+    }
+
+    @Test func `private keys that a killed command of the offline root left are removed by the next run`() throws {
+        let folder = try Folder()
+        let root = folder.url("root.json").path
+        let changes: [() throws -> Void] = [
+            { _ = try OfflineRoot(path: root).create() }, { _ = try OfflineRoot(path: root).revoke([], at: .now) },
+        ]
+        for change in changes {
+            let leftover = root + ".12345678901234567890.partial"
+            #expect(FileManager.default.createFile(atPath: leftover, contents: Data("secret".utf8)))
+            try change()
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["root.json"])
         }
     }
 

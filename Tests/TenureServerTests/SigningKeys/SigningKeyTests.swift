@@ -1,4 +1,3 @@
-import CommandRunner
 import Crypto
 import Foundation
 import Hummingbird
@@ -374,20 +373,6 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
             try testBed.rotate()
             #expect(!FileManager.default.fileExists(atPath: leftover))
             for copy in copies { #expect(FileManager.default.fileExists(atPath: copy), "\(copy)") }
-        }
-    }
-
-    @Test func `private keys that a killed command of the offline root left are removed by the next run`() throws {
-        let folder = try Folder()
-        let root = folder.url("root.json").path
-        let changes: [() throws -> Void] = [
-            { _ = try OfflineRoot(path: root).create() }, { _ = try OfflineRoot(path: root).revoke([], at: .now) },
-        ]
-        for change in changes {
-            let leftover = root + ".12345678901234567890.partial"
-            #expect(FileManager.default.createFile(atPath: leftover, contents: Data("secret".utf8)))
-            try change()
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["root.json"])
         }
     }
 
