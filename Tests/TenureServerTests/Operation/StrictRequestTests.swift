@@ -251,6 +251,15 @@ import Testing
         }
     }
 
+    @Test func `a client of HTTP 1.0 gets no 100 Continue`() async throws {
+        try await withLiveService { _, port in
+            let connection = try RawConnection(port: port)
+            connection.send("GET /health/live HTTP/1.0\r\nExpect: 100-continue\r\n\r\n")
+            let answer = try #require(await connection.received(until: "{\"status\":\"ok\"}"))
+            #expect(answer.hasPrefix("HTTP/1.1 200 ") || answer.hasPrefix("HTTP/1.0 200 "), "\(answer)")
+        }
+    }
+
     @Test func `a client that waits for 100 Continue gets it after the responses to earlier requests`() async throws {
         try await withLiveService { _, port in
             let connection = try RawConnection(port: port)
