@@ -13,8 +13,8 @@ import NIOHTTPTypes
 /// rest of the request is still read for a short time and up to a limit, so that the client can read the response.
 ///
 /// **Pipelining.** It passes one request at a time to the service, so a client that sends many requests and reads
-/// nothing takes the memory of one response only. It passes on the next request when the operating system has taken the
-/// whole response.
+/// nothing takes the memory of one response only. It passes on the next request in one of the `PipeliningTurns`, after
+/// the operating system has taken the whole response.
 final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -52,9 +52,9 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var bufferedBytes = 0
 
     /// The events that arrived after a complete request, while its response isn't sent yet.
-    private var waiting = CircularBuffer<WaitingEvent>()
-    /// The waiting requests, and the memory of the waiting events.
-    private var (waitingRequests, waitingBytes) = (0, 0)
+    private var waiting = PipelinedRequests()
+    /// The turn in which the current request was passed on. Nil if the request wasn't waiting, or has its response.
+    private var turn: Int?
     /// Whether NIO wanted to read more while events were waiting. The read follows when no events are waiting.
     private var isReadingPaused = false
     /// The bytes of response bodies that were written, and how many of them the operating system has taken at least.
@@ -78,16 +78,6 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// The longest time between two checks whether the client reads the response.
     private static let maximumResponseCheck = TimeAmount.seconds(5)
 
-    /// An event from the client that is passed on later.
-    private enum WaitingEvent {
-        case part(HTTPRequestPart)
-        case error(any Error)
-        case inputClosed
-    }
-
-    /// The limits of waiting events. No well-behaved client sends that many requests before it reads a response.
-    private static let maximumWaiting = (requests: 2_000, bytes: 1 << 20)
-
     init(
         _ timeouts: ServiceConfiguration.Timeouts, bodyRate: Int, connections: Connections,
         onClose: @escaping @Sendable (SlowClientPhase) -> Void
@@ -106,10 +96,10 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
         setTimer(context)
     }
 
-    func handlerRemoved(context: ChannelHandlerContext) { forget() }
+    func handlerRemoved(context: ChannelHandlerContext) { forget(context) }
 
     func channelInactive(context: ChannelHandlerContext) {
-        forget()
+        forget(context)
         context.fireChannelInactive()
     }
 
@@ -173,28 +163,32 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     /// Stores an event until the response is sent. Closes the connection if too much is waiting.
-    private func storeUntilResponse(_ event: WaitingEvent, _ context: ChannelHandlerContext) {
+    private func storeUntilResponse(_ event: PipelinedRequests.Event, _ context: ChannelHandlerContext) {
         waiting.append(event)
-        count(event, times: 1)
-        if waitingRequests > Self.maximumWaiting.requests || waitingBytes > Self.maximumWaiting.bytes {
-            context.close(promise: nil)
+        if waiting.isOverLimit { context.close(promise: nil) }
+    }
+
+    /// Waits until it's this connection's turn, and passes the next request on.
+    private func waitForTurn(_ context: ChannelHandlerContext) {
+        let turns = PipeliningTurns.of(context.eventLoop)
+        turns.wait { [self] turn in
+            guard connection != nil else { return turns.finish(turn) }
+            self.turn = turn
+            passOnNextRequest(context)
+            // The next request isn't complete, so other connections don't wait for its response.
+            if !isAnswering { finishTurn(context) }
         }
     }
 
-    private func count(_ event: WaitingEvent, times: Int) {
-        waitingBytes += times * MemoryLayout<WaitingEvent>.stride
-        switch event {
-        case .part(.head): waitingRequests += times
-        case .part(.body(let bytes)): waitingBytes += times * bytes.readableBytes
-        case .part(.end), .error, .inputClosed: break
-        }
+    private func finishTurn(_ context: ChannelHandlerContext) {
+        guard let turn else { return }
+        self.turn = nil
+        PipeliningTurns.of(context.eventLoop).finish(turn)
     }
 
     /// Passes waiting events on, up to the end of the next request.
     private func passOnNextRequest(_ context: ChannelHandlerContext) {
-        guard !waiting.isEmpty else { return }
         while !isAnswering, let event = waiting.popFirst() {
-            count(event, times: -1)
             switch event {
             case .part(let part): passOn(part, context)
             case .error(let error): context.fireErrorCaught(error)
@@ -268,7 +262,8 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
         clientReadAt = nil
         nextResponseCheck = nil
         reportSent(bytesWritten)
-        if !closesAfterResponse, context.channel.isActive { passOnNextRequest(context) }
+        finishTurn(context)
+        if !closesAfterResponse, context.channel.isActive, !waiting.isEmpty { waitForTurn(context) }
         reportPhase()
         guard closesAfterResponse, context.channel.isActive else { return }
         if requestsRead >= responsesBegun {
@@ -362,7 +357,8 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     /// Stops the timer and forgets the connection, which is closed.
-    private func forget() {
+    private func forget(_ context: ChannelHandlerContext) {
+        finishTurn(context)
         timer?.task.cancel()
         timer = nil
         readingUntil = nil

@@ -72,6 +72,27 @@ import Testing
         return await connection.received(until: "{\"status\":\"ok\"}")?.contains("200 OK") == true
     }
 
+    /// Counts requests and measures no time, so the test doesn't depend on the speed of the machine.
+    @Test func `a client doesn't wait until fifty clients have the responses to all their pipelined requests`()
+        async throws
+    {
+        try await withLiveService({ $0.metrics = .open }) { _, port in
+            let pipelining = try (0..<50).map { _ in try RawConnection(port: port) }
+            let other = try RawConnection(port: port)
+            for connection in pipelining { connection.send(String(repeating: Self.live, count: 150)) }
+            other.send("GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            let metrics = try #require(await other.received())
+            let count = try #require(
+                metrics.firstMatch(of: /tenure_requests_total\{[^}]*\/health\/live[^}]*\} (\d+)/)?.1, "\(metrics)")
+            #expect(try #require(Int(count)) < 50 * 150 / 2)
+            for connection in pipelining { connection.closeSending() }
+            for connection in pipelining {
+                let responses = try #require(await connection.received())
+                #expect(statuses(in: responses) == Array(repeating: "200", count: 150))
+            }
+        }
+    }
+
     @Test func `pipelined requests with unread responses take little memory`() async throws {
         let folder = try Folder()
         let policy = try folder.write(

@@ -1,0 +1,76 @@
+import NIOCore
+import NIOPosix
+
+/// Keeps pipelined requests on an event loop from delaying the requests of other connections.
+///
+/// NIO reads its sockets only when no task is left on the event loop, and each response adds tasks. If a connection's
+/// next request followed each response at once, clients that have sent a thousand requests would get all of their
+/// responses before NIO reads from anyone else.
+///
+/// So pipelined requests are passed on in turns. A turn passes on one request of each connection that has some. The
+/// next turn begins a moment after the last response of this turn, and in this moment NIO reads the other sockets.
+final class PipeliningTurns: Sendable {
+    /// Passes on the next request of a connection, in the turn with this number.
+    typealias PassOn = (_ turn: Int) -> Void
+
+    private struct State {
+        /// What to do in the next turn.
+        var next: [PassOn] = []
+        /// The task that begins the next turn.
+        var beginning: Scheduled<Void>?
+        /// The number of the current turn.
+        var turn = 0
+        /// How many requests of the current turn don't have their response yet.
+        var unanswered = 0
+    }
+
+    /// The turns of each event loop. An event loop is a thread.
+    private static let current = ThreadSpecificVariable<PipeliningTurns>()
+
+    private let eventLoop: any EventLoop
+    private let state: NIOLoopBoundBox<State>
+
+    /// The time between the last response of a turn and the next turn.
+    private static let pause = TimeAmount.milliseconds(1)
+    /// How long the next turn waits for the responses of this turn. A response may be long, or its client slow.
+    private static let maximumWait = TimeAmount.milliseconds(50)
+
+    private init(_ eventLoop: any EventLoop) {
+        self.eventLoop = eventLoop
+        state = NIOLoopBoundBox(State(), eventLoop: eventLoop)
+    }
+
+    /// The turns of an event loop. Called on this event loop, as the other methods are.
+    static func of(_ eventLoop: any EventLoop) -> PipeliningTurns {
+        eventLoop.preconditionInEventLoop()
+        if let turns = current.currentValue { return turns }
+        let turns = PipeliningTurns(eventLoop)
+        current.currentValue = turns
+        return turns
+    }
+
+    /// Adds a connection to the next turn. When `passOn` was called, `finish` must be called with its turn.
+    func wait(_ passOn: @escaping PassOn) {
+        state.value.next.append(passOn)
+        if state.value.beginning == nil { beginTurn(in: state.value.unanswered == 0 ? Self.pause : Self.maximumWait) }
+    }
+
+    /// Called when a request of this turn has its response, or its connection is closed.
+    func finish(_ turn: Int) {
+        guard turn == state.value.turn else { return }
+        state.value.unanswered -= 1
+        guard state.value.unanswered == 0, let beginning = state.value.beginning else { return }
+        beginning.cancel()
+        beginTurn(in: Self.pause)
+    }
+
+    private func beginTurn(in time: TimeAmount) {
+        state.value.beginning = eventLoop.scheduleTask(in: time) { self.passOnRequests() }
+    }
+
+    private func passOnRequests() {
+        let passOns = state.value.next
+        state.value = State(turn: state.value.turn + 1, unanswered: passOns.count)
+        for passOn in passOns { passOn(state.value.turn) }
+    }
+}
