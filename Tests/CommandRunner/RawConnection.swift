@@ -69,6 +69,17 @@ package final class RawConnection: Sendable {
     @discardableResult
     package func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
+    /// Sends a text many times, with a pause of so many seconds after each. On a thread, because a task would have to
+    /// wait for the tasks of a service in this process, and couldn't send at an even rate.
+    package func send(_ text: String, times: Int, pause: TimeInterval) async {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async { [self] in
+                for _ in 0..<times where send(text) { Thread.sleep(forTimeInterval: pause) }
+                continuation.resume()
+            }
+        }
+    }
+
     /// Tells the other end that nothing more comes; its responses can still be read.
     package func closeSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 

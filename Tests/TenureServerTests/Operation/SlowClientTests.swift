@@ -103,16 +103,12 @@ import Testing
             trickle.send(head + String(repeating: "A", count: 100_000))
             async let steadyAnswer = steady.received(until: "HTTP/1.1 422 ")
             async let trickleAnswer = trickle.received()
-            var rest = 2_000_000 - 13
-            // The loop takes longer than the interval over which the rate is measured.
-            for _ in 0..<80 where rest > 20_000 {
-                steady.send(String(repeating: "A", count: 20_000))
-                trickle.send("A")
-                rest -= 20_000
-                try await Task.sleep(for: .milliseconds(100))
-            }
+            // The eight seconds are longer than the interval over which the rate is measured.
+            async let trickled: Void = trickle.send("A", times: 80, pause: 0.1)
+            await steady.send(String(repeating: "A", count: 20_000), times: 80, pause: 0.1)
+            await trickled
             #expect(await trickleAnswer == "")
-            steady.send(String(repeating: "A", count: rest - 2) + "\"}")
+            steady.send(String(repeating: "A", count: 2_000_000 - 13 - 80 * 20_000 - 2) + "\"}")
             #expect(await steadyAnswer?.contains("HTTP/1.1 422 ") == true)
             #expect(try await slowClients(at: "body", port: port) == 1)
         }
