@@ -60,7 +60,7 @@ extension HTMLReport {
         )
         for (key, count) in tally.sortedReasons {
             page.markup(
-                "<tr><td class=\"number\">\(count.grouped)</td><td class=\"number\">\(count.share(of: customers).htmlEscaped)</td><td>\(key.outcome.words.htmlEscaped): \(key.reason.phrase.htmlEscaped)\(changes(of: key, in: tally))</td></tr>"
+                "<tr><td class=\"number\">\(count.grouped)</td><td class=\"number\">\(count.share(of: customers).htmlEscaped)</td><td>\(key.outcome.words.htmlEscaped): \(key.reason.phrase.htmlWithCode)\(changes(of: key, in: tally))</td></tr>"
             )
         }
         page.markup("</tbody></table>")
@@ -87,7 +87,7 @@ extension HTMLReport {
             let before = "\(key.before.outcome.words), \(key.before.reason.phrase)"
             let now = "\(key.now.outcome.words), \(key.now.reason.phrase)"
             page.markup(
-                "<li><b>\(count.grouped)</b> \(key.change.phrase(of: count).htmlEscaped). Before: \(before.htmlEscaped). Now: \(now.htmlEscaped).</li>"
+                "<li><b>\(count.grouped)</b> \(key.change.phrase(of: count).htmlEscaped). Before: \(before.htmlWithCode). Now: \(now.htmlWithCode).</li>"
             )
         }
         page.markup("</ul></details>")

@@ -165,6 +165,15 @@ struct PageCauseTests {
         #expect(self.page(gaining).contains("honored era <span class=\"soft\">(1 of them gains it)</span></td>"))
     }
 
+    @Test func `a rehearsal page shows a policy's key in a reason as code`() throws {
+        let old = try Self.policy(products: [])
+        let new = try Self.policy(products: [], inDoubt: .favorCustomer)
+        let page = page(report(of: new, against: old, [Customers(bought: "2015-06-11", count: 1)]))
+        #expect(page.contains("so <code>inDoubt</code> in the policy decides <span"), "the row of the reason")
+        #expect(page.contains("so <code>inDoubt</code> in the policy decides.</li>"), "the list of changes")
+        #expect(!page.contains("`"))
+    }
+
     @Test func `each chart of a rehearsal page has the names of the eras under it`() throws {
         let policy = try Self.policy(products: [Self.lifetime])
         let page = page(report(of: policy, against: policy, [Customers(bought: "2014-06-15", count: 2)]))
