@@ -5,15 +5,16 @@ import TenureJSON
 package import TenureMint
 
 /// The running local App Store: its state, the signer, and the sender of notifications.
-/// Operations run one after the other. An operation ends when its notifications were sent; no local time passes
-/// meanwhile.
+/// Operations run one after the other. An operation ends when its notifications were sent. Until then, the local clock
+/// (the clock of the local App Store) doesn't advance.
 package actor LocalAppStore {
     /// Sends one signed notification to the app's URL.
     package typealias NotificationSender =
         @Sendable (_ signedPayload: String, _ url: String, _ notification: AppStoreNotification) async ->
         SendAttemptResult
 
-    /// Sets other clocks to the local time, before anything of that instant is sent.
+    /// Sets other clocks to the time of the local clock, such as the clock of the service that a test runs. This happens
+    /// before a notification of that time is sent.
     package typealias ClockSetter = @Sendable (_ now: Date) -> Void
 
     package private(set) var state: AppStoreState
@@ -104,16 +105,17 @@ package actor LocalAppStore {
     private func deliverOutbox() async {
         for number in state.takeOutbox() {
             guard let result = await deliver(number, in: state) else { continue }
+            // The date of an attempt is the time of the local clock, so the journal needs this time first.
             record(.operation(AppStoreOperation(.advance, [.to: state.now.rfc3339])))
             state.recordAttempt(result, of: number)
             record(.attempt(notification: number, result))
         }
     }
 
-    /// Sends a notification if its app has a URL. If the notification can't be signed, the history lists a failed
-    /// attempt, and the notification is sent again.
+    /// Sends a notification, and returns the outcome; nil if the app has no URL for notifications. If the notification
+    /// can't be signed, the history lists a failed attempt, and the notification is sent again later.
     ///
-    /// - Parameter isLost: whether the delivery is lost although it is acknowledged.
+    /// - Parameter isLost: whether the notification isn't sent although the attempt counts as successful.
     private nonisolated func deliver(
         _ number: Int, in state: AppStoreState, isLost: Bool = false
     ) async -> SendAttemptResult? {
@@ -132,7 +134,7 @@ package actor LocalAppStore {
     /// Changes the state of a large population with `body`, and then sends all notifications, `width` at a time and in
     /// any order, as the App Store does. Throws if the store has a journal.
     ///
-    /// - Parameter losing: how many of a thousand deliveries are lost although they are acknowledged.
+    /// - Parameter losing: how many of a thousand notifications aren't sent although their attempts count as successful.
     package func perform<Result: Sendable>(
         width: Int, losing: Int = 0, random: SeededRandom, _ body: @Sendable (inout AppStoreState) throws -> Result
     ) async throws -> Result {
@@ -199,7 +201,7 @@ package actor LocalAppStore {
         if journal != nil { unwrittenEntries.append(entry) }
     }
 
-    // An actor runs other calls at each `await`. An operation must end before the next one begins.
+    /// Waits until no other operation runs. An actor alone doesn't ensure that: it runs other calls at each `await`.
     private func enter() async {
         if isBusy {
             await withCheckedContinuation { waiting.append($0) }

@@ -39,7 +39,7 @@ struct ControlInterface: Sendable {
         ]
     }
 
-    /// Performs operations. Accepts only JSON, because a web page could send a form here without permission.
+    /// Performs operations. Accepts only JSON, because any web page in the user's browser could send a form here.
     private func performOperations(_ request: Request) async throws -> Response {
         guard request.isJSON else { return Self.notJSON }
         do {
@@ -87,7 +87,8 @@ struct ControlInterface: Sendable {
     private func answerDevice(_ request: Request, _ name: String) async throws -> Response {
         guard request.isJSON else { return Self.notJSON }
         guard let kind = DeviceRequestKind(rawValue: name) else {
-            return Self.refusal("there is no request `\(name)`", .notFound)
+            let names = DeviceRequestKind.allCases.map(\.rawValue).joined(separator: ", ")
+            return Self.refusal("there is no device request `\(name)`; the requests are \(names)", .notFound)
         }
         let bytes = Array(try await request.body.collect(upTo: 1 << 20).readableBytesView)
         guard case .object(let body)? = try? JSONValue(parsing: bytes) else {

@@ -38,7 +38,7 @@ struct Subscription: Sendable, Hashable {
     /// The offer that reduces the next payments, and the number of these payments.
     var nextOffer: SubscriptionOffer?
     var offerPaymentsLeft = 0
-    /// When the subscription began. Gaps of up to 60 days don't interrupt it.
+    /// When the subscription began (`recentSubscriptionStartDate`). Gaps of up to 60 days between two periods don't count.
     var streakBegan: Date
     /// How often the subscription has renewed since it was last bought.
     var renewals = 0
@@ -48,6 +48,7 @@ struct Subscription: Sendable, Hashable {
     let sharedFrom: Int?
     /// The indexes of the family members' subscriptions, for the purchaser's subscription.
     var sharedWith: [Int] = []
+    /// Whether the purchaser shares the subscription with the family.
     var isShared = false
 
     var status: SubscriptionStatus {

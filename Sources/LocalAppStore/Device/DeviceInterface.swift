@@ -13,7 +13,7 @@ package struct DeviceInterface: Sendable {
         self.store = store
     }
 
-    /// Throws a `DeviceRefusal`.
+    /// Answers a request. `body` has the parameters of this kind of request.
     package func answer(_ kind: DeviceRequestKind, _ body: JSONObject) async throws(DeviceRefusal) -> JSONObject {
         do {
             return switch kind {
@@ -102,7 +102,7 @@ package struct DeviceInterface: Sendable {
 }
 
 extension JSONObject {
-    /// Returns the operation with the sender as its customer, if it needs a customer and has none.
+    /// Returns this operation with `customer` as its customer, if the operation needs a customer and names none.
     fileprivate func naming(_ customer: JSONValue?) -> JSONObject {
         guard self["customer"] == nil, AppStoreOperation.Kind(rawValue: text("operation") ?? "")?.isOfCustomer == true
         else { return self }

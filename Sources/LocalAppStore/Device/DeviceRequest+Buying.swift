@@ -50,9 +50,9 @@ extension AppStoreProduct {
 }
 
 extension DeviceInterface {
-    /// Buys like the App Store's sheet. If the customer already owns a non-consumable, the response is the earlier
-    /// transaction, and nothing is charged. Buying another product of a group with a running subscription changes the
-    /// plan.
+    /// Buys a product as the App Store's payment sheet does. If the customer already owns a non-consumable, the response
+    /// is the earlier transaction, and nothing is charged. Buying another product of a group with a running subscription
+    /// changes the plan.
     func purchase(_ request: DeviceRequest) async throws -> JSONObject {
         guard let product = request.body.text("product") else {
             throw DeviceRefusal(.badRequest, "`product` must be the ID of a product")
@@ -95,6 +95,7 @@ extension DeviceInterface {
         do {
             try await store.perform(AppStoreOperation(.upgrade, parameters))
         } catch AppStoreStateError.wrongState {
+            // The product's level isn't higher.
             try await store.perform(AppStoreOperation(.downgrade, parameters))
         }
     }
@@ -113,7 +114,7 @@ extension DeviceInterface {
             let bought = state.accounts[request.account].transactions.last(where: {
                 state.transactions[$0].product == index
             })
-        else { throw DeviceRefusal(.impossible, "nothing was bought; buy the product first") }
+        else { throw DeviceRefusal(.impossible, "the customer never bought `\(product)`; buy it first") }
         return try answer(state.transactions[bought], in: state, request)
     }
 

@@ -5,8 +5,8 @@
 package enum DeviceRequestKind: String, CaseIterable, Sendable, Hashable {
     /// Everything that the App Store knows about the customer in this app: transactions, subscriptions, storefront.
     case contents
-    /// Whether anything has changed since the change number `after`. Over HTTP, the response waits for a change, at
-    /// most `seconds`.
+    /// The number of changes so far, as soon as it is greater than `after`. The response comes after `seconds` at the
+    /// latest, if the request has this parameter.
     case changes
     case appTransaction
     /// The legacy receipt, in Base64.
@@ -21,8 +21,8 @@ package enum DeviceRequestKind: String, CaseIterable, Sendable, Hashable {
     case roots
     /// The local time.
     case now
-    /// Performs `operations`, in the form of the control interface. An operation that needs a customer and has none
-    /// uses the sender.
+    /// Performs `operations`, in the form of the control interface. If an operation needs a customer and names none, it
+    /// is performed for the request's `customer`.
     case operations
 }
 

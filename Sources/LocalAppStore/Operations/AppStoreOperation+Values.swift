@@ -50,6 +50,7 @@ extension AppStoreOperation {
         return price
     }
 
+    /// Returns the value that the parameter's text spells.
     func word<Value>(
         _ name: Parameter, among values: [Value], spelled: (Value) -> String
     ) throws(OperationMistake) -> Value? {

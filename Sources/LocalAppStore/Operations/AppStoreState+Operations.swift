@@ -80,6 +80,7 @@ extension AppStoreState {
         try operation.number(.periodsAgo, in: 0...1000) ?? 0
     }
 
+    /// Performs an operation that developers' servers can request with the App Store Server API.
     private mutating func performForDeveloper(_ operation: AppStoreOperation) throws {
         if operation.kind == .testNotification {
             notify(.test, app: try appIndex(operation[.app]), about: .nothing)

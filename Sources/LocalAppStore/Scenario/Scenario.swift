@@ -38,6 +38,7 @@ package struct Scenario: Sendable {
         package let time: Time
         /// The events, in the order of the file.
         package let events: [Event]
+        /// The place of the step in the file, such as `scenario.yaml:12:7`.
         let place: String
     }
 

@@ -12,10 +12,11 @@ package struct ServerAPI: Sendable {
     let key: ServerAPIKey
     let rateLimit: RateLimit
     let fault = Fault()
-    /// The real time, for tokens and rate limits. If a token is valid only by the local clock, that clock is used.
+    /// The real time, for tokens and rate limits. If a token is valid only at the time of the local clock, the local
+    /// clock is used instead.
     let now: @Sendable () -> Date
 
-    /// - Parameter rateLimitShare: the share of Apple's hourly numbers; in the sandbox a tenth of that.
+    /// - Parameter rateLimitShare: the share of Apple's hourly limits that is allowed; in the sandbox a tenth of that.
     package init(
         store: LocalAppStore, key: ServerAPIKey, rateLimitShare: Double = 1,
         now: @escaping @Sendable () -> Date = { Date() }

@@ -6,7 +6,8 @@ import TenureCore
 extension AppStoreState {
     /// Changes to another product of the group: at once if its level is higher, at the next renewal if it is lower.
     /// Changing to the current product cancels a change that waits for the renewal.
-    /// A change of plan switches renewal on again, without a notification.
+    /// A change of plan switches renewal on again, without a notification. Throws if the change isn't of the `wanted`
+    /// kind.
     mutating func changePlan(
         _ customer: String, to id: String, offer name: String? = nil, as wanted: PlanChange
     ) throws(AppStoreStateError) {
@@ -46,7 +47,8 @@ extension AppStoreState {
         }
     }
 
-    /// Compares the levels. Within a level, a plan of another length begins at the next renewal.
+    /// Compares the levels. Within a level, a plan of another length counts as a downgrade, because it begins at the next
+    /// renewal.
     private func planChange(from old: Int, to new: Int) -> PlanChange {
         if old == new { return .stay }
         let (old, new) = (products[old], products[new])

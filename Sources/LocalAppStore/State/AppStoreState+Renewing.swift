@@ -11,7 +11,7 @@ extension AppStoreState {
             && subscription.priceIncrease?.status != .notYetAnswered && !hasRenewedEnough(index)
     }
 
-    /// Charges for the next period. It follows the last period, or begins now if access had ended meanwhile.
+    /// Charges for the next period. This period follows the last one, or begins now if access had ended meanwhile.
     mutating func renew(_ index: Int, recovering: Bool) {
         let subscription = subscriptions[index]
         let former = transactions[subscription.currentTransaction]

@@ -82,7 +82,8 @@ extension AppStoreState {
         }
     }
 
-    /// The account's and its family's transactions of a shared product, in the order of their creation.
+    /// The indexes of the transactions by which the account and its family members share what another member bought, in
+    /// the order of their creation.
     private func shares(inFamilyOf account: Int) -> [Int] {
         ([account] + family(of: account)).flatMap { accounts[$0].transactions }
             .filter { transactions[$0].isFamilyShared }.sorted()
@@ -94,7 +95,9 @@ extension AppStoreState {
 
     /// Gives every member who has the app a share in a subscription.
     ///
-    /// - Parameter account: the index of the only member to share with. Nil shares with all members.
+    /// - Parameters:
+    ///   - purchaser: the index of the purchaser's subscription.
+    ///   - account: the index of the only member to share with. Nil shares with all members.
     mutating func share(_ purchaser: Int, with account: Int? = nil) {
         let shared = subscriptions[purchaser]
         let origin = transactions[shared.currentTransaction]
@@ -135,8 +138,10 @@ extension AppStoreState {
         notify(.oneTimeCharge, app: origin.app, about: .transaction(transaction, nil, nil))
     }
 
-    /// Updates a member's subscription to match the purchaser's, and sends a notification.
-    mutating func follow(_ member: Int, telling: (inout AppStoreState) -> Void) {
+    /// Updates a member's subscription to match the purchaser's, and calls `sendNotification`.
+    ///
+    /// - Parameter member: the index of the member's subscription.
+    mutating func follow(_ member: Int, sendNotification: (inout AppStoreState) -> Void) {
         guard let purchaser = subscriptions[member].sharedFrom, subscriptions[member].state != .revoked else { return }
         let shared = subscriptions[purchaser]
         let origin = transactions[shared.currentTransaction]
@@ -156,7 +161,7 @@ extension AppStoreState {
         subscriptions[member].renewsAs = shared.renewsAs
         subscriptions[member].autoRenews = shared.autoRenews
         subscriptions[member].state = shared.state
-        telling(&self)
+        sendNotification(&self)
     }
 
     mutating func revokeShare(subscription member: Int) {

@@ -28,6 +28,7 @@ package struct AppStoreState: Sendable {
     let sandboxPeriods: SandboxPeriods
     let ids: AppStoreIDs
     var scheduledEvents = ScheduledEvents()
+    /// The number of changes of transactions so far. New transactions count as changes.
     var revision = 0
     /// The date and rank of the last notification about each original transaction.
     private var lastNotified: [Int: (date: Date, rank: Int)] = [:]
@@ -176,7 +177,7 @@ package struct AppStoreState: Sendable {
         return first.map(ids.group) ?? ""
     }
 
-    /// The ID of a product's subscription group; nil if it isn't a subscription.
+    /// The ID of a product's subscription group; nil if the product isn't a subscription.
     func groupID(ofProduct index: Int) -> String? {
         products[index].group.map { groupID($0, of: app(ofProduct: index)) }
     }

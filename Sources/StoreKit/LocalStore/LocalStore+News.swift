@@ -29,15 +29,17 @@ extension LocalStore.State {
 }
 
 extension LocalStore {
-    /// Waits for the next change and returns it. Returns nil only if the task is canceled.
+    /// Waits for the next change after the cursor, and returns it. Returns nil only if the task is canceled.
+    ///
+    /// - Parameter kind: the changes to wait for: `\.transactions`, `\.statuses` or `\.storefronts`.
     func next<Element>(
-        of column: any KeyPath<News, News.Changes<Element>> & Sendable, _ cursor: inout NewsCursor<Element>
+        of kind: any KeyPath<News, News.Changes<Element>> & Sendable, _ cursor: inout NewsCursor<Element>
     ) async -> Element? {
         while !Task.isCancelled {
             if let first = cursor.backlog.popFirst() { return first }
             let hadBegun = cursor.position != nil
             let (hasContents, news) = state.withLock { state -> (Bool, Element?) in
-                let items = state.news[keyPath: column]
+                let items = state.news[keyPath: kind]
                 guard let position = cursor.position else {
                     guard state.contents != nil else { return (false, nil) }
                     cursor.position = items.changes.count
@@ -55,7 +57,7 @@ extension LocalStore {
                 if (try? await contact()) != nil { continue }
             }
             await waitForNews { state in
-                cursor.position.map { $0 < state.news[keyPath: column].changes.count } ?? (state.contents != nil)
+                cursor.position.map { $0 < state.news[keyPath: kind].changes.count } ?? (state.contents != nil)
             }
         }
         return nil
@@ -64,11 +66,11 @@ extension LocalStore {
     /// Waits until something has changed in the store or on the device. Doesn't wait if `hasNews` returns true.
     private func waitForNews(unless hasNews: (borrowing State) -> Bool) async {
         let (wakes, waker) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let (last, isOffline, isOver) = state.withLock { state in
+        let (last, isOffline, hasNewsAlready) = state.withLock { state in
             state.watchers.append(waker)
             return (state.contents?.change, state.behavior.isOffline, hasNews(state))
         }
-        if !isOver {
+        if !hasNewsAlready {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { for await _ in wakes { break } }
                 if !isOffline { group.addTask { [self] in await waitForChange(after: last) } }

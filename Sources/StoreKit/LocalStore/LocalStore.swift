@@ -61,7 +61,7 @@ public final class LocalStore: Sendable {
         /// The copy of `AppTransaction.shared`, and the version that it is about.
         var appTransaction: SignedText?
         var news = News()
-        /// Purchases of this device in progress, by product.
+        /// The number of purchases in progress on this device, by product ID.
         var purchasesInProgress: [String: Int] = [:]
         /// IDs of transactions that `purchase` has returned.
         var boughtHere: Set<UInt64> = []
@@ -152,7 +152,7 @@ public final class LocalStore: Sendable {
         wakeListeners()
     }
 
-    /// The app is relaunched: its unfinished purchases come to its new listeners, too.
+    /// The app is relaunched. Its new listeners also get the unfinished purchases that it made before.
     public func relaunchApp() {
         state.withLock { state in
             state.boughtHere = []

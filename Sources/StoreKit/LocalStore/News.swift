@@ -37,9 +37,10 @@ struct News: Sendable {
     /// changes.
     ///
     /// - Parameters:
-    ///   - contents: what is known from now on.
-    ///   - isReturnedByPurchase: transactions that this device is buying, and gets from `purchase()`.
-    ///   - isOwn: transactions that this device bought.
+    ///   - contents: the report, which is known from now on.
+    ///   - isReturnedByPurchase: whether this device is buying the product, so that `purchase()` returns the transaction
+    ///     instead of `updates`.
+    ///   - isOwn: whether this device bought the transaction.
     mutating func update(
         _ contents: DeviceContents, isReturnedByPurchase: (Transaction) -> Bool, isOwn: (Transaction) -> Bool
     ) -> Bool {
@@ -48,23 +49,23 @@ struct News: Sendable {
         // Report the oldest transactions first.
         for held in contents.transactions.reversed()
         where !isReturnedByPurchase(held.value) || !isFirst && isKnown(held.value) {
-            let contents = held.value.signedText.contents
+            let reported = held.value.signedText.contents
             let known = knownTransactions?[held.value.id]
             let isNews =
                 isFirst
-                ? hadAnotherCustomer && !held.isFinished : known != contents && !(known == nil && isOwn(held.value))
+                ? hadAnotherCustomer && !held.isFinished : known != reported && !(known == nil && isOwn(held.value))
             if isNews { transactions.changes.append(held.value) }
             knownTransactions = knownTransactions ?? [:]
-            knownTransactions?[held.value.id] = contents
+            knownTransactions?[held.value.id] = reported
         }
         knownTransactions = knownTransactions ?? [:]
         transactions.backlog = contents.transactions.reversed()
             .filter { !$0.isFinished && !isOwn($0.value) && !isReturnedByPurchase($0.value) }.map(\.value)
         for subscription in contents.subscriptions {
-            let contents = subscription.contents
+            let reported = subscription.contents
             let id = subscription.transaction.originalID
-            if !isFirst, knownSubscriptions[id] != contents { statuses.changes.append(subscription) }
-            knownSubscriptions[id] = contents
+            if !isFirst, knownSubscriptions[id] != reported { statuses.changes.append(subscription) }
+            knownSubscriptions[id] = reported
         }
         if let storefront = contents.storefront {
             if let knownStorefront, knownStorefront != storefront { storefronts.changes.append(storefront) }
