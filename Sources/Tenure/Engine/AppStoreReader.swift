@@ -40,9 +40,11 @@ final class AppStoreReader {
     ///
     /// After the customer signs in to another account, StoreKit immediately lists the purchases of the new account. But
     /// StoreKit returns the app transaction of the previous account until `restore()` refreshes the app transaction.
+    ///
+    /// - Parameter listed: the purchases that StoreKit lists.
     func addAppTransaction(
         _ result: Result<AppStoreResult<AppStoreAppTransaction>, any Error>?,
-        unlessPurchasesAreOf listed: Result<[AppStoreResult<AppStoreTransaction>], any Error>?
+        comparedWith listed: Result<[AppStoreResult<AppStoreTransaction>], any Error>?
     ) {
         guard case .success(.verified(let app))? = result, let id = app.proof.appTransactionID else {
             return addAppTransaction(result)

@@ -38,7 +38,7 @@ extension Engine {
         record(transaction)
         if !device.stored.account.purchases.contains(where: { $0.transactionID == transaction.purchase.transactionID })
         {
-            setup.options.log.error("a purchase belongs to another account or environment than the app")
+            setup.options.log.error("a purchase is ignored: it belongs to another account or environment than the app")
         }
         // `record` has already published the device's decision. Wait for the rest at most `purchaseTimeout` seconds:
         // finishing the transaction or, with a service, a new search. The task continues after the timeout.
@@ -46,7 +46,7 @@ extension Engine {
         _ = await value(of: rest, within: setup.purchaseTimeout)
     }
 
-    /// Starts a search that covers all transactions recorded so far. Several callers share it.
+    /// Starts a search that covers all transactions recorded so far. Callers that come meanwhile share this task.
     private func searchForNews() -> Task<Void, Never> {
         isSearchWanted = true
         if let pendingSearch { return pendingSearch }

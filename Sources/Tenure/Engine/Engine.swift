@@ -118,7 +118,7 @@ actor Engine {
             device.post()
         }
         let purchases = await listed
-        if appStore.isOfAnotherAccount(answer) { appStore.addAppTransaction(answer, unlessPurchasesAreOf: purchases) }
+        if appStore.isOfAnotherAccount(answer) { appStore.addAppTransaction(answer, comparedWith: purchases) }
         await appStore.addTransactions(purchases)
         device.post()
         if setup.service != nil { await service.askService() }

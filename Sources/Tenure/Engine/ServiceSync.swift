@@ -149,7 +149,7 @@ final class ServiceSync {
             device.accessToken = AccessToken(
                 value: given.value, expiresAt: min(given.expiresAt, clock.addingTimeInterval(3600)))
         }
-        acknowledge(request, but: response.problems)
+        acknowledge(request, except: response.problems)
         device.snapshot.note(.service, .done)
     }
 
@@ -180,7 +180,7 @@ final class ServiceSync {
     }
 
     /// Marks the sent transactions as answered. The service has stored all except the rejected transactions.
-    private func acknowledge(_ request: SyncRequest, but problems: [ArtifactProblem]) {
+    private func acknowledge(_ request: SyncRequest, except problems: [ArtifactProblem]) {
         let refused = Set(problems.map(\.artifact))
         guard let sent = request.transactions else { return }
         let transactions = device.snapshot.transactions ?? []

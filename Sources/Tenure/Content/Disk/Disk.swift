@@ -64,8 +64,8 @@ enum Disk {
     ///
     /// - Parameter isLasting: whether the new contents have to survive a loss of power.
     static func replace(_ path: String, with data: Data, isLasting: Bool = true) throws(DiskFailure) {
-        let aside = "\(path).\(UInt64.random(in: .min ... .max)).new"
-        let descriptor = open(aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        let temporaryPath = "\(path).\(UInt64.random(in: .min ... .max)).new"
+        let descriptor = open(temporaryPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw DiskFailure("create", path) }
         var failure: DiskFailure?
         do throws(DiskFailure) {
@@ -75,9 +75,9 @@ enum Disk {
             failure = error
         }
         _ = close(descriptor)
-        if failure == nil, systemRename(aside, path) != 0 { failure = DiskFailure("rename", path) }
+        if failure == nil, systemRename(temporaryPath, path) != 0 { failure = DiskFailure("rename", path) }
         if let failure {
-            unlink(aside)
+            unlink(temporaryPath)
             throw failure
         }
         if isLasting { flushFolder((path as NSString).deletingLastPathComponent) }

@@ -87,14 +87,14 @@ struct Catalogs: Sendable {
     }
 
     /// Applies a catalog. Throws if it is older than the known catalog, or has the same counter but other contents.
-    private mutating func applyCatalog(_ news: SignedCatalog, at index: Int) throws(ContentError) {
+    private mutating func applyCatalog(_ new: SignedCatalog, at index: Int) throws(ContentError) {
         if let known = entries[index].signedCatalog {
-            guard news.counter >= known.counter else { throw .older(counter: news.counter, known: known.counter) }
-            guard news.counter > known.counter || news.catalog == known.catalog else {
-                throw .sameCounter(news.counter)
+            guard new.counter >= known.counter else { throw .older(counter: new.counter, known: known.counter) }
+            guard new.counter > known.counter || new.catalog == known.catalog else {
+                throw .sameCounter(new.counter)
             }
         }
-        entries[index].signedCatalog = news
+        entries[index].signedCatalog = new
     }
 
     /// Records that a source has no catalog. If the source had a catalog before, that catalog is still used.

@@ -14,7 +14,7 @@ final class TransferLease: Sendable {
         let id: String
         let process: Int32
         let pack: String
-        /// The number of renewals. Other processes see by it that the holder is running.
+        /// The number of renewals. While this number grows, other processes know that the holder is running.
         var beat = 0
         var bytes: Int64 = 0
         var total: Int64 = 0
