@@ -18,9 +18,9 @@ struct SignedText {
     /// The maximum size in bytes. No entitlement token is larger.
     static let maximumSize = 64 * 1024
 
-    /// Splits a text into its parts. Nil if it isn't a compact JWS, or has more bytes than `most`.
-    init?(_ text: String, most: Int = Self.maximumSize) {
-        guard text.utf8.count <= most else { return nil }
+    /// Splits a text into its parts. Nil if it isn't a compact JWS, or has more bytes than `maximumSize`.
+    init?(_ text: String, maximumSize: Int = Self.maximumSize) {
+        guard text.utf8.count <= maximumSize else { return nil }
         let bytes = Array(text.utf8)
         let parts = bytes.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
         guard parts.count == 3, let header = Base64.urlSafe.decode(parts[0]),

@@ -83,9 +83,9 @@ enum Disk {
         if isLasting { flushFolder((path as NSString).deletingLastPathComponent) }
     }
 
-    /// Reads a small file. Nil if it doesn't exist or has more than `most` bytes.
-    static func contents(of path: String, most: Int) -> Data? {
-        guard let file = FileStatus(path: path), file.size <= most else { return nil }
+    /// Reads a small file. Nil if it doesn't exist or has more than `maximumSize` bytes.
+    static func contents(of path: String, maximumSize: Int) -> Data? {
+        guard let file = FileStatus(path: path), file.size <= maximumSize else { return nil }
         return try? Data(contentsOf: URL(fileURLWithPath: path))
     }
 

@@ -80,7 +80,7 @@ struct PackStore: Sendable {
     /// Returns the version that is installed in a pack's folder. Nil if no version is installed, or if `installed.json`
     /// is damaged, or the manifest is damaged or missing.
     func installed(inFolder folder: String) -> InstalledPack? {
-        guard let data = Disk.contents(of: folder + "/" + Self.installedName, most: 4096),
+        guard let data = Disk.contents(of: folder + "/" + Self.installedName, maximumSize: 4096),
             let record = try? JSONDecoder().decode(InstalledRecord.self, from: data), record.isSafe,
             let version = ContentDigest(record.description.manifest),
             let manifest = manifest(version, inFolder: folder)
@@ -93,7 +93,7 @@ struct PackStore: Sendable {
     /// Returns a stored manifest. Nil if it doesn't have this digest.
     func manifest(_ version: ContentDigest, inFolder folder: String) -> PackManifest? {
         guard
-            let json = Disk.contents(of: folder + "/\(version).json", most: PackManifest.maximumTextSize),
+            let json = Disk.contents(of: folder + "/\(version).json", maximumSize: PackManifest.maximumTextSize),
             ContentDigest(of: json) == version
         else { return nil }
         return try? PackManifest(json: json)

@@ -32,7 +32,7 @@ enum VersionUse {
         for name in Disk.names(in: users) where name.hasPrefix(version + ".") {
             let path = users + "/" + name
             let process = Int32(name.dropFirst(version.utf8.count + 1)) ?? 0
-            let noted = Disk.contents(of: path, most: 64).flatMap { Double(String(decoding: $0, as: UTF8.self)) }
+            let noted = Disk.contents(of: path, maximumSize: 64).flatMap { Double(String(decoding: $0, as: UTF8.self)) }
             let isRecent = noted.map { abs(now.timeIntervalSince1970 - $0) < maximumUseDuration } ?? false
             // For this process, don't rely on the dates of files: the clock may have been changed.
             if process == getpid()

@@ -108,7 +108,7 @@ struct Catalogs: Sendable {
     mutating func restore(from folder: URL, bundleID: String?) {
         for index in entries.indices {
             var listings: [Tenure.ContentListing] = []
-            if let text = Disk.contents(of: path(at: index, in: folder), most: SignedCatalog.maximumTextSize) {
+            if let text = Disk.contents(of: path(at: index, in: folder), maximumSize: SignedCatalog.maximumTextSize) {
                 listings.append(.catalog(text))
             }
             if let bundled = entries[index].source as? BundledContent { listings += bundled.list() }
@@ -121,7 +121,7 @@ struct Catalogs: Sendable {
     func store(at index: Int, in folder: URL, bundleID: String?) throws(DiskFailure) {
         guard let signed = entries[index].signedCatalog else { return }
         let path = path(at: index, in: folder)
-        let stored = Disk.contents(of: path, most: SignedCatalog.maximumTextSize)
+        let stored = Disk.contents(of: path, maximumSize: SignedCatalog.maximumTextSize)
         let newer = stored.flatMap { try? SignedCatalog.verify($0, keys: entries[index].keys, bundleID: bundleID) }
         guard newer.map({ $0.counter < signed.counter }) ?? true else { return }
         try ContentLocation.make(folder)

@@ -60,7 +60,7 @@ final class TransferLease: Sendable {
     private var path: String { store.location.durableFolder.path + "/transfer.json" }
 
     private func read() -> Holder? {
-        Disk.contents(of: path, most: 4096).flatMap { try? JSONDecoder().decode(Holder.self, from: $0) }
+        Disk.contents(of: path, maximumSize: 4096).flatMap { try? JSONDecoder().decode(Holder.self, from: $0) }
     }
 
     private func write(_ holder: Holder) throws {
