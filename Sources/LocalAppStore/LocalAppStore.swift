@@ -64,8 +64,8 @@ package actor LocalAppStore {
     /// remain performed.
     @discardableResult
     func perform(_ operations: [AppStoreOperation]) async throws -> [AppStoreNotification] {
-        await enter()
-        defer { leave() }
+        await waitForTurn()
+        defer { endTurn() }
         defer { notifyWatchers() }
         let first = state.notifications.count
         var failure: (any Error)?
@@ -102,6 +102,7 @@ package actor LocalAppStore {
         await deliverOutbox()
     }
 
+    /// Sends the notifications that are due now, and records the outcomes.
     private func deliverOutbox() async {
         for number in state.takeOutbox() {
             guard let result = await deliver(number, in: state) else { continue }
@@ -142,8 +143,8 @@ package actor LocalAppStore {
             throw JournalError(
                 "it stores operations, and this call performs none; use a local App Store without a journal")
         }
-        await enter()
-        defer { leave() }
+        await waitForTurn()
+        defer { endTurn() }
         defer { notifyWatchers() }
         let result = try body(&state)
         changeCount += 1
@@ -154,6 +155,7 @@ package actor LocalAppStore {
         return result
     }
 
+    /// Sends notifications, `width` at a time. Returns the outcomes, but none for notifications of apps without a URL.
     private func deliver(
         _ numbers: [Int], width: Int, losing: Int, _ random: SeededRandom
     ) async -> [(Int, SendAttemptResult)] {
@@ -202,7 +204,7 @@ package actor LocalAppStore {
     }
 
     /// Waits until no other operation runs. An actor alone doesn't ensure that: it runs other calls at each `await`.
-    private func enter() async {
+    private func waitForTurn() async {
         if isBusy {
             await withCheckedContinuation { waiting.append($0) }
         } else {
@@ -210,7 +212,8 @@ package actor LocalAppStore {
         }
     }
 
-    private func leave() {
+    /// Lets the next waiting operation begin.
+    private func endTurn() {
         if waiting.isEmpty { isBusy = false } else { waiting.removeFirst().resume() }
     }
 }

@@ -84,6 +84,7 @@ struct ControlInterface: Sendable {
         }
     }
 
+    /// Answers a request of StoreKit on Linux. `name` is the raw value of a `DeviceRequestKind`.
     private func answerDevice(_ request: Request, _ name: String) async throws -> Response {
         guard request.isJSON else { return Self.notJSON }
         guard let kind = DeviceRequestKind(rawValue: name) else {
@@ -102,6 +103,7 @@ struct ControlInterface: Sendable {
         }
     }
 
+    /// Makes the next requests to the App Store Server API fail with an error.
     private func injectFault(_ request: Request) async throws -> Response {
         guard request.isJSON else { return Self.notJSON }
         let bytes = Array(try await request.body.collect(upTo: 1 << 10).readableBytesView)
@@ -120,6 +122,7 @@ struct ControlInterface: Sendable {
         ])
     }
 
+    /// Returns the artifacts that the customer's first device has now. `shows` selects them: see `Scenario.Showing`.
     private func customer(_ name: String, shows: String?) async -> Response {
         let showing = shows.map { Scenario.Showing(rawValue: $0) } ?? .both
         guard let showing else {

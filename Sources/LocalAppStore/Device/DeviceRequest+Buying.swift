@@ -82,6 +82,8 @@ extension DeviceInterface {
         return try await answer(product, request)
     }
 
+    /// Performs the operation that changes the running subscription to this product: `keepPlan`, `upgrade` or
+    /// `downgrade`.
     private func changePlan(
         _ running: Subscription, to product: Int, _ parameters: [AppStoreOperation.Parameter: String],
         in state: AppStoreState
@@ -118,6 +120,7 @@ extension DeviceInterface {
         return try answer(state.transactions[bought], in: state, request)
     }
 
+    /// Returns the response of a purchase: the signed transaction.
     private func answer(_ transaction: AppStoreTransaction, in state: AppStoreState, _ request: DeviceRequest) throws
         -> JSONObject
     {

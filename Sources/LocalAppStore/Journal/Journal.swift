@@ -84,6 +84,7 @@ package struct Journal: Sendable {
 
     package func close() { database.withLock { $0 = nil } }
 
+    /// Runs `body` with the open database. Throws a `JournalError`.
     private func use<Value: Sendable>(
         _ body: (SQLiteConnection) throws(StoreError) -> Value
     ) throws -> Value {
@@ -125,6 +126,7 @@ struct JournalError: Error, Sendable, CustomStringConvertible {
 }
 
 extension Journal.Entry {
+    /// The entry as JSON, as a row stores it.
     var text: String {
         var object: JSONObject
         switch self {
@@ -137,6 +139,7 @@ extension Journal.Entry {
         return String(decoding: JSONValue.object(object).bytes, as: UTF8.self)
     }
 
+    /// Repeats the operation, or records the outcome of the delivery again.
     fileprivate func perform(in state: inout AppStoreState) throws {
         switch self {
         case .operation(let operation): try state.perform(operation)

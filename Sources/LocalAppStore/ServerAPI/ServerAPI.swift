@@ -129,6 +129,7 @@ extension ServerAPI {
         }
     }
 
+    /// Checks the token, the injected faults and the rate limit, and reads the request.
     private func request(
         _ request: Request, _ context: BasicRequestContext, _ kind: RequestClass
     ) async throws -> ServerAPIRequest {
@@ -161,6 +162,7 @@ extension ServerAPI {
         return nil
     }
 
+    /// Returns the response of `body`, or the response that Apple's API gives for an error.
     private func answering(_ body: () async throws -> Response) async -> Response {
         do {
             return try await body()

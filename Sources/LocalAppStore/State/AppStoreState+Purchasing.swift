@@ -34,6 +34,8 @@ extension AppStoreState {
             appAccountToken: appAccountToken)
     }
 
+    /// Returns the offer for a purchase: the named offer, or the introductory offer for a customer who never had a
+    /// subscription of the group (`former` is nil).
     private func offer(
         _ name: String?, of product: Int, customer: String, former: Subscription?
     ) throws(AppStoreStateError) -> SubscriptionOffer? {
@@ -48,6 +50,7 @@ extension AppStoreState {
         return offer
     }
 
+    /// Begins a new subscription, or begins the former subscription again.
     private mutating func subscribe(
         _ product: Int, account: Int, app: Int, former: Subscription?, offer: SubscriptionOffer?,
         appAccountToken: UUID?

@@ -40,6 +40,7 @@ extension AppStoreState {
         for member in subscription.sharedWith { follow(member) { $0.notify(.didRenew, about: member) } }
     }
 
+    /// Ends a period that wasn't renewed in advance: renews the subscription now, or ends it for the reason that applies.
     mutating func endPeriod(of index: Int) {
         let subscription = subscriptions[index]
         if !subscription.autoRenews || hasRenewedEnough(index) {
@@ -55,6 +56,7 @@ extension AppStoreState {
         }
     }
 
+    /// Begins the grace period or billing retry, because the renewal can't be charged.
     private mutating func failToRenew(_ index: Int) {
         let subscription = subscriptions[index]
         if let days = apps[subscription.app].gracePeriodDays {

@@ -89,6 +89,7 @@ extension AppStoreState {
             .filter { transactions[$0].isFamilyShared }.sorted()
     }
 
+    /// Returns the other members of an account's family.
     private func family(of account: Int) -> [Int] {
         accounts[account].family.flatMap { families[$0] }?.filter { $0 != account } ?? []
     }
@@ -164,6 +165,7 @@ extension AppStoreState {
         sendNotification(&self)
     }
 
+    /// Ends a member's share in a subscription.
     mutating func revokeShare(subscription member: Int) {
         guard subscriptions[member].isRunning else { return }
         subscriptions[member].state = .revoked
@@ -173,6 +175,7 @@ extension AppStoreState {
         notify(.revoke, about: member)
     }
 
+    /// Ends a member's share in a purchase that isn't a subscription.
     mutating func revokeShare(transaction share: Int) {
         guard transactions[share].revocation == nil else { return }
         change(share) { [now] in $0.revocation = Self.familyRevocation(at: now) }

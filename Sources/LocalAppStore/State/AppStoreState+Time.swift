@@ -60,6 +60,7 @@ extension AppStoreState {
 
     // MARK: Deliveries
 
+    /// Returns the indexes of the notifications to deliver now, and empties the list.
     mutating func takeOutbox() -> [Int] {
         defer { outbox = [] }
         return outbox

@@ -61,6 +61,7 @@ extension LocalStore {
         }
     }
 
+    /// Waits for the next transaction of `Transaction.updates`, and verifies it. Returns nil if the task is canceled.
     func nextUpdate(_ cursor: inout NewsCursor<Transaction>) async -> VerificationResult<Transaction>? {
         while let transaction = await next(of: \.transactions, &cursor) {
             if let result: VerificationResult<Transaction> = check(
@@ -72,6 +73,7 @@ extension LocalStore {
         return nil
     }
 
+    /// Waits for the next changed subscription, and returns its status. Returns nil if the task is canceled.
     func nextStatus(_ cursor: inout NewsCursor<HeldSubscription>) async -> Product.SubscriptionInfo.Status? {
         while let subscription = await next(of: \.statuses, &cursor) {
             let flaw = await applyBehaviorToUpdates()
@@ -93,6 +95,7 @@ extension LocalStore {
         }
     }
 
+    /// See `Transaction.finish()`.
     func finish(_ transaction: Transaction) async {
         state.withLock { state in
             state.finishedHere.insert(transaction.id)

@@ -161,6 +161,7 @@ public final class LocalStore: Sendable {
         }
     }
 
+    /// Lets the listeners of `updates` check whether something has changed.
     func wakeListeners() {
         // Yields without holding the lock: yielding takes the lock of the waiting task, which another thread holds
         // while it cancels that task.
