@@ -81,12 +81,12 @@ extension LocalStore {
         let customer = state.withLock { $0.configuration.customer }
         guard let contents = DeviceContents(try await send(.contents)) else { throw .unknown }
         try await createVerifier(for: contents)
-        let isNews: Bool? = state.withLock { state in
+        let hasChanged: Bool? = state.withLock { state in
             // Another customer may have signed in during the request.
             state.configuration.customer == customer ? state.storeReport(contents, isFresh: isFresh) : nil
         }
-        guard let isNews else { return try await contact(isFresh: isFresh) }
-        if isNews { wakeListeners() }
+        guard let hasChanged else { return try await contact(isFresh: isFresh) }
+        if hasChanged { wakeListeners() }
         return state.withLock { $0.contents } ?? contents
     }
 

@@ -60,7 +60,7 @@ public final class LocalStore: Sendable {
         var contents: DeviceContents?
         /// The copy of `AppTransaction.shared`, and the version that it is about.
         var appTransaction: SignedText?
-        var news = News()
+        var changeLog = ChangeLog()
         /// The number of purchases in progress on this device, by product ID.
         var purchasesInProgress: [String: Int] = [:]
         /// IDs of transactions that `purchase` has returned.
@@ -145,7 +145,7 @@ public final class LocalStore: Sendable {
         state.withLock { state in
             state.configuration.customer = customer
             state.contents = nil
-            state.news.forgetCustomer()
+            state.changeLog.forgetCustomer()
             state.boughtHere = []
             state.finishedHere = []
         }
@@ -156,7 +156,7 @@ public final class LocalStore: Sendable {
     public func relaunchApp() {
         state.withLock { state in
             state.boughtHere = []
-            state.news.transactions.backlog =
+            state.changeLog.transactions.backlog =
                 state.contents?.transactions.reversed().filter { !$0.isFinished }.map(\.value) ?? []
         }
     }

@@ -4,7 +4,7 @@ import TenureJSON
 
 /// The change log of the device: the changes that the App Store has reported, in order. Each listener of `updates`
 /// reads the log at a separate position.
-struct News: Sendable {
+struct ChangeLog: Sendable {
     /// The changes of one kind of element.
     struct Changes<Element: Sendable>: Sendable {
         /// The changed elements since the process started.
@@ -51,10 +51,10 @@ struct News: Sendable {
         where !isReturnedByPurchase(held.value) || !isFirst && isKnown(held.value) {
             let reported = held.value.signedText.contents
             let known = knownTransactions?[held.value.id]
-            let isNews =
+            let isChange =
                 isFirst
                 ? hadAnotherCustomer && !held.isFinished : known != reported && !(known == nil && isOwn(held.value))
-            if isNews { transactions.changes.append(held.value) }
+            if isChange { transactions.changes.append(held.value) }
             knownTransactions = knownTransactions ?? [:]
             knownTransactions?[held.value.id] = reported
         }
@@ -78,7 +78,7 @@ struct News: Sendable {
 }
 
 /// The position of a listener.
-struct NewsCursor<Element: Sendable>: Sendable {
+struct ChangeLogCursor<Element: Sendable>: Sendable {
     /// The index in the list of changes; nil before the listener began.
     var position: Int?
     var backlog: ArraySlice<Element> = []
