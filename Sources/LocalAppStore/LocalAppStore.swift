@@ -27,7 +27,8 @@ package actor LocalAppStore {
     private(set) var changeCount = 0
     private var watchers: [AsyncStream<Int>.Continuation] = []
     private var isBusy = false
-    private var waiting: [CheckedContinuation<Void, Never>] = []
+    /// The operations that wait for their turn.
+    private var waitingOperations: [CheckedContinuation<Void, Never>] = []
 
     /// Creates a local App Store. Without a journal, the state is lost when the process ends.
     ///
@@ -206,7 +207,7 @@ package actor LocalAppStore {
     /// Waits until no other operation runs. An actor alone doesn't ensure that: it runs other calls at each `await`.
     private func waitForTurn() async {
         if isBusy {
-            await withCheckedContinuation { waiting.append($0) }
+            await withCheckedContinuation { waitingOperations.append($0) }
         } else {
             isBusy = true
         }
@@ -214,6 +215,6 @@ package actor LocalAppStore {
 
     /// Lets the next waiting operation begin.
     private func endTurn() {
-        if waiting.isEmpty { isBusy = false } else { waiting.removeFirst().resume() }
+        if waitingOperations.isEmpty { isBusy = false } else { waitingOperations.removeFirst().resume() }
     }
 }

@@ -145,7 +145,7 @@ struct ControlInterface: Sendable {
         } catch let error as AppStoreStateError {
             return Self.refusal(error.description, .notFound)
         } catch {
-            return Self.refusal("the customer's artifacts can't be signed", .internalServerError)
+            return Self.refusal("the artifacts of `\(name)` can't be signed: \(error)", .internalServerError)
         }
     }
 

@@ -7,6 +7,7 @@ package struct Scenario: Sendable {
     /// The path of the policy file, relative to the scenario's file; nil if the scenario has no policy and the command
     /// selects it.
     package let policy: String?
+    /// The initial state of the local App Store.
     package let header: JournalHeader
     package let customers: [Customer]
     package let timeline: [Step]

@@ -21,6 +21,7 @@ actor RateLimit {
 
     private let share: Double
     private var counts: [Key: Int] = [:]
+    /// The hour since 1970 in which `counts` were counted.
     private var hour = 0
 
     /// - Parameter share: the share of Apple's limits in production that is allowed.

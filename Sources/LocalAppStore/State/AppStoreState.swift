@@ -36,6 +36,7 @@ package struct AppStoreState: Sendable {
     private var productIndexes: [String: Int] = [:]
     /// The index of each product's app.
     private var appOfProduct: [Int] = []
+    /// The indexes of each family's accounts, by the family's name.
     private(set) var families: [String: [Int]] = [:]
     /// Indexes of purchases, other than subscriptions, that their purchasers share.
     var sharedPurchases: Set<Int> = []

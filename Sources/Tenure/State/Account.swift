@@ -9,6 +9,7 @@ package struct Account: Sendable, Hashable {
     /// The environment; nil until an app transaction was read.
     package private(set) var environment: AppStoreEnvironment?
     package private(set) var bundleID: String?
+    /// Proofs of when and in which version the account got the app, the latest proof last.
     package private(set) var proofs: [AppProof] = []
     private(set) var purchases: [Purchase] = []
     package private(set) var renewals: [Renewal] = []

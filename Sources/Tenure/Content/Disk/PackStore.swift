@@ -158,6 +158,7 @@ struct PackStore: Sendable {
 
 /// A version of a pack with verified files in their final place.
 struct InstalledPack: Sendable {
+    /// The digest of the manifest, which identifies the version.
     let version: ContentDigest
     let manifest: PackManifest
     /// The folder with the version's files.
@@ -182,6 +183,7 @@ private struct InstalledRecord: Codable {
     let description: PackDescription
     /// The name of the folder with the files.
     let folder: String
+    /// The version in the app's bundle at the time of the installation.
     let embedded: String?
 
     /// Whether the folder's name can't lead to another folder.

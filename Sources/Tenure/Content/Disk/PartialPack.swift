@@ -34,6 +34,7 @@ struct PartialPack {
         let index: Int
     }
 
+    /// The digest of the manifest, which identifies the version.
     let version: ContentDigest
     let manifest: PackManifest
     let plan: Plan
