@@ -13,8 +13,8 @@ package actor LocalAppStore {
         @Sendable (_ signedPayload: String, _ url: String, _ notification: AppStoreNotification) async ->
         SendAttemptResult
 
-    /// Sets other clocks to the time of the local clock, such as the clock of the service that a test runs. This happens
-    /// before a notification of that time is sent.
+    /// Sets other clocks to the time of the local clock, such as the clock of the service that a test runs. This
+    /// happens before a notification of that time is sent.
     package typealias ClockSetter = @Sendable (_ now: Date) -> Void
 
     package private(set) var state: AppStoreState
@@ -133,12 +133,14 @@ package actor LocalAppStore {
         }
     }
 
-    /// Changes the state of a large population with `body`, and then sends all notifications, `width` at a time and in
-    /// any order, as the App Store does. Throws if the store has a journal.
+    /// Changes the state of a large population with `body`, and then sends all notifications, `concurrency` at a time
+    /// and in any order, as the App Store does. Throws if the store has a journal.
     ///
-    /// - Parameter losing: how many of a thousand notifications aren't sent although their attempts count as successful.
+    /// - Parameter lostPerThousand: how many of a thousand notifications aren't sent although their attempts count as
+    ///   successful.
     package func perform<Result: Sendable>(
-        width: Int, losing: Int = 0, random: SeededRandom, _ body: @Sendable (inout AppStoreState) throws -> Result
+        concurrency: Int, lostPerThousand: Int = 0, random: SeededRandom,
+        _ body: @Sendable (inout AppStoreState) throws -> Result
     ) async throws -> Result {
         guard journal == nil else {
             throw JournalError(
@@ -151,28 +153,31 @@ package actor LocalAppStore {
         changeCount += 1
         setClocks(state.now)
         var random = random
-        let attempts = await deliver(state.takeOutbox().shuffled(using: &random), width: width, losing: losing, random)
+        let attempts = await deliver(
+            state.takeOutbox().shuffled(using: &random), concurrency: concurrency, lostPerThousand: lostPerThousand,
+            random)
         for (number, result) in attempts { state.recordAttempt(result, of: number) }
         return result
     }
 
-    /// Sends notifications, `width` at a time. Returns the outcomes, but none for notifications of apps without a URL.
+    /// Sends notifications, `concurrency` at a time. Returns the outcomes, but none for notifications of apps without a
+    /// URL.
     private func deliver(
-        _ numbers: [Int], width: Int, losing: Int, _ random: SeededRandom
+        _ numbers: [Int], concurrency: Int, lostPerThousand: Int, _ random: SeededRandom
     ) async -> [(Int, SendAttemptResult)] {
         let state = state
         var random = random
-        var waiting = numbers[...]
+        var remaining = numbers[...]
         var attempts: [(Int, SendAttemptResult)] = []
         await withTaskGroup(of: (Int, SendAttemptResult)?.self) { group in
             func deliverNext() {
-                guard let number = waiting.popFirst() else { return }
-                let isLost = random.roll(1000) < losing
+                guard let number = remaining.popFirst() else { return }
+                let isLost = random.roll(1000) < lostPerThousand
                 group.addTask {
                     await self.deliver(number, in: state, isLost: isLost).map { (number, $0) }
                 }
             }
-            for _ in 0..<max(1, width) { deliverNext() }
+            for _ in 0..<max(1, concurrency) { deliverNext() }
             while let attempt = await group.next() {
                 if let attempt { attempts.append(attempt) }
                 deliverNext()

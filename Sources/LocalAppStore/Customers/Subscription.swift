@@ -38,7 +38,8 @@ struct Subscription: Sendable, Hashable {
     /// The offer that reduces the next payments, and the number of these payments.
     var nextOffer: SubscriptionOffer?
     var offerPaymentsLeft = 0
-    /// When the subscription began (`recentSubscriptionStartDate`). Gaps of up to 60 days between two periods don't count.
+    /// When the subscription began (`recentSubscriptionStartDate`). Gaps of up to 60 days between two periods don't
+    /// count.
     var streakBegan: Date
     /// How often the subscription has renewed since it was last bought.
     var renewals = 0

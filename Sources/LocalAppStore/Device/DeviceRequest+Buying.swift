@@ -50,9 +50,9 @@ extension AppStoreProduct {
 }
 
 extension DeviceInterface {
-    /// Buys a product as the App Store's payment sheet does. If the customer already owns a non-consumable, the response
-    /// is the earlier transaction, and nothing is charged. Buying another product of a group with a running subscription
-    /// changes the plan.
+    /// Buys a product as the App Store's payment sheet does. If the customer already owns a non-consumable, the
+    /// response is the earlier transaction, and nothing is charged. Buying another product of a group with a running
+    /// subscription changes the plan.
     func purchase(_ request: DeviceRequest) async throws -> JSONObject {
         guard let product = request.body.text("product") else {
             throw DeviceRefusal(.badRequest, "`product` must be the ID of a product")

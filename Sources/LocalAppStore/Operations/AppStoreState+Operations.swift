@@ -96,7 +96,7 @@ extension AppStoreState {
         }
         let id = try operation.text(.transaction)
         guard let transaction = transaction(id) else {
-            throw OperationMistake(id, in: .transaction, is: "the ID of a transaction")
+            throw OperationMistake(id, in: .transaction, mustBe: "the ID of a transaction")
         }
         switch operation.kind {
         case .extend:

@@ -47,8 +47,8 @@ extension AppStoreState {
         }
     }
 
-    /// Compares the levels. Within a level, a plan of another length counts as a downgrade, because it begins at the next
-    /// renewal.
+    /// Compares the levels. Within a level, a plan of another length counts as a downgrade, because it begins at the
+    /// next renewal.
     private func planChange(from old: Int, to new: Int) -> PlanChange {
         if old == new { return .stay }
         let (old, new) = (products[old], products[new])
@@ -60,7 +60,7 @@ extension AppStoreState {
         let old = subscriptions[index]
         change(old.currentTransaction) { $0.isUpgraded = true }
         let transaction = addTransaction(
-            product, account: old.account, original: old.originalTransaction, offer: offer, period: now,
+            product, account: old.account, original: old.originalTransaction, offer: offer, periodStart: now,
             appAccountToken: transactions[old.currentTransaction].appAccountToken)
         subscriptions[index].currentTransaction = transaction.index
         subscriptions[index].product = product

@@ -21,7 +21,7 @@ extension AppStoreState {
         let transaction = addTransaction(
             subscription.renewsAs, account: subscription.account, original: subscription.originalTransaction,
             offer: offer,
-            period: hadAccess ? end : now,
+            periodStart: hadAccess ? end : now,
             reason: .renewal, price: subscription.renewalPrice, appAccountToken: former.appAccountToken)
         subscriptions[index].currentTransaction = transaction.index
         subscriptions[index].product = subscription.renewsAs
@@ -40,7 +40,8 @@ extension AppStoreState {
         for member in subscription.sharedWith { follow(member) { $0.notify(.didRenew, about: member) } }
     }
 
-    /// Ends a period that wasn't renewed in advance: renews the subscription now, or ends it for the reason that applies.
+    /// Ends a period that wasn't renewed in advance: renews the subscription now, or ends it for the reason that
+    /// applies.
     mutating func endPeriod(of index: Int) {
         let subscription = subscriptions[index]
         if !subscription.autoRenews || hasRenewedEnough(index) {

@@ -111,7 +111,7 @@ extension AppStoreState {
                 continue
             }
             let transaction = addTransaction(
-                shared.product, account: member, period: origin.purchaseDate, price: 0, sharedFrom: origin.index,
+                shared.product, account: member, periodStart: origin.purchaseDate, price: 0, sharedFrom: origin.index,
                 expiresDate: origin.expiresDate)
             let index = subscriptions.count
             subscriptions.append(
@@ -154,7 +154,7 @@ extension AppStoreState {
             let transaction = addTransaction(
                 shared.product, account: subscriptions[member].account,
                 original: subscriptions[member].originalTransaction,
-                period: origin.purchaseDate, reason: origin.reason, price: 0, sharedFrom: origin.index,
+                periodStart: origin.purchaseDate, reason: origin.reason, price: 0, sharedFrom: origin.index,
                 expiresDate: origin.expiresDate)
             subscriptions[member].currentTransaction = transaction.index
         }

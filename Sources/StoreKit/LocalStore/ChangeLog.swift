@@ -38,15 +38,16 @@ struct ChangeLog: Sendable {
     ///
     /// - Parameters:
     ///   - contents: the report, which is known from now on.
-    ///   - isReturnedByPurchase: whether this device is buying the product, so that `purchase()` returns the transaction
-    ///     instead of `updates`.
+    ///   - isReturnedByPurchase: whether this device is buying the product, so that `purchase()` returns the
+    ///     transaction instead of `updates`.
     ///   - isOwn: whether this device bought the transaction.
     mutating func update(
         _ contents: DeviceContents, isReturnedByPurchase: (Transaction) -> Bool, isOwn: (Transaction) -> Bool
     ) -> Bool {
         let isFirst = knownTransactions == nil
         let before = (transactions.changes.count, statuses.changes.count, storefronts.changes.count)
-        // Report the oldest transactions first.
+        // Report the oldest transactions first. Leave out a new transaction that `purchase()` returns. A later change
+        // of that transaction, such as a refund, is reported.
         for held in contents.transactions.reversed()
         where !isReturnedByPurchase(held.value) || !isFirst && isKnown(held.value) {
             let reported = held.value.signedText.contents

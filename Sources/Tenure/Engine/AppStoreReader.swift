@@ -40,6 +40,7 @@ final class AppStoreReader {
     ///
     /// After the customer signs in to another account, StoreKit immediately lists the purchases of the new account. But
     /// StoreKit returns the app transaction of the previous account until `restore()` refreshes the app transaction.
+    /// That old app transaction must not prove anything for the new account.
     ///
     /// - Parameter listed: the purchases that StoreKit lists.
     func addAppTransaction(

@@ -31,7 +31,7 @@ struct KeyRing: Sendable {
 
         /// Whether this key signed the text as a text of this type.
         func hasSigned(_ text: SignedText, as type: String) -> Bool {
-            text.hasHeader(type: type, by: id) && text.isSigned(by: verifier)
+            text.hasHeader(type: type, keyID: id) && text.isSigned(by: verifier)
         }
     }
 

@@ -35,7 +35,7 @@ struct SignedText {
 
     /// Whether the header is exactly the header that a service writes for this type and key. No field is read from the
     /// header, so an attacker can't choose the algorithm or the key with it.
-    func hasHeader(type: String, by keyID: String) -> Bool {
+    func hasHeader(type: String, keyID: String) -> Bool {
         headerBytes
             == JSONWriter.object { json in
                 json.field("alg", "ES256")
