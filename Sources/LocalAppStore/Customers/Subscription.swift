@@ -14,6 +14,7 @@ struct Subscription: Sendable, Hashable {
         case revoked
     }
 
+    /// A higher price from the next renewal on, and whether the customer has agreed to it.
     struct PriceIncrease: Sendable, Hashable {
         var price: Int64
         var status: PriceIncreaseStatus

@@ -28,6 +28,7 @@ package enum DeviceRequestKind: String, CaseIterable, Sendable, Hashable {
 
 /// Why a device gets no answer.
 package struct DeviceRefusal: Error, Sendable, CustomStringConvertible {
+    /// A stable name for the reason, by which StoreKit on Linux chooses the error that it throws.
     package enum Code: String, CaseIterable, Sendable, Hashable {
         /// The request can't be understood, or there is no such customer or app.
         case badRequest

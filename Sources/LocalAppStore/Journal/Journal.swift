@@ -8,8 +8,10 @@ import TenureStore
 /// The first row is the header; each further row is an operation or the outcome of a delivery. Opening the file repeats
 /// all rows: the same seed and operations give the same state in every run.
 package struct Journal: Sendable {
+    /// The contents of a row after the header.
     enum Entry: Sendable {
         case operation(AppStoreOperation)
+        /// The outcome of an attempt to deliver the notification with this index.
         case attempt(notification: Int, SendAttemptResult)
     }
 
@@ -115,6 +117,7 @@ package struct JournalHeader: Codable, Sendable {
     }
 }
 
+/// Why a journal can't be opened, read or written.
 struct JournalError: Error, Sendable, CustomStringConvertible {
     let description: String
 

@@ -30,9 +30,11 @@ package struct Scenario: Sendable {
         case nothing
     }
 
+    /// What happens at one time, and what customers must be able to use then.
     package struct Step: Sendable {
         package enum Time: Sendable, Hashable {
             case at(Date)
+            /// So many seconds after the previous step.
             case after(TimeInterval)
         }
 
@@ -50,6 +52,7 @@ package struct Scenario: Sendable {
         case expect(Expectation)
     }
 
+    /// The decision that the service must make about one customer and one entitlement.
     package struct Expectation: Sendable, Hashable {
         package let customer: String
         package let entitlement: String

@@ -137,6 +137,7 @@ extension ScenarioReader {
     }
 }
 
+/// The values of the key `service` of a step.
 private enum ServiceWord: String, CaseIterable {
     case catchesUp
 }

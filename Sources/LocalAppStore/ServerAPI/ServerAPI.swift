@@ -180,9 +180,12 @@ extension ServerAPI {
         }
     }
 
+    /// The error for a request without a valid token, or for an unknown app.
     private struct Unauthorized: Error {}
 
+    /// The error for a request above the rate limit.
     private struct RateLimited: Error {
+        /// The time at which requests are answered again.
         let next: Date
     }
 }

@@ -101,8 +101,11 @@ extension AppStoreState {
     }
 }
 
+/// How a product that the customer chooses compares with the product of their subscription.
 enum PlanChange: Sendable, Hashable {
-    case upgrade, downgrade, stay
+    case upgrade, downgrade
+    /// The product is the current one.
+    case stay
 
     fileprivate var phrase: String {
         switch self {
