@@ -62,7 +62,7 @@ extension AppStoreOperation {
         return value
     }
 
-    /// Throws if a parameter isn't a value of its kind, in any state of the store.
+    /// Throws if a parameter's text is invalid whatever the state of the store is, such as the quantity `many`.
     package func checkValues() throws(OperationMistake) {
         _ = try platform()
         _ = try price()

@@ -21,8 +21,8 @@ extension Account {
             appTransactionID: key?.appTransactionID ?? stored.key?.appTransactionID,
             proofs: Self.essential(proofs + stored.proofs.filter { !proofs.contains($0) }), purchases: purchases,
             renewals: Self.merging(renewals, stored.renewals))
-        // Evidence is only added. Of two artifacts about the same transaction, the same rule decides as for artifacts
-        // from the App Store.
+        // Evidence is only added. If both copies have an artifact about the same transaction, `insert` joins the two,
+        // as it does with an artifact from the App Store.
         merged.insert(stored.purchases)
         merged.staleAppTransactionID =
             staleAppTransactionID == base.staleAppTransactionID ? stored.staleAppTransactionID : staleAppTransactionID

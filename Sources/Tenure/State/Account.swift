@@ -76,7 +76,8 @@ package struct Account: Sendable, Hashable {
         return mine != theirs
     }
 
-    /// Discards the service's response, which was about another account.
+    /// Discards the service's response and the rights that the device granted, because they are about another customer
+    /// or can't be trusted.
     mutating func discardServiceAnswers() {
         entitlementToken = nil
         keyStatements = []
@@ -159,7 +160,7 @@ package struct Account: Sendable, Hashable {
                 renewals.append(renewal)
             }
         }
-        // A grace period changes a transaction that the service has already answered about.
+        // A new grace period extends the subscription's latest period, so the service must answer about it again.
         let changed = Set(
             renewals.filter { known[$0.originalTransactionID] != $0.withoutSigning }.map(\.originalTransactionID))
         for subscription in changed {

@@ -17,8 +17,8 @@ enum VersionUse {
         try? Disk.replace(name, with: Data("\(now.timeIntervalSince1970)".utf8), isLasting: false)
     }
 
-    /// Renews the files of this process. A file that wasn't renewed for a week is ignored: its process may have ended,
-    /// and another process may have the same process ID.
+    /// Renews the files that record the uses of this process. A file that wasn't renewed for a week is ignored: its
+    /// process may have ended, and another process may have the same process ID.
     static func renew(at now: Date) {
         for name in versionsInUse.withLock({ $0 }) where Disk.exists(name) {
             try? Disk.replace(name, with: Data("\(now.timeIntervalSince1970)".utf8), isLasting: false)
