@@ -5,15 +5,16 @@ import TenureJSON
 package import TenureMint
 
 /// The running local App Store: its state, the signer, and the sender of notifications.
-/// Operations run one after the other. An operation ends when its notifications were sent; no local time passes
-/// meanwhile.
+/// Operations run one after the other. An operation ends when its notifications were sent. Until then, the local clock
+/// (the clock of the local App Store) doesn't advance.
 package actor LocalAppStore {
     /// Sends one signed notification to the app's URL.
     package typealias NotificationSender =
         @Sendable (_ signedPayload: String, _ url: String, _ notification: AppStoreNotification) async ->
         SendAttemptResult
 
-    /// Sets other clocks to the local time, before anything of that instant is sent.
+    /// Sets other clocks to the time of the local clock, such as the clock of the service that a test runs. This
+    /// happens before a notification of that time is sent.
     package typealias ClockSetter = @Sendable (_ now: Date) -> Void
 
     package private(set) var state: AppStoreState
@@ -26,7 +27,8 @@ package actor LocalAppStore {
     private(set) var changeCount = 0
     private var watchers: [AsyncStream<Int>.Continuation] = []
     private var isBusy = false
-    private var waiting: [CheckedContinuation<Void, Never>] = []
+    /// The operations that wait for their turn.
+    private var waitingOperations: [CheckedContinuation<Void, Never>] = []
 
     /// Creates a local App Store. Without a journal, the state is lost when the process ends.
     ///
@@ -63,8 +65,8 @@ package actor LocalAppStore {
     /// remain performed.
     @discardableResult
     func perform(_ operations: [AppStoreOperation]) async throws -> [AppStoreNotification] {
-        await enter()
-        defer { leave() }
+        await waitForTurn()
+        defer { endTurn() }
         defer { notifyWatchers() }
         let first = state.notifications.count
         var failure: (any Error)?
@@ -101,19 +103,21 @@ package actor LocalAppStore {
         await deliverOutbox()
     }
 
+    /// Sends the notifications that are due now, and records the outcomes.
     private func deliverOutbox() async {
         for number in state.takeOutbox() {
             guard let result = await deliver(number, in: state) else { continue }
+            // The date of an attempt is the time of the local clock, so the journal needs this time first.
             record(.operation(AppStoreOperation(.advance, [.to: state.now.rfc3339])))
             state.recordAttempt(result, of: number)
             record(.attempt(notification: number, result))
         }
     }
 
-    /// Sends a notification if its app has a URL. If the notification can't be signed, the history lists a failed
-    /// attempt, and the notification is sent again.
+    /// Sends a notification, and returns the outcome; nil if the app has no URL for notifications. If the notification
+    /// can't be signed, the history lists a failed attempt, and the notification is sent again later.
     ///
-    /// - Parameter isLost: whether the delivery is lost although it is acknowledged.
+    /// - Parameter isLost: whether the notification isn't sent although the attempt counts as successful.
     private nonisolated func deliver(
         _ number: Int, in state: AppStoreState, isLost: Bool = false
     ) async -> SendAttemptResult? {
@@ -129,45 +133,51 @@ package actor LocalAppStore {
         }
     }
 
-    /// Changes the state of a large population with `body`, and then sends all notifications, `width` at a time and in
-    /// any order, as the App Store does. Throws if the store has a journal.
+    /// Changes the state of a large population with `body`, and then sends all notifications, `concurrency` at a time
+    /// and in any order, as the App Store does. Throws if the store has a journal.
     ///
-    /// - Parameter losing: how many of a thousand deliveries are lost although they are acknowledged.
+    /// - Parameter lostPerThousand: how many of a thousand notifications aren't sent although their attempts count as
+    ///   successful.
     package func perform<Result: Sendable>(
-        width: Int, losing: Int = 0, random: SeededRandom, _ body: @Sendable (inout AppStoreState) throws -> Result
+        concurrency: Int, lostPerThousand: Int = 0, random: SeededRandom,
+        _ body: @Sendable (inout AppStoreState) throws -> Result
     ) async throws -> Result {
         guard journal == nil else {
             throw JournalError(
                 "it stores operations, and this call performs none; use a local App Store without a journal")
         }
-        await enter()
-        defer { leave() }
+        await waitForTurn()
+        defer { endTurn() }
         defer { notifyWatchers() }
         let result = try body(&state)
         changeCount += 1
         setClocks(state.now)
         var random = random
-        let attempts = await deliver(state.takeOutbox().shuffled(using: &random), width: width, losing: losing, random)
+        let attempts = await deliver(
+            state.takeOutbox().shuffled(using: &random), concurrency: concurrency, lostPerThousand: lostPerThousand,
+            random)
         for (number, result) in attempts { state.recordAttempt(result, of: number) }
         return result
     }
 
+    /// Sends notifications, `concurrency` at a time. Returns the outcomes, but none for notifications of apps without a
+    /// URL.
     private func deliver(
-        _ numbers: [Int], width: Int, losing: Int, _ random: SeededRandom
+        _ numbers: [Int], concurrency: Int, lostPerThousand: Int, _ random: SeededRandom
     ) async -> [(Int, SendAttemptResult)] {
         let state = state
         var random = random
-        var waiting = numbers[...]
+        var remaining = numbers[...]
         var attempts: [(Int, SendAttemptResult)] = []
         await withTaskGroup(of: (Int, SendAttemptResult)?.self) { group in
             func deliverNext() {
-                guard let number = waiting.popFirst() else { return }
-                let isLost = random.roll(1000) < losing
+                guard let number = remaining.popFirst() else { return }
+                let isLost = random.roll(1000) < lostPerThousand
                 group.addTask {
                     await self.deliver(number, in: state, isLost: isLost).map { (number, $0) }
                 }
             }
-            for _ in 0..<max(1, width) { deliverNext() }
+            for _ in 0..<max(1, concurrency) { deliverNext() }
             while let attempt = await group.next() {
                 if let attempt { attempts.append(attempt) }
                 deliverNext()
@@ -199,16 +209,17 @@ package actor LocalAppStore {
         if journal != nil { unwrittenEntries.append(entry) }
     }
 
-    // An actor runs other calls at each `await`. An operation must end before the next one begins.
-    private func enter() async {
+    /// Waits until no other operation runs. An actor alone doesn't ensure that: it runs other calls at each `await`.
+    private func waitForTurn() async {
         if isBusy {
-            await withCheckedContinuation { waiting.append($0) }
+            await withCheckedContinuation { waitingOperations.append($0) }
         } else {
             isBusy = true
         }
     }
 
-    private func leave() {
-        if waiting.isEmpty { isBusy = false } else { waiting.removeFirst().resume() }
+    /// Lets the next waiting operation begin.
+    private func endTurn() {
+        if waitingOperations.isEmpty { isBusy = false } else { waitingOperations.removeFirst().resume() }
     }
 }

@@ -83,7 +83,7 @@ extension Tenure.Error: CustomStringConvertible {
         case .serviceAddress: "use an `https` address, or `http` on this machine"
         case .notStored: "try again; if it fails again, free some space on the device"
         case .policy(let problem): problem.recovery
-        case .key: "copy what `tenure signing-key list` prints when you build the app"
+        case .key: "add the key that `tenure signing-key list` prints to the app"
         case .purchasesUnavailable: "offer purchases only in the app itself, installed from the App Store"
         case .accessGroup:
             "name an App Group of the app and of each extension, such as `group.com.example.app`; an App Clip has none"

@@ -133,7 +133,8 @@ extension Tenure.Persona {
         if case .token(let token) = kind { token } else { nil }
     }
 
-    /// The persona's name in the stored state, which remembers the persona of its answers. The name contains no token.
+    /// The persona's name in the stored state. If the name changes, the client discards the stored answers, because
+    /// they are about another persona. The name contains no token.
     var storedName: String {
         switch kind {
         case .token(let token): token.hashed

@@ -4,7 +4,7 @@ import TenureCore
 extension Tenure {
     /// The result of `restore()`: the sign-in, and the customer after StoreKit was read again.
     public struct RestoreResult: Sendable, Hashable {
-        /// How the sign-in ended that `restore()` asked the App Store for.
+        /// How the sign-in that `restore()` requested ended.
         public enum SignIn: Sendable, Hashable {
             /// The customer signed in.
             case succeeded

@@ -89,6 +89,7 @@ extension Tenure {
 }
 
 extension Setup {
+    /// Creates the setup of a real app: it uses StoreKit, and stores its state where the options say.
     fileprivate init(live options: Tenure.Options, policy: Tenure.PolicySource?) {
         let location: StateLocation
         var optionsError: Tenure.Error?

@@ -104,7 +104,7 @@ func `receipts signed in any year pass verification, and the oldest receipts hav
         try state.acquire("Ada")
         try state.buy(Shop.monthly, "Ada")
         state.advance(to: Shop.date("2015-01-01"))
-        let device = AppStoreSigner.Reader.device(state.accounts[0].devices[0])
+        let device = AppStoreSigner.Recipient.device(state.accounts[0].devices[0])
         var artifacts = [try signer.appTransaction(state.acquisitions[0], in: state, for: device)]
         artifacts += try state.transactions.map { try signer.transaction($0, in: state, for: device) }
         artifacts += try state.subscriptions.map { try signer.renewalInfo($0, in: state, for: device) }

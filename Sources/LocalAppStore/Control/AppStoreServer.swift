@@ -15,7 +15,8 @@ package struct AppStoreServer: Sendable {
     private let speed: Double
     private let rateLimitShare: Double
 
-    /// - Parameter rateLimitShare: the share of Apple's hourly numbers of requests.
+    /// - Parameter rateLimitShare: the share of Apple's hourly limits of requests that this server allows. 0.01 allows
+    ///   one request where Apple allows 100.
     package init(
         store: LocalAppStore, key: ServerAPIKey, port: Int, speed: Double = 0, rateLimitShare: Double = 1
     ) {

@@ -39,7 +39,7 @@ struct ControlInterface: Sendable {
         ]
     }
 
-    /// Performs operations. Accepts only JSON, because a web page could send a form here without permission.
+    /// Performs operations. Accepts only JSON, because any web page in the user's browser could send a form here.
     private func performOperations(_ request: Request) async throws -> Response {
         guard request.isJSON else { return Self.notJSON }
         do {
@@ -84,10 +84,12 @@ struct ControlInterface: Sendable {
         }
     }
 
+    /// Answers a request of StoreKit on Linux. `name` is the raw value of a `DeviceRequestKind`.
     private func answerDevice(_ request: Request, _ name: String) async throws -> Response {
         guard request.isJSON else { return Self.notJSON }
         guard let kind = DeviceRequestKind(rawValue: name) else {
-            return Self.refusal("there is no request `\(name)`", .notFound)
+            let names = DeviceRequestKind.allCases.map(\.rawValue).joined(separator: ", ")
+            return Self.refusal("there is no device request `\(name)`; the requests are \(names)", .notFound)
         }
         let bytes = Array(try await request.body.collect(upTo: 1 << 20).readableBytesView)
         guard case .object(let body)? = try? JSONValue(parsing: bytes) else {
@@ -101,6 +103,7 @@ struct ControlInterface: Sendable {
         }
     }
 
+    /// Makes the next requests to the App Store Server API fail with an error.
     private func injectFault(_ request: Request) async throws -> Response {
         guard request.isJSON else { return Self.notJSON }
         let bytes = Array(try await request.body.collect(upTo: 1 << 10).readableBytesView)
@@ -119,6 +122,7 @@ struct ControlInterface: Sendable {
         ])
     }
 
+    /// Returns the artifacts that the customer's first device has now. `shows` selects them: see `Scenario.Showing`.
     private func customer(_ name: String, shows: String?) async -> Response {
         let showing = shows.map { Scenario.Showing(rawValue: $0) } ?? .both
         guard let showing else {
@@ -141,7 +145,7 @@ struct ControlInterface: Sendable {
         } catch let error as AppStoreStateError {
             return Self.refusal(error.description, .notFound)
         } catch {
-            return Self.refusal("the customer's artifacts can't be signed", .internalServerError)
+            return Self.refusal("the artifacts of `\(name)` can't be signed: \(error)", .internalServerError)
         }
     }
 

@@ -31,6 +31,7 @@ package struct AppStoreTransaction: Sendable, Hashable {
     var revision: Int
     var modifiedAt: Date
 
+    /// A refund, or the end of Family Sharing.
     struct Revocation: Sendable, Hashable {
         let date: Date
         let reason: RevocationReason

@@ -14,6 +14,7 @@ struct Subscription: Sendable, Hashable {
         case revoked
     }
 
+    /// A higher price from the next renewal on, and whether the customer has agreed to it.
     struct PriceIncrease: Sendable, Hashable {
         var price: Int64
         var status: PriceIncreaseStatus
@@ -38,7 +39,8 @@ struct Subscription: Sendable, Hashable {
     /// The offer that reduces the next payments, and the number of these payments.
     var nextOffer: SubscriptionOffer?
     var offerPaymentsLeft = 0
-    /// When the subscription began. Gaps of up to 60 days don't interrupt it.
+    /// When the subscription began (`recentSubscriptionStartDate`). Gaps of up to 60 days between two periods don't
+    /// count.
     var streakBegan: Date
     /// How often the subscription has renewed since it was last bought.
     var renewals = 0
@@ -48,6 +50,7 @@ struct Subscription: Sendable, Hashable {
     let sharedFrom: Int?
     /// The indexes of the family members' subscriptions, for the purchaser's subscription.
     var sharedWith: [Int] = []
+    /// Whether the purchaser shares the subscription with the family.
     var isShared = false
 
     var status: SubscriptionStatus {

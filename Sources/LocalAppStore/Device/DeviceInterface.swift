@@ -13,7 +13,7 @@ package struct DeviceInterface: Sendable {
         self.store = store
     }
 
-    /// Throws a `DeviceRefusal`.
+    /// Answers a request. `body` has the parameters of this kind of request.
     package func answer(_ kind: DeviceRequestKind, _ body: JSONObject) async throws(DeviceRefusal) -> JSONObject {
         do {
             return switch kind {
@@ -26,7 +26,7 @@ package struct DeviceInterface: Sendable {
             case .finish: try await finish(DeviceRequest(body, store))
             case .roots: ["roots": .array(try store.signer.authority.anchors.certificates.map { Self.base64($0.der) })]
             case .now: ["now": .string(await store.state.now.rfc3339)]
-            case .operations: try await operation(body)
+            case .operations: try await performOperations(body)
             }
         } catch {
             throw DeviceRefusal(error)
@@ -42,6 +42,7 @@ package struct DeviceInterface: Sendable {
         return try request.contents(of: state, at: change, signer: store.signer)
     }
 
+    /// Waits until there are more changes than `after`, or until `seconds` have passed.
     private func changes(_ body: JSONObject) async throws -> JSONObject {
         let last = body.integer("after") ?? 0
         guard let seconds = body.integer("seconds") else {
@@ -85,7 +86,7 @@ package struct DeviceInterface: Sendable {
         return [:]
     }
 
-    private func operation(_ body: JSONObject) async throws -> JSONObject {
+    private func performOperations(_ body: JSONObject) async throws -> JSONObject {
         guard case .array(let elements)? = body["operations"] else {
             throw DeviceRefusal(.badRequest, "`operations` must be a list of operations")
         }
@@ -102,7 +103,7 @@ package struct DeviceInterface: Sendable {
 }
 
 extension JSONObject {
-    /// Returns the operation with the sender as its customer, if it needs a customer and has none.
+    /// Returns this operation with `customer` as its customer, if the operation needs a customer and names none.
     fileprivate func naming(_ customer: JSONValue?) -> JSONObject {
         guard self["customer"] == nil, AppStoreOperation.Kind(rawValue: text("operation") ?? "")?.isOfCustomer == true
         else { return self }

@@ -50,9 +50,9 @@ extension AppStoreProduct {
 }
 
 extension DeviceInterface {
-    /// Buys like the App Store's sheet. If the customer already owns a non-consumable, the response is the earlier
-    /// transaction, and nothing is charged. Buying another product of a group with a running subscription changes the
-    /// plan.
+    /// Buys a product as the App Store's payment sheet does. If the customer already owns a non-consumable, the
+    /// response is the earlier transaction, and nothing is charged. Buying another product of a group with a running
+    /// subscription changes the plan.
     func purchase(_ request: DeviceRequest) async throws -> JSONObject {
         guard let product = request.body.text("product") else {
             throw DeviceRefusal(.badRequest, "`product` must be the ID of a product")
@@ -82,6 +82,8 @@ extension DeviceInterface {
         return try await answer(product, request)
     }
 
+    /// Performs the operation that changes the running subscription to this product: `keepPlan`, `upgrade` or
+    /// `downgrade`.
     private func changePlan(
         _ running: Subscription, to product: Int, _ parameters: [AppStoreOperation.Parameter: String],
         in state: AppStoreState
@@ -95,6 +97,7 @@ extension DeviceInterface {
         do {
             try await store.perform(AppStoreOperation(.upgrade, parameters))
         } catch AppStoreStateError.wrongState {
+            // The product's level isn't higher.
             try await store.perform(AppStoreOperation(.downgrade, parameters))
         }
     }
@@ -113,10 +116,11 @@ extension DeviceInterface {
             let bought = state.accounts[request.account].transactions.last(where: {
                 state.transactions[$0].product == index
             })
-        else { throw DeviceRefusal(.impossible, "nothing was bought; buy the product first") }
+        else { throw DeviceRefusal(.impossible, "the customer never bought `\(product)`; buy it first") }
         return try answer(state.transactions[bought], in: state, request)
     }
 
+    /// Returns the response of a purchase: the signed transaction.
     private func answer(_ transaction: AppStoreTransaction, in state: AppStoreState, _ request: DeviceRequest) throws
         -> JSONObject
     {

@@ -44,8 +44,11 @@ struct DeviceRequest: Sendable {
         return acquisition
     }
 
+    /// Returns the response to `DeviceRequestKind.contents`.
+    ///
+    /// - Parameter change: the number of changes that led to this state.
     func contents(of state: AppStoreState, at change: Int, signer: AppStoreSigner) throws -> JSONObject {
-        let device = AppStoreSigner.Reader.device(try device)
+        let device = AppStoreSigner.Recipient.device(try device)
         let customer = state.accounts[account]
         let acquisition = state.acquisition(of: account, app: app)
         var contents: JSONObject = [

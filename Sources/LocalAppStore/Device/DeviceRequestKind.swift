@@ -5,8 +5,8 @@
 package enum DeviceRequestKind: String, CaseIterable, Sendable, Hashable {
     /// Everything that the App Store knows about the customer in this app: transactions, subscriptions, storefront.
     case contents
-    /// Whether anything has changed since the change number `after`. Over HTTP, the response waits for a change, at
-    /// most `seconds`.
+    /// The number of changes so far, as soon as it is greater than `after`. The response comes after `seconds` at the
+    /// latest, if the request has this parameter.
     case changes
     case appTransaction
     /// The legacy receipt, in Base64.
@@ -21,13 +21,14 @@ package enum DeviceRequestKind: String, CaseIterable, Sendable, Hashable {
     case roots
     /// The local time.
     case now
-    /// Performs `operations`, in the form of the control interface. An operation that needs a customer and has none
-    /// uses the sender.
+    /// Performs `operations`, in the form of the control interface. If an operation needs a customer and names none, it
+    /// is performed for the request's `customer`.
     case operations
 }
 
 /// Why a device gets no answer.
 package struct DeviceRefusal: Error, Sendable, CustomStringConvertible {
+    /// A stable name for the reason, by which StoreKit on Linux chooses the error that it throws.
     package enum Code: String, CaseIterable, Sendable, Hashable {
         /// The request can't be understood, or there is no such customer or app.
         case badRequest

@@ -8,8 +8,10 @@ import TenureStore
 /// The first row is the header; each further row is an operation or the outcome of a delivery. Opening the file repeats
 /// all rows: the same seed and operations give the same state in every run.
 package struct Journal: Sendable {
+    /// The contents of a row after the header.
     enum Entry: Sendable {
         case operation(AppStoreOperation)
+        /// The outcome of an attempt to deliver the notification with this index.
         case attempt(notification: Int, SendAttemptResult)
     }
 
@@ -84,6 +86,7 @@ package struct Journal: Sendable {
 
     package func close() { database.withLock { $0 = nil } }
 
+    /// Runs `body` with the open database. Throws a `JournalError`.
     private func use<Value: Sendable>(
         _ body: (SQLiteConnection) throws(StoreError) -> Value
     ) throws -> Value {
@@ -114,6 +117,7 @@ package struct JournalHeader: Codable, Sendable {
     }
 }
 
+/// Why a journal can't be opened, read or written.
 struct JournalError: Error, Sendable, CustomStringConvertible {
     let description: String
 
@@ -125,6 +129,7 @@ struct JournalError: Error, Sendable, CustomStringConvertible {
 }
 
 extension Journal.Entry {
+    /// The entry as JSON, as a row stores it.
     var text: String {
         var object: JSONObject
         switch self {
@@ -137,6 +142,7 @@ extension Journal.Entry {
         return String(decoding: JSONValue.object(object).bytes, as: UTF8.self)
     }
 
+    /// Repeats the operation, or records the outcome of the delivery again.
     fileprivate func perform(in state: inout AppStoreState) throws {
         switch self {
         case .operation(let operation): try state.perform(operation)

@@ -14,6 +14,7 @@ extension AppStoreOperation {
         // What the App Store Server API changes.
         case extend, extendAll, setAppAccountToken, answerConsumption, finish, testNotification
 
+        /// A parameter of an operation.
         package struct Row: Sendable {
             package let name: Parameter
             package let isRequired: Bool
@@ -28,6 +29,7 @@ extension AppStoreOperation {
         /// scenarios don't have the operation.
         var scenarioWord: String? { entry.scenarioWord }
 
+        /// What the table says about one operation.
         private struct Entry {
             let summary: String
             let scenarioWord: String?

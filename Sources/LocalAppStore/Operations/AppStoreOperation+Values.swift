@@ -13,28 +13,29 @@ extension AppStoreOperation {
     func number(_ name: Parameter, in range: ClosedRange<Int>) throws(OperationMistake) -> Int? {
         guard let text = self[name] else { return nil }
         guard let number = Int(text), range.contains(number) else {
-            throw OperationMistake(text, in: name, is: "a whole number from \(range.lowerBound) to \(range.upperBound)")
+            throw OperationMistake(
+                text, in: name, mustBe: "a whole number from \(range.lowerBound) to \(range.upperBound)")
         }
         return number
     }
 
     func flag(_ name: Parameter) throws(OperationMistake) -> Bool? {
         guard let text = self[name] else { return nil }
-        guard let flag = Bool(text) else { throw OperationMistake(text, in: name, is: "true or false") }
+        guard let flag = Bool(text) else { throw OperationMistake(text, in: name, mustBe: "true or false") }
         return flag
     }
 
     func date(_ name: Parameter) throws(OperationMistake) -> Date? {
         guard let text = self[name] else { return nil }
         guard let date = Date(written: text) else {
-            throw OperationMistake(text, in: name, is: "an instant such as `2026-11-20T12:00:00Z`, or a day")
+            throw OperationMistake(text, in: name, mustBe: "an instant such as `2026-11-20T12:00:00Z`, or a day")
         }
         return date
     }
 
     func uuid(_ name: Parameter) throws(OperationMistake) -> UUID? {
         guard let text = self[name] else { return nil }
-        guard let uuid = UUID(uuidString: text) else { throw OperationMistake(text, in: name, is: "a UUID") }
+        guard let uuid = UUID(uuidString: text) else { throw OperationMistake(text, in: name, mustBe: "a UUID") }
         return uuid
     }
 
@@ -45,22 +46,23 @@ extension AppStoreOperation {
     func price() throws(OperationMistake) -> Int64? {
         guard let text = self[.price] else { return nil }
         guard let price = Money.milliunits(text) else {
-            throw OperationMistake(text, in: .price, is: "an amount such as `4.99`, or `free`")
+            throw OperationMistake(text, in: .price, mustBe: "an amount such as `4.99`, or `free`")
         }
         return price
     }
 
+    /// Returns the value that the parameter's text spells.
     func word<Value>(
         _ name: Parameter, among values: [Value], spelled: (Value) -> String
     ) throws(OperationMistake) -> Value? {
         guard let text = self[name] else { return nil }
         guard let value = values.first(where: { spelled($0) == text }) else {
-            throw OperationMistake(text, in: name, is: "one of \(values.map(spelled).joined(separator: ", "))")
+            throw OperationMistake(text, in: name, mustBe: "one of \(values.map(spelled).joined(separator: ", "))")
         }
         return value
     }
 
-    /// Throws if a parameter isn't a value of its kind, in any state of the store.
+    /// Throws if a parameter's text is invalid whatever the state of the store is, such as the quantity `many`.
     package func checkValues() throws(OperationMistake) {
         _ = try platform()
         _ = try price()
@@ -81,7 +83,7 @@ extension AppStoreOperation {
         switch (self[.by], try date(.to)) {
         case (let length?, nil):
             guard let seconds = Duration.seconds(length), seconds >= 0 else {
-                throw OperationMistake(length, in: .by, is: "a length of time such as `31d` or `12h`")
+                throw OperationMistake(length, in: .by, mustBe: "a length of time such as `31d` or `12h`")
             }
             return state.now.addingTimeInterval(seconds)
         case (nil, let date?): return date

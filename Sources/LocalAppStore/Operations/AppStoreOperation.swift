@@ -78,7 +78,7 @@ package struct OperationMistake: Error, Sendable, Hashable, CustomStringConverti
         self.init("`\(kind.rawValue)` has no parameter `\(parameter)`; it has \(names.isEmpty ? "none" : names)")
     }
 
-    init(_ text: String, in parameter: AppStoreOperation.Parameter, is wanted: String) {
+    init(_ text: String, in parameter: AppStoreOperation.Parameter, mustBe wanted: String) {
         self.init("`\(parameter.rawValue)` must be \(wanted); found `\(text)`")
     }
 }

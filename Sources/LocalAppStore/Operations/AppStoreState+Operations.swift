@@ -80,6 +80,7 @@ extension AppStoreState {
         try operation.number(.periodsAgo, in: 0...1000) ?? 0
     }
 
+    /// Performs an operation that developers' servers can request with the App Store Server API.
     private mutating func performForDeveloper(_ operation: AppStoreOperation) throws {
         if operation.kind == .testNotification {
             notify(.test, app: try appIndex(operation[.app]), about: .nothing)
@@ -95,7 +96,7 @@ extension AppStoreState {
         }
         let id = try operation.text(.transaction)
         guard let transaction = transaction(id) else {
-            throw OperationMistake(id, in: .transaction, is: "the ID of a transaction")
+            throw OperationMistake(id, in: .transaction, mustBe: "the ID of a transaction")
         }
         switch operation.kind {
         case .extend:

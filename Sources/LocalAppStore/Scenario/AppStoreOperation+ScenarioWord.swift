@@ -1,8 +1,9 @@
 /// The words for operations in scenario files.
 extension AppStoreOperation.Kind {
+    /// Whether the operation is about a customer, so that a scenario lists it under the customer's name.
     var isOfCustomer: Bool { parameters.contains { $0.name == .customer } }
 
-    /// The parameter that the value of the word sets: `buys: com.example.calculator.yearly`.
+    /// The parameter that the value of the word sets. In `buys: com.example.calculator.yearly`, this is `product`.
     var mainParameter: AppStoreOperation.Parameter? {
         switch self {
         case .setPrice: .price

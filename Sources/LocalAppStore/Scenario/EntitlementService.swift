@@ -60,17 +60,17 @@ extension LocalAppStore {
         let account = state.accounts[index]
         let device = account.devices[0]
         let acquisition = state.acquisition(of: index, app: app)
-        let hasTransactions = showing == .appTransaction || showing == .both
+        let usesStoreKit = showing == .appTransaction || showing == .both
         let hasReceipt = showing == .receipt || showing == .both
         return DeviceArtifacts(
             customer: customer, appTransactionID: acquisition.map { state.id(of: $0) }, deviceVerificationID: device,
-            appTransaction: try hasTransactions
+            appTransaction: try usesStoreKit
                 ? acquisition.map { try signer.appTransaction($0, in: state, for: .device(device)) } : nil,
             receipt: try hasReceipt ? acquisition.map { try signer.receipt(of: $0, in: state, device: device) } : nil,
-            transactions: try hasTransactions
+            transactions: try usesStoreKit
                 ? account.transactions.map { state.transactions[$0] }.filter { $0.app == app }
                     .map { try signer.transaction($0, in: state, for: .device(device)) } : nil,
-            renewalInfos: try hasTransactions
+            renewalInfos: try usesStoreKit
                 ? account.subscriptions.map { state.subscriptions[$0] }.filter { $0.app == app }
                     .map { try signer.renewalInfo($0, in: state, for: .device(device)) } : [])
     }

@@ -7,6 +7,7 @@ package struct Scenario: Sendable {
     /// The path of the policy file, relative to the scenario's file; nil if the scenario has no policy and the command
     /// selects it.
     package let policy: String?
+    /// The initial state of the local App Store.
     package let header: JournalHeader
     package let customers: [Customer]
     package let timeline: [Step]
@@ -29,15 +30,18 @@ package struct Scenario: Sendable {
         case nothing
     }
 
+    /// What happens at one time, and what customers must be able to use then.
     package struct Step: Sendable {
         package enum Time: Sendable, Hashable {
             case at(Date)
+            /// So many seconds after the previous step.
             case after(TimeInterval)
         }
 
         package let time: Time
         /// The events, in the order of the file.
         package let events: [Event]
+        /// The place of the step in the file, such as `scenario.yaml:12:7`.
         let place: String
     }
 
@@ -48,6 +52,7 @@ package struct Scenario: Sendable {
         case expect(Expectation)
     }
 
+    /// The decision that the service must make about one customer and one entitlement.
     package struct Expectation: Sendable, Hashable {
         package let customer: String
         package let entitlement: String

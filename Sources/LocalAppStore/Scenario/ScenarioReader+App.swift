@@ -89,6 +89,7 @@ extension ScenarioReader {
         }
     }
 
+    /// Reads an offer. If `fixed` is nil, the file says the type of the offer.
     private mutating func offer(_ part: Part, type fixed: OfferType?) -> SubscriptionOffer? {
         guard let fields = fields(part, .offer) else { return nil }
         let type =

@@ -10,6 +10,7 @@ extension ScenarioReader {
         return list(part, example: "- at: 2014-05-01").compactMap { step($0, customers: customers, last: &last) }
     }
 
+    /// Reads one step. `last` is the time of the previous step, if it is known, and becomes the time of this step.
     private mutating func step(_ part: Part, customers: [String], last: inout Date?) -> Scenario.Step? {
         guard Fields(part, keys: ScenarioShape.step.keys + customers, &reading) != nil else { return nil }
         var time: Scenario.Step.Time?
@@ -136,6 +137,7 @@ extension ScenarioReader {
     }
 }
 
+/// The values of the key `service` of a step.
 private enum ServiceWord: String, CaseIterable {
     case catchesUp
 }

@@ -20,6 +20,7 @@ package struct ScenarioReader {
         return scenario
     }
 
+    /// Reads a mapping that may have only the keys of this shape, and must have its required keys.
     mutating func fields(_ part: Part, _ shape: ScenarioShape) -> Fields? {
         Fields(part, keys: shape.keys, required: shape.required, &reading)
     }
@@ -100,6 +101,7 @@ package struct ScenarioReader {
 
     // MARK: Parts
 
+    /// Reads a list. Mistakes name the `example` as what to write instead.
     mutating func list(_ part: Part?, example: String) -> [Part] {
         part?.elements(&reading, example: example) ?? []
     }

@@ -21,15 +21,16 @@ actor RateLimit {
 
     private let share: Double
     private var counts: [Key: Int] = [:]
+    /// The hour since 1970 in which `counts` were counted.
     private var hour = 0
 
-    /// - Parameter share: the share of Apple's numbers in production.
+    /// - Parameter share: the share of Apple's limits in production that is allowed.
     init(share: Double) {
         self.share = share
     }
 
-    /// Counts a request. Returns nil if the request may be answered; otherwise the end of the hour, when the next
-    /// request may.
+    /// Counts a request. Returns nil if the request may be answered; otherwise the end of the hour, until which further
+    /// requests of this class are rejected.
     func countRequest(_ kind: RequestClass, of bundleID: String, at now: Date) -> Date? {
         let hour = Int(now.timeIntervalSince1970 / 3600)
         if hour != self.hour {

@@ -42,6 +42,7 @@ extension ServerAPI {
         "UNDELIVERED_OTHER",
     ]
 
+    /// Checks the consumption information in the request, and stores it as the answer to a request for a refund.
     private func consume(_ request: ServerAPIRequest) async throws -> Response {
         let transaction = try request.transaction(request.id)
         let body = try request.bodyObject()
@@ -80,6 +81,7 @@ extension ServerAPI {
         ("playTime", 0...7, .invalidPlayTime), ("userStatus", 0...4, .invalidUserStatus),
     ]
 
+    /// Does the same as `consume`, with the fields of version 1.
     private func consumeVersion1(_ request: ServerAPIRequest) async throws -> Response {
         let transaction = try request.transaction(request.id)
         guard request.state.products[transaction.product].type == .consumable else {
@@ -194,6 +196,7 @@ extension ServerAPI {
         return .json(["requestIdentifier": .string(identifier)])
     }
 
+    /// Returns the status of a request to extend the renewal dates of all subscribers of a product.
     private func massExtension(_ request: ServerAPIRequest, of product: String) throws -> JSONObject {
         guard
             let found = request.state.massExtensions.first(where: {

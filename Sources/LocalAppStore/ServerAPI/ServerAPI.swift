@@ -12,10 +12,11 @@ package struct ServerAPI: Sendable {
     let key: ServerAPIKey
     let rateLimit: RateLimit
     let fault = Fault()
-    /// The real time, for tokens and rate limits. If a token is valid only by the local clock, that clock is used.
+    /// The real time, for tokens and rate limits. If a token is valid only at the time of the local clock, the local
+    /// clock is used instead.
     let now: @Sendable () -> Date
 
-    /// - Parameter rateLimitShare: the share of Apple's hourly numbers; in the sandbox a tenth of that.
+    /// - Parameter rateLimitShare: the share of Apple's hourly limits that is allowed; in the sandbox a tenth of that.
     package init(
         store: LocalAppStore, key: ServerAPIKey, rateLimitShare: Double = 1,
         now: @escaping @Sendable () -> Date = { Date() }
@@ -128,6 +129,7 @@ extension ServerAPI {
         }
     }
 
+    /// Checks the token, the injected faults and the rate limit, and reads the request.
     private func request(
         _ request: Request, _ context: BasicRequestContext, _ kind: RequestClass
     ) async throws -> ServerAPIRequest {
@@ -160,6 +162,7 @@ extension ServerAPI {
         return nil
     }
 
+    /// Returns the response of `body`, or the response that Apple's API gives for an error.
     private func answering(_ body: () async throws -> Response) async -> Response {
         do {
             return try await body()
@@ -177,9 +180,12 @@ extension ServerAPI {
         }
     }
 
+    /// The error for a request without a valid token, or for an unknown app.
     private struct Unauthorized: Error {}
 
+    /// The error for a request above the rate limit.
     private struct RateLimited: Error {
+        /// The time at which requests are answered again.
         let next: Date
     }
 }

@@ -46,12 +46,14 @@ struct ServerAPIRequest: Sendable {
         return transaction
     }
 
+    /// Throws the error if the ID isn't a number of 1 to 20 digits.
     func checkForm(of id: String, _ error: ServerAPIError) throws(ServerAPIError) {
         guard (1...20).contains(id.utf8.count),
             id.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
         else { throw error }
     }
 
+    /// Reads an instant in milliseconds since 1970. Throws the error if the text has another form.
     func milliseconds(_ text: String?, _ error: ServerAPIError) throws(ServerAPIError) -> Date? {
         guard let text else { return nil }
         guard let number = Int64(text), (0...8_640_000_000_000_000).contains(number) else { throw error }

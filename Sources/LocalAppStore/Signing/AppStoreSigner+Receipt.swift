@@ -5,9 +5,9 @@ import TenureMint
 
 extension AppStoreSigner {
     /// Receipts signed before this day, 2013-06-20, have no `original_application_version`.
-    private static let firstVersions = Date(timeIntervalSince1970: 1_371_686_400)
+    private static let firstDayWithVersions = Date(timeIntervalSince1970: 1_371_686_400)
     /// Receipts signed before this day, 2025-01-24, have SHA-1 signatures, and all other receipts SHA-256.
-    private static let firstSHA256 = Date(timeIntervalSince1970: 1_737_676_800)
+    private static let firstDayWithSHA256 = Date(timeIntervalSince1970: 1_737_676_800)
 
     /// The app receipt on a device of the account, signed now, in DER.
     /// The receipt lists purchases, but consumables only until they are finished, and nothing that the family shares.
@@ -37,11 +37,11 @@ extension AppStoreSigner {
             draft[.receiptType] = .text(type.rawValue)
             draft[.expirationDate] = acquisition.licenseEnds.map(ReceiptDraft.Value.date)
         }
-        if state.now < Self.firstVersions { draft[.originalAppVersion] = nil }
+        if state.now < Self.firstDayWithVersions { draft[.originalAppVersion] = nil }
         draft.purchases = state.accounts[acquisition.account].transactions.map { state.transactions[$0] }
             .filter { $0.app == acquisition.app && !$0.isFamilyShared && !($0.isFinished && state.isConsumable($0)) }
             .map { state.receiptDraft(of: $0) }
-        let style = ReceiptStyle(digest: state.now < Self.firstSHA256 ? .sha1 : .sha256)
+        let style = ReceiptStyle(digest: state.now < Self.firstDayWithSHA256 ? .sha1 : .sha256)
         return try minter.mint(draft, style: style)
     }
 }

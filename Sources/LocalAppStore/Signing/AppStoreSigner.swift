@@ -14,27 +14,28 @@ package struct AppStoreSigner: Sendable {
     }
 
     /// The recipient of an artifact. An artifact for a device is bound to the device's ID.
-    package enum Reader: Sendable, Hashable {
+    package enum Recipient: Sendable, Hashable {
         case device(UUID)
         case server
     }
 
     package func appTransaction(
-        _ acquisition: AppStoreAcquisition, in state: AppStoreState, for reader: Reader
+        _ acquisition: AppStoreAcquisition, in state: AppStoreState, for recipient: Recipient
     ) throws -> String {
-        try sign(state.appTransaction(acquisition, for: reader), in: state)
+        try sign(state.appTransaction(acquisition, for: recipient), in: state)
     }
 
     func transaction(
-        _ transaction: AppStoreTransaction, in state: AppStoreState, for reader: Reader = .server, at date: Date? = nil
+        _ transaction: AppStoreTransaction, in state: AppStoreState, for recipient: Recipient = .server,
+        at date: Date? = nil
     ) throws -> String {
-        try sign(state.payload(of: transaction, for: reader, signedAt: date ?? state.now), in: state)
+        try sign(state.payload(of: transaction, for: recipient, signedAt: date ?? state.now), in: state)
     }
 
     func renewalInfo(
-        _ subscription: Subscription, in state: AppStoreState, for reader: Reader = .server, at date: Date? = nil
+        _ subscription: Subscription, in state: AppStoreState, for recipient: Recipient = .server, at date: Date? = nil
     ) throws -> String {
-        try sign(state.renewalInfo(of: subscription, for: reader, signedAt: date ?? state.now), in: state)
+        try sign(state.renewalInfo(of: subscription, for: recipient, signedAt: date ?? state.now), in: state)
     }
 
     /// Returns the `signedPayload` of a notification. In every delivery attempt, the transaction and renewal info are

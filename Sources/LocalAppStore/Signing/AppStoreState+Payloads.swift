@@ -10,14 +10,14 @@ extension AppStoreState {
     static let sandboxPurchaseDate = Date(timeIntervalSince1970: 1_375_340_400)
     static let sandboxVersion = "1.0"
 
-    func appTransaction(_ acquisition: AppStoreAcquisition, for reader: AppStoreSigner.Reader) -> JSONObject {
+    func appTransaction(_ acquisition: AppStoreAcquisition, for recipient: AppStoreSigner.Recipient) -> JSONObject {
         let app = apps[acquisition.app]
         let installed = acquisition.installedRelease
         var payload = JSONObject()
         payload["receiptType"] = .string(environment.rawValue)
         if environment.isProduction { payload["appAppleId"] = .integer(app.appAppleID) }
         payload["bundleId"] = .string(app.bundleID)
-        if case .device = reader {
+        if case .device = recipient {
             payload["applicationVersion"] = .string(installed.reportedVersion(on: acquisition.installedPlatform))
             if environment.isProduction {
                 payload["versionExternalIdentifier"] = .integer(
@@ -30,16 +30,16 @@ extension AppStoreState {
         payload["originalApplicationVersion"] = .string(
             environment.isProduction
                 ? acquisition.release.reportedVersion(on: acquisition.platform) : Self.sandboxVersion)
-        bind(&payload, "app \(acquisition.index)", for: reader, at: now)
+        bind(&payload, "app \(acquisition.index)", for: recipient, at: now)
         if environment.isProduction { payload["preorderDate"] = acquisition.preorderDate.map(JSONValue.instant) }
         payload["appTransactionId"] = .string(id(of: acquisition))
         payload["originalPlatform"] = .string(acquisition.platform.rawValue)
         // Only an app transaction of a device contains the revocation date.
-        if case .device = reader { payload["revocationDate"] = acquisition.refundedAt.map(JSONValue.instant) }
+        if case .device = recipient { payload["revocationDate"] = acquisition.refundedAt.map(JSONValue.instant) }
         return payload
     }
 
-    func payload(of transaction: AppStoreTransaction, for reader: AppStoreSigner.Reader, signedAt date: Date)
+    func payload(of transaction: AppStoreTransaction, for recipient: AppStoreSigner.Recipient, signedAt date: Date)
         -> JSONObject
     {
         let product = products[transaction.product]
@@ -78,11 +78,11 @@ extension AppStoreState {
         payload["appTransactionId"] = acquisition(of: transaction.account, app: transaction.app).map {
             .string(id(of: $0))
         }
-        bind(&payload, "transaction \(transaction.index)", for: reader, at: date)
+        bind(&payload, "transaction \(transaction.index)", for: recipient, at: date)
         return payload
     }
 
-    func renewalInfo(of subscription: Subscription, for reader: AppStoreSigner.Reader, signedAt date: Date)
+    func renewalInfo(of subscription: Subscription, for recipient: AppStoreSigner.Recipient, signedAt date: Date)
         -> JSONObject
     {
         var payload = JSONObject()
@@ -120,7 +120,7 @@ extension AppStoreState {
         payload["appTransactionId"] = acquisition(of: subscription.account, app: subscription.app).map {
             .string(id(of: $0))
         }
-        bind(&payload, "renewal \(subscription.index)", for: reader, at: date)
+        bind(&payload, "renewal \(subscription.index)", for: recipient, at: date)
         return payload
     }
 
@@ -164,8 +164,10 @@ extension AppStoreState {
     }
 
     /// Adds a nonce, and the hash of the nonce and the device ID. Only the device with this ID can check the hash.
-    private func bind(_ payload: inout JSONObject, _ label: String, for reader: AppStoreSigner.Reader, at date: Date) {
-        guard case .device(let device) = reader else { return }
+    private func bind(
+        _ payload: inout JSONObject, _ label: String, for recipient: AppStoreSigner.Recipient, at date: Date
+    ) {
+        guard case .device(let device) = recipient else { return }
         let nonce = ids.uuid("nonce \(label) \(Int64(date.timeIntervalSince1970 * 1000))")
         let hash = DeviceVerification.hash(nonce: nonce, deviceVerificationID: device)
         payload["deviceVerification"] = .string(String(decoding: Base64.standard.encode(hash), as: UTF8.self))

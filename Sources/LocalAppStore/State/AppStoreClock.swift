@@ -1,7 +1,7 @@
 package import Foundation
 
-/// The local time, in whole milliseconds like the App Store's dates. It changes only when it is set, and never runs
-/// backwards.
+/// The clock of the local App Store, in whole milliseconds like the App Store's dates. The time changes only when it is
+/// set, and never goes back.
 package struct AppStoreClock: Sendable, Hashable {
     package private(set) var now: Date
 

@@ -6,7 +6,8 @@ import TenureCore
 extension AppStoreState {
     /// Changes to another product of the group: at once if its level is higher, at the next renewal if it is lower.
     /// Changing to the current product cancels a change that waits for the renewal.
-    /// A change of plan switches renewal on again, without a notification.
+    /// A change of plan switches renewal on again, without a notification. Throws if the change isn't of the `wanted`
+    /// kind.
     mutating func changePlan(
         _ customer: String, to id: String, offer name: String? = nil, as wanted: PlanChange
     ) throws(AppStoreStateError) {
@@ -46,7 +47,8 @@ extension AppStoreState {
         }
     }
 
-    /// Compares the levels. Within a level, a plan of another length begins at the next renewal.
+    /// Compares the levels. Within a level, a plan of another length counts as a downgrade, because it begins at the
+    /// next renewal.
     private func planChange(from old: Int, to new: Int) -> PlanChange {
         if old == new { return .stay }
         let (old, new) = (products[old], products[new])
@@ -58,7 +60,7 @@ extension AppStoreState {
         let old = subscriptions[index]
         change(old.currentTransaction) { $0.isUpgraded = true }
         let transaction = addTransaction(
-            product, account: old.account, original: old.originalTransaction, offer: offer, period: now,
+            product, account: old.account, original: old.originalTransaction, offer: offer, periodStart: now,
             appAccountToken: transactions[old.currentTransaction].appAccountToken)
         subscriptions[index].currentTransaction = transaction.index
         subscriptions[index].product = product
@@ -99,8 +101,11 @@ extension AppStoreState {
     }
 }
 
+/// How a product that the customer chooses compares with the product of their subscription.
 enum PlanChange: Sendable, Hashable {
-    case upgrade, downgrade, stay
+    case upgrade, downgrade
+    /// The product is the current one.
+    case stay
 
     fileprivate var phrase: String {
         switch self {

@@ -34,6 +34,8 @@ extension AppStoreState {
             appAccountToken: appAccountToken)
     }
 
+    /// Returns the offer for a purchase: the named offer, or the introductory offer for a customer who never had a
+    /// subscription of the group (`former` is nil).
     private func offer(
         _ name: String?, of product: Int, customer: String, former: Subscription?
     ) throws(AppStoreStateError) -> SubscriptionOffer? {
@@ -48,12 +50,13 @@ extension AppStoreState {
         return offer
     }
 
+    /// Begins a new subscription, or begins the former subscription again.
     private mutating func subscribe(
         _ product: Int, account: Int, app: Int, former: Subscription?, offer: SubscriptionOffer?,
         appAccountToken: UUID?
     ) -> AppStoreTransaction {
         let transaction = addTransaction(
-            product, account: account, original: former?.originalTransaction, offer: offer, period: now,
+            product, account: account, original: former?.originalTransaction, offer: offer, periodStart: now,
             appAccountToken: appAccountToken ?? former.flatMap { transactions[$0.currentTransaction].appAccountToken })
         let index: Int
         if let former {
@@ -90,13 +93,13 @@ extension AppStoreState {
     ///
     /// - Parameters:
     ///   - original: the index of the first transaction. Nil if this transaction is the first.
-    ///   - start: the beginning of a subscription's period. Nil for other products.
+    ///   - periodStart: the beginning of a subscription's period. Nil for other products.
     ///   - price: the price of one unit in milliunits. Nil for the price of the offer or the product.
     ///   - sharedFrom: the index of the purchaser's transaction, for a family member.
-    ///   - expiresDate: the end of a shared period. Nil to compute the end from `start`.
+    ///   - expiresDate: the end of a shared period. Nil to compute the end from `periodStart`.
     mutating func addTransaction(
         _ product: Int, account: Int, quantity: Int64 = 1, original: Int? = nil, offer: SubscriptionOffer? = nil,
-        period start: Date? = nil, reason: TransactionReason = .purchase, price: Int64? = nil,
+        periodStart: Date? = nil, reason: TransactionReason = .purchase, price: Int64? = nil,
         appAccountToken: UUID? = nil, sharedFrom: Int? = nil, expiresDate: Date? = nil
     ) -> AppStoreTransaction {
         let index = transactions.count
@@ -110,9 +113,9 @@ extension AppStoreState {
         let unit = offer?.price ?? price ?? products[product].price(in: storefront)
         let transaction = AppStoreTransaction(
             index: index, originalTransaction: original ?? index, account: account, app: app(ofProduct: product),
-            product: product, purchaseDate: start ?? now,
-            originalPurchaseDate: original.map { transactions[$0].purchaseDate } ?? start ?? now,
-            expiresDate: expiresDate ?? start.flatMap { start in length.map { end(of: $0, from: start) } },
+            product: product, purchaseDate: periodStart ?? now,
+            originalPurchaseDate: original.map { transactions[$0].purchaseDate } ?? periodStart ?? now,
+            expiresDate: expiresDate ?? periodStart.flatMap { start in length.map { end(of: $0, from: start) } },
             quantity: quantity, reason: reason,
             offer: offer, storefront: storefront, price: unit * quantity, appAccountToken: appAccountToken,
             sharedFrom: sharedFrom, revision: revision, modifiedAt: now)

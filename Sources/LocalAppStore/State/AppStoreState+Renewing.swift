@@ -11,7 +11,7 @@ extension AppStoreState {
             && subscription.priceIncrease?.status != .notYetAnswered && !hasRenewedEnough(index)
     }
 
-    /// Charges for the next period. It follows the last period, or begins now if access had ended meanwhile.
+    /// Charges for the next period. This period follows the last one, or begins now if access had ended meanwhile.
     mutating func renew(_ index: Int, recovering: Bool) {
         let subscription = subscriptions[index]
         let former = transactions[subscription.currentTransaction]
@@ -21,7 +21,7 @@ extension AppStoreState {
         let transaction = addTransaction(
             subscription.renewsAs, account: subscription.account, original: subscription.originalTransaction,
             offer: offer,
-            period: hadAccess ? end : now,
+            periodStart: hadAccess ? end : now,
             reason: .renewal, price: subscription.renewalPrice, appAccountToken: former.appAccountToken)
         subscriptions[index].currentTransaction = transaction.index
         subscriptions[index].product = subscription.renewsAs
@@ -40,6 +40,8 @@ extension AppStoreState {
         for member in subscription.sharedWith { follow(member) { $0.notify(.didRenew, about: member) } }
     }
 
+    /// Ends a period that wasn't renewed in advance: renews the subscription now, or ends it for the reason that
+    /// applies.
     mutating func endPeriod(of index: Int) {
         let subscription = subscriptions[index]
         if !subscription.autoRenews || hasRenewedEnough(index) {
@@ -55,6 +57,7 @@ extension AppStoreState {
         }
     }
 
+    /// Begins the grace period or billing retry, because the renewal can't be charged.
     private mutating func failToRenew(_ index: Int) {
         let subscription = subscriptions[index]
         if let days = apps[subscription.app].gracePeriodDays {

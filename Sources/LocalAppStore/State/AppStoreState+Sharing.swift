@@ -82,19 +82,23 @@ extension AppStoreState {
         }
     }
 
-    /// The account's and its family's transactions of a shared product, in the order of their creation.
+    /// The indexes of the transactions by which the account and its family members share what another member bought, in
+    /// the order of their creation.
     private func shares(inFamilyOf account: Int) -> [Int] {
         ([account] + family(of: account)).flatMap { accounts[$0].transactions }
             .filter { transactions[$0].isFamilyShared }.sorted()
     }
 
+    /// Returns the other members of an account's family.
     private func family(of account: Int) -> [Int] {
         accounts[account].family.flatMap { families[$0] }?.filter { $0 != account } ?? []
     }
 
     /// Gives every member who has the app a share in a subscription.
     ///
-    /// - Parameter account: the index of the only member to share with. Nil shares with all members.
+    /// - Parameters:
+    ///   - purchaser: the index of the purchaser's subscription.
+    ///   - account: the index of the only member to share with. Nil shares with all members.
     mutating func share(_ purchaser: Int, with account: Int? = nil) {
         let shared = subscriptions[purchaser]
         let origin = transactions[shared.currentTransaction]
@@ -107,7 +111,7 @@ extension AppStoreState {
                 continue
             }
             let transaction = addTransaction(
-                shared.product, account: member, period: origin.purchaseDate, price: 0, sharedFrom: origin.index,
+                shared.product, account: member, periodStart: origin.purchaseDate, price: 0, sharedFrom: origin.index,
                 expiresDate: origin.expiresDate)
             let index = subscriptions.count
             subscriptions.append(
@@ -135,8 +139,10 @@ extension AppStoreState {
         notify(.oneTimeCharge, app: origin.app, about: .transaction(transaction, nil, nil))
     }
 
-    /// Updates a member's subscription to match the purchaser's, and sends a notification.
-    mutating func follow(_ member: Int, telling: (inout AppStoreState) -> Void) {
+    /// Updates a member's subscription to match the purchaser's, and calls `sendNotification`.
+    ///
+    /// - Parameter member: the index of the member's subscription.
+    mutating func follow(_ member: Int, sendNotification: (inout AppStoreState) -> Void) {
         guard let purchaser = subscriptions[member].sharedFrom, subscriptions[member].state != .revoked else { return }
         let shared = subscriptions[purchaser]
         let origin = transactions[shared.currentTransaction]
@@ -148,7 +154,7 @@ extension AppStoreState {
             let transaction = addTransaction(
                 shared.product, account: subscriptions[member].account,
                 original: subscriptions[member].originalTransaction,
-                period: origin.purchaseDate, reason: origin.reason, price: 0, sharedFrom: origin.index,
+                periodStart: origin.purchaseDate, reason: origin.reason, price: 0, sharedFrom: origin.index,
                 expiresDate: origin.expiresDate)
             subscriptions[member].currentTransaction = transaction.index
         }
@@ -156,9 +162,10 @@ extension AppStoreState {
         subscriptions[member].renewsAs = shared.renewsAs
         subscriptions[member].autoRenews = shared.autoRenews
         subscriptions[member].state = shared.state
-        telling(&self)
+        sendNotification(&self)
     }
 
+    /// Ends a member's share in a subscription.
     mutating func revokeShare(subscription member: Int) {
         guard subscriptions[member].isRunning else { return }
         subscriptions[member].state = .revoked
@@ -168,6 +175,7 @@ extension AppStoreState {
         notify(.revoke, about: member)
     }
 
+    /// Ends a member's share in a purchase that isn't a subscription.
     mutating func revokeShare(transaction share: Int) {
         guard transactions[share].revocation == nil else { return }
         change(share) { [now] in $0.revocation = Self.familyRevocation(at: now) }

@@ -47,17 +47,20 @@ extension AppStoreState {
         return true
     }
 
-    /// Sets the clock without deliveries.
+    /// Sets the clock to `instant`, and lets all events until then happen. Delivers no notifications.
     package mutating func advance(to instant: Date) {
         while step(to: instant) {}
     }
 
+    /// Whether an event that was scheduled for this transaction still applies. Members' subscriptions have no events:
+    /// they follow the purchaser's.
     private func isCurrent(_ subscription: Int, _ transaction: Int) -> Bool {
         subscriptions[subscription].currentTransaction == transaction && subscriptions[subscription].sharedFrom == nil
     }
 
     // MARK: Deliveries
 
+    /// Returns the indexes of the notifications to deliver now, and empties the list.
     mutating func takeOutbox() -> [Int] {
         defer { outbox = [] }
         return outbox

@@ -28,6 +28,7 @@ package struct AppStoreState: Sendable {
     let sandboxPeriods: SandboxPeriods
     let ids: AppStoreIDs
     var scheduledEvents = ScheduledEvents()
+    /// The number of changes of transactions so far. New transactions count as changes.
     var revision = 0
     /// The date and rank of the last notification about each original transaction.
     private var lastNotified: [Int: (date: Date, rank: Int)] = [:]
@@ -35,6 +36,7 @@ package struct AppStoreState: Sendable {
     private var productIndexes: [String: Int] = [:]
     /// The index of each product's app.
     private var appOfProduct: [Int] = []
+    /// The indexes of each family's accounts, by the family's name.
     private(set) var families: [String: [Int]] = [:]
     /// Indexes of purchases, other than subscriptions, that their purchasers share.
     var sharedPurchases: Set<Int> = []
@@ -176,7 +178,7 @@ package struct AppStoreState: Sendable {
         return first.map(ids.group) ?? ""
     }
 
-    /// The ID of a product's subscription group; nil if it isn't a subscription.
+    /// The ID of a product's subscription group; nil if the product isn't a subscription.
     func groupID(ofProduct index: Int) -> String? {
         products[index].group.map { groupID($0, of: app(ofProduct: index)) }
     }

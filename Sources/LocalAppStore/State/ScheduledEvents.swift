@@ -18,6 +18,7 @@ struct ScheduledEvents: Sendable {
 
     private struct Entry: Sendable {
         let date: Date
+        /// The number of events that were scheduled before this one.
         let number: Int
         let event: Event
 
@@ -26,11 +27,11 @@ struct ScheduledEvents: Sendable {
 
     /// A binary heap: each entry comes before its two successors.
     private var entries: [Entry] = []
-    private var count = 0
+    private var scheduledCount = 0
 
     mutating func schedule(_ event: Event, at date: Date) {
-        entries.append(Entry(date: date, number: count, event: event))
-        count += 1
+        entries.append(Entry(date: date, number: scheduledCount, event: event))
+        scheduledCount += 1
         var index = entries.count - 1
         while index > 0, entries[index].isBefore(entries[(index - 1) / 2]) {
             entries.swapAt(index, (index - 1) / 2)

@@ -32,7 +32,7 @@ public struct AppTransaction: Sendable {
     /// The date at which the customer ordered the app before its release; nil if there was no such order, and in the
     /// sandbox.
     public let preorderDate: Date?
-    /// The date at which the purchase of the app itself was refunded. Only the systems since 2026 report it.
+    /// The date at which the purchase of the app itself was refunded. Apple's systems report this date only since 2026.
     public let revocationDate: Date?
     /// SHA-384 of the nonce and `AppStore.deviceVerificationID`, as lower-case text; 48 bytes.
     public let deviceVerification: Data

@@ -12,7 +12,8 @@ protocol AppStoreConnection: Sendable {
     func sendAtOnce(_ kind: RequestKind, _ body: JSONObject) -> JSONObject?
 }
 
-/// The requests of a device: `DeviceRequestKind` of the local App Store, which this module can't import in every build.
+/// The requests of a device, with the same names as `DeviceRequestKind` in the module `LocalAppStore`. This module
+/// imports that module only in builds with the trait `Service`, so it needs this copy.
 enum RequestKind: String, CaseIterable, Sendable {
     case contents, changes, appTransaction, receipt, products, purchase, finish, roots, now, operations
 }

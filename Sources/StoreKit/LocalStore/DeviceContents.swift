@@ -153,6 +153,7 @@ extension DeviceContents {
         return result
     }
 
+    /// Whether a transaction entitles the customer at this time: it isn't refunded, replaced or expired.
     private func entitles(_ transaction: Transaction, at now: Date) -> Bool {
         guard !transaction.isUpgraded, transaction.revocationDate == nil else { return false }
         switch transaction.productType {

@@ -38,6 +38,7 @@ struct HTTPConnection: AppStoreConnection {
         return request
     }
 
+    /// Reads the store's response. Throws a refusal with the reason that the store gives.
     private static func answer(_ response: TransportResponse) throws(ConnectionFailure) -> JSONObject {
         guard case .object(let answer)? = try? JSONValue(parsing: Array(response.body)) else {
             throw .network(URLError(.badServerResponse))

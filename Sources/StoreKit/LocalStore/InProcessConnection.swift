@@ -15,7 +15,7 @@ import TenureJSON
 
         func send(_ kind: RequestKind, _ body: JSONObject) async throws(ConnectionFailure) -> JSONObject {
             guard let known = DeviceRequestKind(rawValue: kind.rawValue) else {
-                throw .refused(code: "badRequest", detail: "there is no request `\(kind.rawValue)`")
+                throw .refused(code: "badRequest", detail: "there is no device request `\(kind.rawValue)`")
             }
             do throws(DeviceRefusal) {
                 return try await interface.answer(known, body)

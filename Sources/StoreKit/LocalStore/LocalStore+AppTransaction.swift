@@ -51,6 +51,7 @@ extension LocalStore {
         return result
     }
 
+    /// Shows the sign-in, which ends as the test has set it in `LocalStore.Behavior.signIn`.
     private func askToSignIn() async throws(StoreKitError) {
         state.withLock { $0.signInRequests += 1 }
         while true {
@@ -88,6 +89,7 @@ extension LocalStore {
         }
     }
 
+    /// Writes the receipt in the App Store's answer to its file.
     private func keepReceipt(_ answer: JSONObject) throws(Failure) {
         guard let receipt = answer.text("receipt").flatMap({ Base64.standard.decode(Array($0.utf8)[...]) }) else {
             return

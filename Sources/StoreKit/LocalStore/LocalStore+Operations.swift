@@ -28,6 +28,8 @@ extension LocalStore {
         _ = try await sendEvenOffline(.operations, ["operations": .array([.object(object)])])
     }
 
+    /// Sends a request even while `LocalStore.Behavior.isOffline` is true, because the test sends it and not the
+    /// device.
     private func sendEvenOffline(_ kind: RequestKind, _ parameters: JSONObject) async throws(StoreKitError)
         -> JSONObject
     {

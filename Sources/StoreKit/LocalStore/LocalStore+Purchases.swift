@@ -36,6 +36,7 @@ extension LocalStore {
         return .success(try await buy(product.id, order, flaw))
     }
 
+    /// Lets a purchase wait for a parent's approval.
     private func wait(for order: JSONObject) -> Product.PurchaseResult {
         state.withLock { $0.waitingPurchases.append(order) }
         return .pending
@@ -63,6 +64,7 @@ extension LocalStore {
         return order
     }
 
+    /// Sends the request to buy. The transaction in the result has the flaw, if there is one.
     private func buy(
         _ product: String, _ order: JSONObject, _ flaw: Flaw?
     ) async throws -> VerificationResult<Transaction> {

@@ -78,15 +78,15 @@ extension LocalStore {
             _ = try await send(.finish, ["transaction": .string(String(id))])
             state.withLock { _ = $0.finishedHere.remove(id) }
         }
-        let before = state.withLock { $0.configuration.customer }
+        let customer = state.withLock { $0.configuration.customer }
         guard let contents = DeviceContents(try await send(.contents)) else { throw .unknown }
         try await createVerifier(for: contents)
-        let isNews: Bool? = state.withLock { state in
+        let hasChanged: Bool? = state.withLock { state in
             // Another customer may have signed in during the request.
-            state.configuration.customer == before ? state.storeReport(contents, isFresh: isFresh) : nil
+            state.configuration.customer == customer ? state.storeReport(contents, isFresh: isFresh) : nil
         }
-        guard let isNews else { return try await contact(isFresh: isFresh) }
-        if isNews { wakeListeners() }
+        guard let hasChanged else { return try await contact(isFresh: isFresh) }
+        if hasChanged { wakeListeners() }
         return state.withLock { $0.contents } ?? contents
     }
 

@@ -61,7 +61,8 @@ extension LocalStore {
         }
     }
 
-    func nextUpdate(_ cursor: inout NewsCursor<Transaction>) async -> VerificationResult<Transaction>? {
+    /// Waits for the next transaction of `Transaction.updates`, and verifies it. Returns nil if the task is canceled.
+    func nextUpdate(_ cursor: inout ChangeLogCursor<Transaction>) async -> VerificationResult<Transaction>? {
         while let transaction = await next(of: \.transactions, &cursor) {
             if let result: VerificationResult<Transaction> = check(
                 transaction.signedText, await applyBehaviorToUpdates())
@@ -72,7 +73,8 @@ extension LocalStore {
         return nil
     }
 
-    func nextStatus(_ cursor: inout NewsCursor<HeldSubscription>) async -> Product.SubscriptionInfo.Status? {
+    /// Waits for the next changed subscription, and returns its status. Returns nil if the task is canceled.
+    func nextStatus(_ cursor: inout ChangeLogCursor<HeldSubscription>) async -> Product.SubscriptionInfo.Status? {
         while let subscription = await next(of: \.statuses, &cursor) {
             let flaw = await applyBehaviorToUpdates()
             guard let contents = state.withLock({ $0.contents }) else { continue }
@@ -93,6 +95,7 @@ extension LocalStore {
         }
     }
 
+    /// See `Transaction.finish()`.
     func finish(_ transaction: Transaction) async {
         state.withLock { state in
             state.finishedHere.insert(transaction.id)
@@ -100,7 +103,7 @@ extension LocalStore {
             where state.contents?.transactions[place].value.id == transaction.id {
                 state.contents?.transactions[place].isFinished = true
             }
-            state.news.transactions.backlog.removeAll { $0.id == transaction.id }
+            state.changeLog.transactions.backlog.removeAll { $0.id == transaction.id }
         }
         // If the App Store can't be reached now, the device reports the finished transaction later.
         _ = try? await contact()

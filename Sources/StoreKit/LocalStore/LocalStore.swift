@@ -60,8 +60,8 @@ public final class LocalStore: Sendable {
         var contents: DeviceContents?
         /// The copy of `AppTransaction.shared`, and the version that it is about.
         var appTransaction: SignedText?
-        var news = News()
-        /// Purchases of this device in progress, by product.
+        var changeLog = ChangeLog()
+        /// The number of purchases in progress on this device, by product ID.
         var purchasesInProgress: [String: Int] = [:]
         /// IDs of transactions that `purchase` has returned.
         var boughtHere: Set<UInt64> = []
@@ -145,22 +145,23 @@ public final class LocalStore: Sendable {
         state.withLock { state in
             state.configuration.customer = customer
             state.contents = nil
-            state.news.forgetCustomer()
+            state.changeLog.forgetCustomer()
             state.boughtHere = []
             state.finishedHere = []
         }
         wakeListeners()
     }
 
-    /// The app is relaunched: its unfinished purchases come to its new listeners, too.
+    /// The app is relaunched. Its new listeners also get the unfinished purchases that it made before.
     public func relaunchApp() {
         state.withLock { state in
             state.boughtHere = []
-            state.news.transactions.backlog =
+            state.changeLog.transactions.backlog =
                 state.contents?.transactions.reversed().filter { !$0.isFinished }.map(\.value) ?? []
         }
     }
 
+    /// Lets the listeners of `updates` check whether something has changed.
     func wakeListeners() {
         // Yields without holding the lock: yielding takes the lock of the waiting task, which another thread holds
         // while it cancels that task.

@@ -37,8 +37,8 @@ extension Product {
         case missingOfferParameters
     }
 
-    /// Buys the product. A lifetime purchase or a running subscription is returned again. Another product of a running
-    /// subscription's group changes the plan.
+    /// Buys the product. If the customer already has this non-consumable or this running subscription, returns its
+    /// transaction. Buying another product of a running subscription's group changes the plan.
     ///
     /// Throws a `StoreKitError` or a `PurchaseError`.
     @MainActor

@@ -7,7 +7,8 @@ extension Product {
     public struct SubscriptionInfo: Equatable, Hashable, Sendable {
         /// The offer for customers who never subscribed in the group. Nil if there is no such offer.
         public let introductoryOffer: SubscriptionOffer?
-        /// The offers for present and former subscribers. Apple leaves the choice to the developer's server.
+        /// The offers for present and former subscribers. The developer's server decides which subscriber gets which
+        /// offer.
         public let promotionalOffers: [SubscriptionOffer]
         /// The offers for former subscribers.
         public let winBackOffers: [SubscriptionOffer]

@@ -5,8 +5,8 @@ import TenureJSON
 extension Product {
     /// An introductory, promotional or win-back offer for a subscription.
     public struct SubscriptionOffer: Equatable, Hashable, Sendable {
-        /// For whom an offer is. `Transaction.OfferType` has a number for each of these types, and another for offer
-        /// codes.
+        /// The type of an offer, which says for whom the offer is. `Transaction.OfferType` has a number for each of
+        /// these types, and one more for offer codes.
         public struct OfferType: RawRepresentable, Equatable, Hashable, Sendable {
             /// A name such as `Introductory`. A transaction has a number instead.
             public let rawValue: String

@@ -26,7 +26,7 @@ public struct Storefront: Identifiable, Sendable, Equatable, Hashable {
         /// One listener. Each listener gets every change after its first call of `next()`.
         public struct AsyncIterator: AsyncIteratorProtocol {
             let store: LocalStore?
-            var cursor = NewsCursor<Storefront>()
+            var cursor = ChangeLogCursor<Storefront>()
 
             /// Waits for the next change. Returns nil if the task is canceled, or if no store is configured.
             public mutating func next() async -> Storefront? { await store?.next(of: \.storefronts, &cursor) }

@@ -28,7 +28,7 @@ extension Product.SubscriptionInfo {
         public let gracePeriodExpirationDate: Date?
         /// The offer of the next period.
         public let offer: Transaction.Offer?
-        /// The environment of the local App Store. Renewal info contains no app.
+        /// The environment of the local App Store. The payload of renewal info doesn't name the app.
         public let environment: AppStore.Environment
         /// The date at which the subscription began, ignoring gaps of up to 60 days.
         public let recentSubscriptionStartDate: Date

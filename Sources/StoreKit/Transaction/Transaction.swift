@@ -7,7 +7,7 @@ public struct Transaction: Identifiable, Sendable {
 
     /// The payload of the JWS, as the App Store wrote it.
     public var jsonRepresentation: Data { signedText.payloadData }
-    /// The ID of this purchase or period. A restored purchase keeps it.
+    /// The ID of this purchase or period. A restored purchase keeps this ID.
     public let id: UInt64
     /// The ID of the subscription's first transaction; for other purchases, the ID of this transaction.
     public let originalID: UInt64

@@ -13,7 +13,7 @@ extension Transaction {
             let selection: TransactionSelection?
             let store: LocalStore?
             var chosen: ArraySlice<VerificationResult<Transaction>>?
-            var cursor = NewsCursor<Transaction>()
+            var cursor = ChangeLogCursor<Transaction>()
 
             /// Returns the next transaction. For `updates`, waits for it, and returns nil only if the task is canceled,
             /// or if no store is configured.

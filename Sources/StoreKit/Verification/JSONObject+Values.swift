@@ -2,7 +2,8 @@ import Foundation
 import TenureAppStore
 import TenureJSON
 
-/// Reads members of a JSON object as values. Each method returns nil if the object has no member of that kind.
+/// Reads members of a JSON object as values. Each method returns nil, or an empty array, if the object has no member
+/// with this name and of this kind.
 extension JSONObject {
     func text(_ name: String) -> String? { if case .string(let text)? = self[name] { text } else { nil } }
 

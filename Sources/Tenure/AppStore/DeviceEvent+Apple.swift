@@ -96,8 +96,8 @@ extension DeviceEvent {
         init(_ returned: @escaping @Sendable () -> Void) {
             let wasGone = Locked(false)
             monitor.pathUpdateHandler = { path in
-                let isThere = path.status == .satisfied
-                if wasGone.exchange(!isThere), isThere { returned() }
+                let isAvailable = path.status == .satisfied
+                if wasGone.exchange(!isAvailable), isAvailable { returned() }
             }
             monitor.start(queue: DispatchQueue(label: "tenure.network"))
         }

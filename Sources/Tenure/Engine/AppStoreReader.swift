@@ -17,7 +17,7 @@ final class AppStoreReader {
         case nil: device.snapshot.note(.appTransaction, .skipped(device.facts.distribution.whyStoreKitIsNotCalled))
         case .success(.verified(let app)):
             guard setup.host.accepts(bundleID: app.bundleID) else {
-                return device.snapshot.note(.appTransaction, .failed("it belongs to another app"))
+                return device.snapshot.note(.appTransaction, .failed("the app transaction belongs to another app"))
             }
             if let policyID = device.facts.policy?.app.bundleID, policyID != app.bundleID {
                 device.reject(policyOf: policyID, for: app.bundleID)
@@ -25,7 +25,7 @@ final class AppStoreReader {
             addVerified(app)
             device.snapshot.note(.appTransaction, .done)
         case .success(.unverified(let reason)):
-            device.snapshot.note(.appTransaction, .failed("StoreKit couldn't verify it: \(reason)"))
+            device.snapshot.note(.appTransaction, .failed("StoreKit couldn't verify the app transaction: \(reason)"))
         case .failure(let error): device.snapshot.note(.appTransaction, .failed("\(error)"))
         }
     }
@@ -40,9 +40,12 @@ final class AppStoreReader {
     ///
     /// After the customer signs in to another account, StoreKit immediately lists the purchases of the new account. But
     /// StoreKit returns the app transaction of the previous account until `restore()` refreshes the app transaction.
+    /// That old app transaction must not prove anything for the new account.
+    ///
+    /// - Parameter listed: the purchases that StoreKit lists.
     func addAppTransaction(
         _ result: Result<AppStoreResult<AppStoreAppTransaction>, any Error>?,
-        unlessPurchasesAreOf listed: Result<[AppStoreResult<AppStoreTransaction>], any Error>?
+        comparedWith listed: Result<[AppStoreResult<AppStoreTransaction>], any Error>?
     ) {
         guard case .success(.verified(let app))? = result, let id = app.proof.appTransactionID else {
             return addAppTransaction(result)
@@ -66,7 +69,7 @@ final class AppStoreReader {
     }
 
     private static let whyStale =
-        "it belongs to another account than the purchases; Restore Purchases refreshes it"
+        "the app transaction belongs to another account than the purchases; Restore Purchases refreshes it"
 
     /// Adds a verified app transaction. If it belongs to another account, discards what is known about the previous
     /// account.
@@ -96,7 +99,9 @@ final class AppStoreReader {
             guard listed.count == results.count else {
                 device.snapshot.transactions = nil
                 return device.snapshot.note(
-                    .purchases, .failed("StoreKit couldn't verify \(results.count - listed.count) of them"))
+                    .purchases,
+                    .failed("StoreKit couldn't verify \(results.count - listed.count) of \(results.count) transactions")
+                )
             }
             device.snapshot.transactions = counted
             device.snapshot.note(.purchases, .done)
@@ -146,7 +151,9 @@ final class AppStoreReader {
             device.snapshot.note(
                 .renewals,
                 device.snapshot.knowsRenewals
-                    ? .done : .failed("StoreKit couldn't verify \(results.count - renewals.count) of them"))
+                    ? .done
+                    : .failed(
+                        "StoreKit couldn't verify \(results.count - renewals.count) of \(results.count) renewal infos"))
         case .failure(let error):
             device.snapshot.knowsRenewals = false
             device.snapshot.note(.renewals, .failed("\(error)"))

@@ -46,9 +46,9 @@ extension DeviceState {
             setup.options.log.info("another process found another account; the previous one's data is discarded")
             discardReadings()
         }
-        var isDistrusted = false
+        var isResponseDiscarded = false
         if account.entitlementToken != before.account.entitlementToken || stored.revocations != before.revocations {
-            isDistrusted = !readStoredToken(at: setup.clock())
+            isResponseDiscarded = !readStoredToken(at: setup.clock())
         }
         if stored.time.floor < before.time.floor {
             // Another process received a newly signed artifact that showed that the clock had been wrong.
@@ -59,7 +59,7 @@ extension DeviceState {
         }
         // The response that another process stored is signed with a revoked key, so it was discarded. Write the state
         // without the response.
-        if isDistrusted { save() }
+        if isResponseDiscarded { save() }
     }
 
     // MARK: The entitlement token
@@ -97,10 +97,10 @@ extension DeviceState {
     /// Adds the keys in a signed list of the offline root to the stored revocations. The list is valid from any sender,
     /// because the root signed it.
     func addRevocations(_ text: String?) {
-        guard let news = text.flatMap({ tokenReader.keys.revocations(in: $0) }) else { return }
-        let known = stored.revocations.map { $0.root == news.root ? $0.merging(news) : news } ?? news
-        guard known != stored.revocations else { return }
-        stored.revocations = known
+        guard let received = text.flatMap({ tokenReader.keys.revocations(in: $0) }) else { return }
+        let merged = stored.revocations.map { $0.root == received.root ? $0.merging(received) : received } ?? received
+        guard merged != stored.revocations else { return }
+        stored.revocations = merged
         readStoredToken(at: setup.clock())
     }
 }

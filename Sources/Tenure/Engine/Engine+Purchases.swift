@@ -14,7 +14,7 @@ extension Engine {
             case .verified(let transaction):
                 record(transaction)
                 // Don't wait for the service here. The search sends it the complete list of transactions.
-                _ = searchForNews()
+                _ = searchForNewPurchases()
             }
         }
     }
@@ -38,16 +38,16 @@ extension Engine {
         record(transaction)
         if !device.stored.account.purchases.contains(where: { $0.transactionID == transaction.purchase.transactionID })
         {
-            setup.options.log.error("a purchase belongs to another account or environment than the app")
+            setup.options.log.error("a purchase is ignored: it belongs to another account or environment than the app")
         }
         // `record` has already published the device's decision. Wait for the rest at most `purchaseTimeout` seconds:
         // finishing the transaction or, with a service, a new search. The task continues after the timeout.
-        let rest = setup.service == nil ? Task { await finisher.finishRecorded() } : searchForNews()
+        let rest = setup.service == nil ? Task { await finisher.finishRecorded() } : searchForNewPurchases()
         _ = await value(of: rest, within: setup.purchaseTimeout)
     }
 
-    /// Starts a search that covers all transactions recorded so far. Several callers share it.
-    private func searchForNews() -> Task<Void, Never> {
+    /// Starts a search that covers all transactions recorded so far. Callers that come meanwhile share this task.
+    private func searchForNewPurchases() -> Task<Void, Never> {
         isSearchWanted = true
         if let pendingSearch { return pendingSearch }
         let search = Task {

@@ -104,8 +104,8 @@ actor Engine {
         let asksForProductsFirst = device.productIDs.isEmpty
         if asksForProductsFirst { await refreshProducts() }
         // Make these calls concurrently, so that their timeouts don't add up.
-        async let policyNews: Void = refreshPolicy()
-        async let productNews: Void = asksForProductsFirst ? () : refreshProducts()
+        async let policyRefresh: Void = refreshPolicy()
+        async let productsRefresh: Void = asksForProductsFirst ? () : refreshProducts()
         let products = device.productIDs
         let (mayReadApp, hasPurchases) = (device.mayReadAppTransaction, device.facts.distribution.hasPurchases)
         async let app = setup.attempt(if: mayReadApp) { try await $0.appTransaction() }
@@ -118,12 +118,12 @@ actor Engine {
             device.post()
         }
         let purchases = await listed
-        if appStore.isOfAnotherAccount(answer) { appStore.addAppTransaction(answer, unlessPurchasesAreOf: purchases) }
+        if appStore.isOfAnotherAccount(answer) { appStore.addAppTransaction(answer, comparedWith: purchases) }
         await appStore.addTransactions(purchases)
         device.post()
         if setup.service != nil { await service.askService() }
-        await policyNews
-        await productNews
+        await policyRefresh
+        await productsRefresh
         device.facts.hasFinishedSearch = true
         device.facts.checkedAt = setup.clock()
         device.noteOutcomes()

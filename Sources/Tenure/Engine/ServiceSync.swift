@@ -80,7 +80,7 @@ final class ServiceSync {
                 device.facts.freshAnswers = device.stored.account.serviceAnswers
             }
             return device.snapshot.note(
-                .service, .skipped("it was asked a short while ago, and there is no new evidence"))
+                .service, .skipped("the service was asked a short while ago, and there is no new evidence"))
         }
         // Remember the counters, to notice another account or new evidence during the request.
         let accountChangesBefore = device.facts.accountChanges
@@ -92,7 +92,7 @@ final class ServiceSync {
         request.nonce = UUID().uuidString.lowercased()
         request.persona = personaToken
         device.snapshot.note(
-            .receipt, request.receipt == nil ? .skipped("there is an app transaction, or no receipt") : .done)
+            .receipt, request.receipt == nil ? .skipped("there is an app transaction, or there is no receipt") : .done)
         do throws(ServiceFailure) {
             let response = try await service.sync(request, languages: setup.options.languages)
             retryAt = nil
@@ -100,7 +100,7 @@ final class ServiceSync {
             guard accountChangesBefore == device.facts.accountChanges,
                 request.appTransaction == device.snapshot.appTransaction?.jws
             else {
-                return device.snapshot.note(.service, .failed("another account was signed in meanwhile"))
+                return device.snapshot.note(.service, .failed("another account was signed in during the request"))
             }
             applyResponse(response, to: request)
             // If evidence was added during the request, the response doesn't cover it. Ask again soon.
@@ -133,7 +133,7 @@ final class ServiceSync {
                 // The response may be from another server, so ignore it.
                 setup.options.log.error(
                     "the service's response is ignored: its entitlement token \(error.rawValue)")
-                return device.snapshot.note(.service, .failed("its entitlement token \(error.rawValue)"))
+                return device.snapshot.note(.service, .failed("the service's entitlement token \(error.rawValue)"))
             }
             let answers = Dictionary(
                 response.entitlements.map { ($0.key, Tenure.Answer($0.value, named: $0.key)) }
@@ -149,7 +149,7 @@ final class ServiceSync {
             device.accessToken = AccessToken(
                 value: given.value, expiresAt: min(given.expiresAt, clock.addingTimeInterval(3600)))
         }
-        acknowledge(request, but: response.problems)
+        acknowledge(request, except: response.problems)
         device.snapshot.note(.service, .done)
     }
 
@@ -180,7 +180,7 @@ final class ServiceSync {
     }
 
     /// Marks the sent transactions as answered. The service has stored all except the rejected transactions.
-    private func acknowledge(_ request: SyncRequest, but problems: [ArtifactProblem]) {
+    private func acknowledge(_ request: SyncRequest, except problems: [ArtifactProblem]) {
         let refused = Set(problems.map(\.artifact))
         guard let sent = request.transactions else { return }
         let transactions = device.snapshot.transactions ?? []

@@ -4,6 +4,7 @@ package import TenureHTTP
 
 /// Everything the client depends on, so that tests can replace each part.
 package struct Setup: Sendable {
+    /// StoreKit, or a test's substitute for it.
     package var access: any AppStoreAccess
     /// Where the state is stored.
     var location: StateLocation

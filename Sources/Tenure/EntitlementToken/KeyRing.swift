@@ -31,7 +31,7 @@ struct KeyRing: Sendable {
 
         /// Whether this key signed the text as a text of this type.
         func hasSigned(_ text: SignedText, as type: String) -> Bool {
-            text.hasHeader(type: type, by: id) && text.isSigned(by: verifier)
+            text.hasHeader(type: type, keyID: id) && text.isSigned(by: verifier)
         }
     }
 
@@ -63,7 +63,7 @@ struct KeyRing: Sendable {
     /// certified the key that signed the token.
     private func trustOfRoot(in token: SignedText, with statements: [String]) -> Trust? {
         for statement in statements.prefix(SigningKeyBounds.maximumChainLength) {
-            guard let root, let text = SignedText(statement, most: SigningKeyBounds.maximumStatementSize),
+            guard let root, let text = SignedText(statement, maximumSize: SigningKeyBounds.maximumStatementSize),
                 root.hasSigned(text, as: SignedType.rootStatement), let certified = RootStatement(text),
                 certified.key.hasSigned(token, as: SignedType.entitlementToken)
             else { continue }
@@ -84,7 +84,7 @@ struct KeyRing: Sendable {
     private func newestKey(in statements: [String]) -> Key? {
         var newest: Key?
         for statement in statements.prefix(SigningKeyBounds.maximumChainLength) {
-            guard let text = SignedText(statement, most: SigningKeyBounds.maximumStatementSize) else { continue }
+            guard let text = SignedText(statement, maximumSize: SigningKeyBounds.maximumStatementSize) else { continue }
             let signers = newest.map { [$0] } ?? []
             // Ignore statements until one is signed with a pinned key. A later statement by a pinned key begins a new
             // chain.
@@ -128,7 +128,7 @@ struct KeyRing: Sendable {
             let counter: Int64
             let revoked: [String]
         }
-        guard let root, let text = SignedText(text, most: SigningKeyBounds.maximumRevocationsSize),
+        guard let root, let text = SignedText(text, maximumSize: SigningKeyBounds.maximumRevocationsSize),
             root.hasSigned(text, as: SignedType.revocations),
             let fields = try? JSONDecoder().decode(Fields.self, from: Data(text.payload)), fields.counter > 0,
             fields.revoked.count <= SigningKeyBounds.maximumRevocations

@@ -12,8 +12,8 @@ extension Tenure {
     /// A public key that the app trusts: the key with which the service signs entitlement tokens, or the offline root,
     /// which signs that key.
     ///
-    /// Add it to the app when you build it. An app that fetched it from the service would trust any server that answers
-    /// at the service's address.
+    /// Add the key to the app when you build the app. An app that fetched the key from the service would trust any
+    /// server that answers at the service's address.
     public struct ServiceKey: Sendable, Hashable {
         /// The two coordinates, 32 bytes each.
         let coordinates: Data

@@ -18,9 +18,9 @@ struct SignedText {
     /// The maximum size in bytes. No entitlement token is larger.
     static let maximumSize = 64 * 1024
 
-    /// Splits a text into its parts. Nil if it isn't a compact JWS, or has more bytes than `most`.
-    init?(_ text: String, most: Int = Self.maximumSize) {
-        guard text.utf8.count <= most else { return nil }
+    /// Splits a text into its parts. Nil if it isn't a compact JWS, or has more bytes than `maximumSize`.
+    init?(_ text: String, maximumSize: Int = Self.maximumSize) {
+        guard text.utf8.count <= maximumSize else { return nil }
         let bytes = Array(text.utf8)
         let parts = bytes.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
         guard parts.count == 3, let header = Base64.urlSafe.decode(parts[0]),
@@ -35,7 +35,7 @@ struct SignedText {
 
     /// Whether the header is exactly the header that a service writes for this type and key. No field is read from the
     /// header, so an attacker can't choose the algorithm or the key with it.
-    func hasHeader(type: String, by keyID: String) -> Bool {
+    func hasHeader(type: String, keyID: String) -> Bool {
         headerBytes
             == JSONWriter.object { json in
                 json.field("alg", "ES256")

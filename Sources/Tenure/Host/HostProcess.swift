@@ -70,7 +70,7 @@ package struct HostProcess: Sendable, Hashable {
     }
 }
 
-/// An operation that only the app may do.
+/// The error for an operation that only the app may do, in another kind of process.
 struct HostLimit: Error, Sendable, Hashable, CustomStringConvertible {
     enum Action: String, Sendable, Hashable {
         case buy = "buy"

@@ -13,9 +13,9 @@ extension Evaluation {
         let now = stored.time.now(clock)
         let owned = acquisitions(in: stored.account.proofs)
         for name in facts.lists.entitlements where answers[name]?.outcome != .granted {
-            let giving = owned.first { facts.lists.rights(of: $0, in: environment, at: now).contains(name) }
-            if let giving {
-                answers[name] = .registered(name, title: title(of: name), giving)
+            let matching = owned.first { facts.lists.rights(of: $0, in: environment, at: now).contains(name) }
+            if let matching {
+                answers[name] = .registered(name, title: title(of: name), matching)
             } else if answers[name] == nil {
                 answers[name] =
                     snapshot.appTransaction == nil

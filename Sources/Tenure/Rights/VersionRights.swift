@@ -72,7 +72,7 @@ extension Tenure {
             guard let acquisition, environment?.isProduction == true, acquisition.refund == nil,
                 acquisition.expirationDate.map({ now < $0 }) ?? true
             else { return [] }
-            let met = rules.filter { rule in
+            let matching = rules.filter { rule in
                 if let platform = rule.platform, acquisition.originalPlatform != platform { return false }
                 if let versions = rule.versions {
                     guard let version = acquisition.version, versions.contains(version) else { return false }
@@ -82,7 +82,7 @@ extension Tenure {
                 }
                 return true
             }
-            return Set(met.map(\.entitlement))
+            return Set(matching.map(\.entitlement))
         }
     }
 }

@@ -21,16 +21,16 @@ extension Account {
             appTransactionID: key?.appTransactionID ?? stored.key?.appTransactionID,
             proofs: Self.essential(proofs + stored.proofs.filter { !proofs.contains($0) }), purchases: purchases,
             renewals: Self.merging(renewals, stored.renewals))
-        // Evidence is only added. Of two artifacts about the same transaction, the same rule decides as for artifacts
-        // from the App Store.
+        // Evidence is only added. If both copies have an artifact about the same transaction, `insert` joins the two,
+        // as it does with an artifact from the App Store.
         merged.insert(stored.purchases)
         merged.staleAppTransactionID =
             staleAppTransactionID == base.staleAppTransactionID ? stored.staleAppTransactionID : staleAppTransactionID
         merged.persona = persona
         // Keep only answers that cover all of the merged evidence.
-        let known = merged.signedFacts
-        merged.service = service(mergedWith: stored, base: base, knowing: known)
-        merged.denials = denials(mergedWith: stored, base: base, knowing: known)
+        let mergedFacts = merged.signedFacts
+        merged.service = service(mergedWith: stored, base: base, mergedFacts: mergedFacts)
+        merged.denials = denials(mergedWith: stored, base: base, mergedFacts: mergedFacts)
         // A transaction is answered if either process got an answer about it. A transaction that was marked as
         // unanswered since `base` stays unanswered, because it has changed.
         let answered = Set(base.purchases.map(\.transactionID)).subtracting(base.unansweredTransactions)
@@ -56,7 +56,7 @@ extension Account {
 
     /// Returns the service's later response. If it doesn't cover all evidence, `answeredAt` is nil, so that the service
     /// is asked again.
-    private func service(mergedWith stored: Account, base: Account, knowing merged: SignedFacts) -> ServiceAnswer {
+    private func service(mergedWith stored: Account, base: Account, mergedFacts: SignedFacts) -> ServiceAnswer {
         // The service's answers about another persona don't apply to this persona.
         if persona != stored.persona { return service }
         let isMine =
@@ -64,14 +64,14 @@ extension Account {
             || (service != base.service
                 && (answeredAt ?? .distantPast) >= (stored.answeredAt ?? .distantPast))
         var answer = isMine ? service : stored.service
-        if (isMine ? signedFacts : stored.signedFacts) != merged { answer.answeredAt = nil }
+        if (isMine ? signedFacts : stored.signedFacts) != mergedFacts { answer.answeredAt = nil }
         return answer
     }
 
     /// Returns the denials that cover all evidence. A denial is dropped if the other process has evidence that the
     /// denial doesn't cover.
-    private func denials(mergedWith stored: Account, base: Account, knowing merged: SignedFacts) -> Set<String> {
-        switch (signedFacts == merged, stored.signedFacts == merged) {
+    private func denials(mergedWith stored: Account, base: Account, mergedFacts: SignedFacts) -> Set<String> {
+        switch (signedFacts == mergedFacts, stored.signedFacts == mergedFacts) {
         case (true, true):
             stored.denials.union(denials.subtracting(base.denials)).subtracting(base.denials.subtracting(denials))
         case (true, false): denials

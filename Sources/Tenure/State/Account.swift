@@ -9,6 +9,7 @@ package struct Account: Sendable, Hashable {
     /// The environment; nil until an app transaction was read.
     package private(set) var environment: AppStoreEnvironment?
     package private(set) var bundleID: String?
+    /// Proofs of when and in which version the account got the app, the latest proof last.
     package private(set) var proofs: [AppProof] = []
     private(set) var purchases: [Purchase] = []
     package private(set) var renewals: [Renewal] = []
@@ -34,7 +35,8 @@ package struct Account: Sendable, Hashable {
     /// The rights that the device granted under the last policy that it could read.
     package var grantedByDevice: [String: Tenure.Answer] = [:]
 
-    /// The hash of the token of the persona that replaced the customer in the last request to the service.
+    /// The stored name of the persona that the answers are about: see `Tenure.Persona.storedName`. Nil if no persona
+    /// replaces the customer.
     var persona: String?
 
     /// The maximum number of stored purchases of one account, including periods of subscriptions.
@@ -74,7 +76,8 @@ package struct Account: Sendable, Hashable {
         return mine != theirs
     }
 
-    /// Discards the service's response, which was about another account.
+    /// Discards the service's response and the rights that the device granted, because they are about another customer
+    /// or can't be trusted.
     mutating func discardServiceAnswers() {
         entitlementToken = nil
         keyStatements = []
@@ -134,30 +137,30 @@ package struct Account: Sendable, Hashable {
     /// Adds purchases, and marks new and changed purchases as unanswered. Returns whether a purchase is new or has
     /// changed.
     @discardableResult
-    mutating func insert(_ news: [Purchase]) -> Bool {
+    mutating func insert(_ received: [Purchase]) -> Bool {
         let known = Dictionary(purchases.map { ($0.transactionID, $0.withoutSigning) }) { first, _ in first }
         var byID = Dictionary(purchases.map { ($0.transactionID, $0) }) { first, _ in first }
-        for purchase in news {
+        for purchase in received {
             byID[purchase.transactionID] = byID[purchase.transactionID]?.joined(with: purchase) ?? purchase
         }
         purchases = Self.essential(Array(byID.values)).sorted { $0.isEarlier(than: $1) }
-        let news = purchases.filter { known[$0.transactionID] != $0.withoutSigning }
-        unansweredTransactions.formUnion(news.map(\.transactionID))
-        return !news.isEmpty
+        let changed = purchases.filter { known[$0.transactionID] != $0.withoutSigning }
+        unansweredTransactions.formUnion(changed.map(\.transactionID))
+        return !changed.isEmpty
     }
 
     /// Adds the states of subscriptions. Returns whether they have new facts.
     @discardableResult
-    package mutating func add(_ news: [Renewal]) -> Bool {
+    package mutating func add(_ received: [Renewal]) -> Bool {
         let known = Dictionary(renewals.map { ($0.originalTransactionID, $0.withoutSigning) }) { first, _ in first }
-        for renewal in news {
+        for renewal in received {
             if let place = renewals.firstIndex(where: { $0.originalTransactionID == renewal.originalTransactionID }) {
                 if renewal.supersedes(renewals[place]) { renewals[place] = renewal }
             } else if renewals.count < Self.maximumPurchases {
                 renewals.append(renewal)
             }
         }
-        // A grace period changes a transaction that the service has already answered about.
+        // A new grace period extends the subscription's latest period, so the service must answer about it again.
         let changed = Set(
             renewals.filter { known[$0.originalTransactionID] != $0.withoutSigning }.map(\.originalTransactionID))
         for subscription in changed {

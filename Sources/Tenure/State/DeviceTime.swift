@@ -104,7 +104,8 @@ struct DeviceTime: Sendable, Hashable, Codable {
     }
 
     /// Adds the time that another state has observed: takes over the other state's first use if it is earlier, and its
-    /// latest times if they are later.
+    /// latest times if they are later. So the time for which the other state has waited counts as part of the grace
+    /// period.
     mutating func countWaiting(from other: DeviceTime, at clock: Date) {
         var other = other
         other.observe(clock: clock)

@@ -4,8 +4,8 @@ import TenureFiles
 
 /// A file that records since when the state is unreadable. It can be read before the first unlock of the device.
 ///
-/// Without the file, each start with a locked keychain would begin a new grace period. The file has no data about the
-/// customer, so it isn't protected.
+/// Without the file, each start with a locked keychain would begin a new grace period for undetermined decisions. The
+/// file has no data about the customer, so it isn't protected.
 struct GracePeriodFile: Sendable {
     let url: URL
     private static let maximumSize = 4096

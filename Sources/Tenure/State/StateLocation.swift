@@ -1,10 +1,11 @@
 import Foundation
 
-/// Where a process keeps its state: the storage, the storage before it, and the file for the grace period.
+/// Where a process keeps its state: the storage, the storage that an earlier release used, and the file for the grace
+/// period.
 struct StateLocation: Sendable {
     let storage: any StateStorage
-    /// The storage that an earlier release used before the state was shared. The state is moved from it.
-    /// Nil if the state isn't shared.
+    /// The storage that an earlier release used before the state was shared. The state is moved from there to
+    /// `storage`. Nil if the state isn't shared.
     var formerStorage: (any StateStorage)?
     /// The file for the grace period while the state is unreadable. Nil on platforms without device locks.
     var gracePeriod: GracePeriodFile?

@@ -37,15 +37,15 @@ extension StateStorage {
     package func decode(_ bytes: Data?, device: String?) throws -> StateReadResult {
         guard let bytes else { return .missing }
         guard let contents = SealedState.open(bytes, with: try secret()) else {
-            return .rejected(reason: "it was changed or truncated, or is from another device")
+            return .rejected(reason: "the state was changed or truncated, or is from another device")
         }
         guard let state = try? JSONDecoder().decode(StoredState.self, from: contents) else {
-            return .rejected(reason: "another release of Tenure wrote it in another format")
+            return .rejected(reason: "another release of Tenure wrote the state in another format")
         }
         if let device, let theirs = state.device, device != theirs {
-            return .rejected(reason: "it is from another device")
+            return .rejected(reason: "the state is from another device")
         }
-        guard !state.time.isImpossible else { return .rejected(reason: "its dates contradict each other") }
+        guard !state.time.isImpossible else { return .rejected(reason: "the dates in the state contradict each other") }
         return .state(state)
     }
 }

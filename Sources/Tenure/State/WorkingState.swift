@@ -119,6 +119,7 @@ struct WorkingState: Sendable {
         current = next
         stored = next
         endGracePeriod()
+        // The storage has called `change` if it threw no error.
         guard let result else { throw StateStorageError.failed(operation: "update", status: 0) }
         return result
     }

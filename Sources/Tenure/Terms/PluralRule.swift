@@ -20,17 +20,17 @@ enum PluralRule: Sendable {
     /// Returns the index of the form for a number, in the order of the cases' descriptions. The number must not be
     /// negative.
     func form(of number: Int) -> Int {
-        let (units, hundredths) = (number % 10, number % 100)
-        let isFew = (2...4).contains(units) && !(12...14).contains(hundredths)
+        let (lastDigit, lastTwoDigits) = (number % 10, number % 100)
+        let isFew = (2...4).contains(lastDigit) && !(12...14).contains(lastTwoDigits)
         switch self {
         case .single: return 0
         case .oneOther: return number == 1 ? 0 : 1
         case .zeroOneOther: return number <= 1 ? 0 : 1
         case .czech: return number == 1 ? 0 : (2...4).contains(number) ? 1 : 2
         case .polish: return number == 1 ? 0 : isFew ? 1 : 2
-        case .eastSlavic: return units == 1 && hundredths != 11 ? 0 : isFew ? 1 : 2
+        case .eastSlavic: return lastDigit == 1 && lastTwoDigits != 11 ? 0 : isFew ? 1 : 2
         case .arabic:
-            switch (number, hundredths) {
+            switch (number, lastTwoDigits) {
             case (1, _): return 0
             case (2, _): return 1
             case (_, 3...10): return 2

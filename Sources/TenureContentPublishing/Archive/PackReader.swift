@@ -26,11 +26,13 @@ struct PackReader {
 
     /// The size that the archive will have, in bytes.
     var archiveSize: Int64 {
-        let digest = ContentDigest(of: Data())
+        // The size doesn't depend on the digests, which aren't known before the files are read.
+        let placeholder = ContentDigest(of: Data())
         var last: PackManifest.File?
         for file in pack.files {
             last = PackManifest.File(
-                path: file.path, offset: PackManifest.offset(after: last), size: file.size, digest: digest, chunks: [])
+                path: file.path, offset: PackManifest.offset(after: last), size: file.size, digest: placeholder,
+                chunks: [])
         }
         return PackManifest.archiveSize(endingWith: last)
     }

@@ -64,6 +64,8 @@ package struct ContentEmbedder: Sendable {
 
     /// Cleans up after an earlier run that was killed. Moves the old folder back if that run had moved it away and not
     /// replaced it.
+    ///
+    /// - Parameter prefix: the prefix of the names of temporary folders in `parent`.
     private func recover(_ target: String, in parent: String, _ prefix: String) throws(PublishingError) {
         for case let name? in try FolderListing.names(in: parent) where name.hasPrefix(prefix) {
             // A run that is still active has a lock on its folder.

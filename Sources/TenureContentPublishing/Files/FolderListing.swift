@@ -26,6 +26,6 @@ enum FolderListing {
         }
     }
 
-    /// Whether macOS creates files of this name in folders that a person opens or copies. They aren't content.
+    /// Whether macOS creates files of this name in folders that a person opens or copies. Such files aren't content.
     static func isOfMacOS(_ name: String) -> Bool { name == ".DS_Store" || name.hasPrefix("._") }
 }

@@ -23,7 +23,7 @@ struct OpenFile: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// Reads the next bytes until the buffer is full or the file ends, and returns how many.
+    /// Reads the next bytes until the buffer is full or the file ends. Returns the number of bytes.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(PublishingError) -> Int {
         var filled = 0
         while filled < buffer.count {

@@ -20,7 +20,7 @@ extension ContentFolder {
     /// Removes manifests and archives that were in no catalog of the last 30 days. The catalogs of this period are the
     /// current one and those that were replaced in the last 30 days.
     ///
-    /// - Parameter removing: pass false to only find them.
+    /// - Parameter removing: pass false to find these files without removing them.
     /// - Throws: `foreignCatalog` if a catalog can't be read, because it isn't known which files it names.
     package func prune(at now: Date = Date(), removing: Bool = true) throws(PublishingError) -> ContentPruning {
         guard FileState(path: catalogPath)?.kind == .file else { throw .notPublished(folder: path) }

@@ -124,7 +124,7 @@ struct PopulationRun {
     ) async throws -> Answer {
         let population = population
         let (after, result) = try await store.perform(
-            width: Self.width, losing: Self.losing, random: SeededRandom(seed: random.next())
+            concurrency: Self.width, lostPerThousand: Self.losing, random: SeededRandom(seed: random.next())
         ) { state in
             var population = population
             let result = try body(&population, &state)

@@ -103,7 +103,8 @@ import Testing
             }
             let customer = await device.start().settled()
             #expect(customer.has("everything") == isPossible, "\(dates)")
-            let outcome: Tenure.AppStoreStep.Outcome = isPossible ? .done : .failed("its dates contradict each other")
+            let outcome: Tenure.AppStoreStep.Outcome =
+                isPossible ? .done : .failed("the dates in the state contradict each other")
             #expect(customer.steps.first { $0.name == .localState }?.outcome == outcome, "\(dates)")
         }
     }

@@ -29,7 +29,7 @@ import Testing
                 let decision = await tenure.decision(for: "everything")
                 #expect(decision.outcome == .undetermined)
                 let step = tenure.customer.steps.first { $0.name == .service }
-                #expect(step?.outcome == .failed("its entitlement token isn't signed with a pinned key"))
+                #expect(step?.outcome == .failed("the service's entitlement token isn't signed with a pinned key"))
             }
         }
     }
@@ -50,7 +50,7 @@ import Testing
                 await tenure.engine.searchAgain()
                 #expect(stranger.line.syncs > 0)
                 let step = tenure.customer.steps.first { $0.name == .service }
-                #expect(step?.outcome == .failed("its entitlement token isn't signed with a pinned key"))
+                #expect(step?.outcome == .failed("the service's entitlement token isn't signed with a pinned key"))
                 #expect(await tenure.allows("everything"))
                 // The stored right is still there without the attacker.
                 stranger.line.condition = .down
@@ -77,7 +77,7 @@ import Testing
             let newcomer = service.device(try .newcomer()).start()
             #expect(await newcomer.decision(for: "everything").outcome == .undetermined)
             let step = newcomer.customer.steps.first { $0.name == .service }
-            #expect(step?.outcome == .failed("its entitlement token is missing"))
+            #expect(step?.outcome == .failed("the service's entitlement token is missing"))
         }
     }
 
@@ -126,7 +126,7 @@ import Testing
             let step = tenure.customer.steps.first { $0.name == .service }
             #expect(
                 step?.outcome
-                    == .failed("its entitlement token was issued for another App Store environment"))
+                    == .failed("the service's entitlement token was issued for another App Store environment"))
         }
     }
 

@@ -55,9 +55,9 @@ extension Compromise {
 }
 
 extension Tenure.AppStoreStep.Outcome {
-    fileprivate static let revokedKey = failed("its entitlement token is signed with a revoked key")
+    fileprivate static let revokedKey = failed("the service's entitlement token is signed with a revoked key")
     fileprivate static let endedSigningPeriod = failed(
-        "its entitlement token is signed with a key after the end of its signing period")
+        "the service's entitlement token is signed with a key after the end of its signing period")
 }
 
 @Suite struct `A stolen signing key, under a root that the app pinned` {
@@ -266,7 +266,7 @@ extension Tenure.AppStoreStep.Outcome {
                 let tenure = compromise.device(try .newcomer(), at: thief).start()
                 _ = await tenure.settled()
                 #expect(await tenure.allows("everything") == isTrusted)
-                let refusal = "its entitlement token isn't signed with a pinned key"
+                let refusal = "the service's entitlement token isn't signed with a pinned key"
                 let outcome: Tenure.AppStoreStep.Outcome = isTrusted ? .done : .failed(refusal)
                 #expect(tenure.serviceOutcome == outcome)
             }
@@ -283,7 +283,7 @@ extension Tenure.AppStoreStep.Outcome {
             thief.line.condition = .replaced { $0.body = caught }
             let tenure = other.start()
             #expect(await !tenure.allows("everything"))
-            #expect(tenure.serviceOutcome == .failed("its entitlement token doesn't answer this request"))
+            #expect(tenure.serviceOutcome == .failed("the service's entitlement token doesn't answer this request"))
         }
     }
 

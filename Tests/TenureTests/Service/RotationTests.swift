@@ -76,7 +76,7 @@ final class KeysFolder: Sendable {
             let tenure = device.start()
             #expect(await !tenure.allows("everything"))
             let step = tenure.customer.steps.first { $0.name == .service }
-            #expect(step?.outcome == .failed("its entitlement token isn't signed with a pinned key"))
+            #expect(step?.outcome == .failed("the service's entitlement token isn't signed with a pinned key"))
         }
     }
 
@@ -94,7 +94,7 @@ final class KeysFolder: Sendable {
             let tenure = device.start()
             #expect(await !tenure.allows("everything"))
             let step = tenure.customer.steps.first { $0.name == .service }
-            #expect(step?.outcome == .failed("its entitlement token isn't signed with a pinned key"))
+            #expect(step?.outcome == .failed("the service's entitlement token isn't signed with a pinned key"))
             let second = try folder.pinned()
             // Tokens of the second pinned key are accepted, also after the next rotation.
             for _ in 0..<2 {

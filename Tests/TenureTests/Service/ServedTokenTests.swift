@@ -52,7 +52,7 @@ import Testing
             await tenure.engine.searchAgain()
             #expect(
                 tenure.customer.steps.first { $0.name == .service }?.outcome
-                    == .failed("its entitlement token doesn't answer this request"))
+                    == .failed("the service's entitlement token doesn't answer this request"))
             #expect(await tenure.allows("everything"))
         }
     }
@@ -73,7 +73,7 @@ import Testing
             #expect(await !tenure.allows("everything"))
             #expect(
                 tenure.customer.steps.first { $0.name == .service }?.outcome
-                    == .failed("its entitlement token doesn't answer this request"))
+                    == .failed("the service's entitlement token doesn't answer this request"))
             #expect(await tenure.engine.stored.account.entitlementToken == nil)
         }
     }

@@ -242,7 +242,7 @@ private struct HeldTransport: Transport {
             let customer = tenure.customer
             #expect(
                 customer.steps.first { $0.name == .service }?.outcome
-                    == .failed("another account was signed in meanwhile"))
+                    == .failed("another account was signed in during the request"))
             #expect(customer.has("everything"))
             #expect(customer.answers["cloud"] == nil)
             transport.passAll()

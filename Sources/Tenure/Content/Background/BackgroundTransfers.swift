@@ -47,7 +47,7 @@ final class BackgroundTransfers: Sendable {
 
     /// Returns the packs of which the system downloads ranges, according to the stored record.
     static func packs(in store: PackStore) -> Set<String> {
-        let data = Disk.contents(of: path(in: store), most: 1 << 20)
+        let data = Disk.contents(of: path(in: store), maximumSize: 1 << 20)
         let record = data.flatMap { try? JSONDecoder().decode(Record.self, from: $0) }
         return Set(record?.ranges.map(\.pack) ?? [])
     }
@@ -98,7 +98,7 @@ final class BackgroundTransfers: Sendable {
             await downloads.downloads().compactMap { status in RangeLabel(status.label).map { ($0, status.received) } }
         ) { first, _ in first }
         state.withLock { state in state.unfinishedDownloads = known.filter { !state.endedMeanwhile.contains($0.key) } }
-        for label in known.keys { servers.noteHandedOver(label.origin, status: nil) }
+        for label in known.keys { servers.noteBackgroundDownload(from: label.origin, status: nil) }
         record()
     }
 
@@ -111,7 +111,7 @@ final class BackgroundTransfers: Sendable {
         {
             moveIntoPack(file, label)
         }
-        servers.noteHandedOver(label.origin, status: result.status)
+        servers.noteBackgroundDownload(from: label.origin, status: result.status)
         let notify = state.withLock { state in
             state.unfinishedDownloads[label] = nil
             state.endedMeanwhile.insert(label)
@@ -187,9 +187,10 @@ final class BackgroundTransfers: Sendable {
         await cancel { $1 == 0 }
     }
 
-    private func cancel(_ isWanted: (RangeLabel, Int64) -> Bool) async {
-        let labels = state.withLock { state in state.unfinishedDownloads }.filter { isWanted($0.key, $0.value) }.map(
-            \.key)
+    /// - Parameter shouldCancel: whether to cancel a download, by its label and the number of bytes that it has.
+    private func cancel(_ shouldCancel: (RangeLabel, Int64) -> Bool) async {
+        let labels = state.withLock { state in state.unfinishedDownloads }
+            .filter { shouldCancel($0.key, $0.value) }.map(\.key)
         guard !labels.isEmpty else { return }
         await downloads.cancel(Set(labels.map(\.text)))
         state.withLock { state in for label in labels { state.unfinishedDownloads[label] = nil } }

@@ -24,7 +24,7 @@ final class RangeServers: Sendable {
     /// - Parameters:
     ///   - origin: the origin of the download's URL.
     ///   - status: the status of the response. Nil if there was no response, or if the download hasn't ended.
-    func noteHandedOver(_ origin: String, status: Int?) {
+    func noteBackgroundDownload(from origin: String, status: Int?) {
         rangeSupport.withLock { known in
             if status == 200 { known[origin] = false } else if known[origin] == nil { known[origin] = true }
         }

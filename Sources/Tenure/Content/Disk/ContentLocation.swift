@@ -12,7 +12,7 @@ package struct ContentLocation: Sendable, Hashable {
         self.purgeableFolder = purgeable
     }
 
-    /// Uses one folder for durable and for purgeable packs.
+    /// Uses two subfolders of one folder.
     package init(in folder: URL) {
         self.init(
             durable: folder.appendingPathComponent("content", isDirectory: true),

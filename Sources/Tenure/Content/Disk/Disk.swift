@@ -64,8 +64,8 @@ enum Disk {
     ///
     /// - Parameter isLasting: whether the new contents have to survive a loss of power.
     static func replace(_ path: String, with data: Data, isLasting: Bool = true) throws(DiskFailure) {
-        let aside = "\(path).\(UInt64.random(in: .min ... .max)).new"
-        let descriptor = open(aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        let temporaryPath = "\(path).\(UInt64.random(in: .min ... .max)).new"
+        let descriptor = open(temporaryPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw DiskFailure("create", path) }
         var failure: DiskFailure?
         do throws(DiskFailure) {
@@ -75,17 +75,17 @@ enum Disk {
             failure = error
         }
         _ = close(descriptor)
-        if failure == nil, systemRename(aside, path) != 0 { failure = DiskFailure("rename", path) }
+        if failure == nil, systemRename(temporaryPath, path) != 0 { failure = DiskFailure("rename", path) }
         if let failure {
-            unlink(aside)
+            unlink(temporaryPath)
             throw failure
         }
         if isLasting { flushFolder((path as NSString).deletingLastPathComponent) }
     }
 
-    /// Reads a small file. Nil if it doesn't exist or has more than `most` bytes.
-    static func contents(of path: String, most: Int) -> Data? {
-        guard let file = FileStatus(path: path), file.size <= most else { return nil }
+    /// Reads a small file. Nil if it doesn't exist or has more than `maximumSize` bytes.
+    static func contents(of path: String, maximumSize: Int) -> Data? {
+        guard let file = FileStatus(path: path), file.size <= maximumSize else { return nil }
         return try? Data(contentsOf: URL(fileURLWithPath: path))
     }
 

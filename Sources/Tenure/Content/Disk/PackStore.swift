@@ -80,7 +80,7 @@ struct PackStore: Sendable {
     /// Returns the version that is installed in a pack's folder. Nil if no version is installed, or if `installed.json`
     /// is damaged, or the manifest is damaged or missing.
     func installed(inFolder folder: String) -> InstalledPack? {
-        guard let data = Disk.contents(of: folder + "/" + Self.installedName, most: 4096),
+        guard let data = Disk.contents(of: folder + "/" + Self.installedName, maximumSize: 4096),
             let record = try? JSONDecoder().decode(InstalledRecord.self, from: data), record.isSafe,
             let version = ContentDigest(record.description.manifest),
             let manifest = manifest(version, inFolder: folder)
@@ -93,7 +93,7 @@ struct PackStore: Sendable {
     /// Returns a stored manifest. Nil if it doesn't have this digest.
     func manifest(_ version: ContentDigest, inFolder folder: String) -> PackManifest? {
         guard
-            let json = Disk.contents(of: folder + "/\(version).json", most: PackManifest.maximumTextSize),
+            let json = Disk.contents(of: folder + "/\(version).json", maximumSize: PackManifest.maximumTextSize),
             ContentDigest(of: json) == version
         else { return nil }
         return try? PackManifest(json: json)
@@ -158,6 +158,7 @@ struct PackStore: Sendable {
 
 /// A version of a pack with verified files in their final place.
 struct InstalledPack: Sendable {
+    /// The digest of the manifest, which identifies the version.
     let version: ContentDigest
     let manifest: PackManifest
     /// The folder with the version's files.
@@ -182,6 +183,7 @@ private struct InstalledRecord: Codable {
     let description: PackDescription
     /// The name of the folder with the files.
     let folder: String
+    /// The version in the app's bundle at the time of the installation.
     let embedded: String?
 
     /// Whether the folder's name can't lead to another folder.

@@ -222,10 +222,10 @@ final class PackWriter {
     /// Verifies the chunks that an earlier process wrote. Returns false if some chunks must be downloaded again.
     func verify() throws -> Bool {
         for (fileIndex, file) in partialPack.manifest.files.enumerated() {
-            let unread = file.chunks.indices.filter {
+            let unverified = file.chunks.indices.filter {
                 !partialPack.verified.contains(PartialPack.Chunk(file: fileIndex, index: $0))
             }
-            guard !unread.isEmpty else { continue }
+            guard !unverified.isEmpty else { continue }
             let path = partialPack.path(of: fileIndex)
             let descriptor = systemOpen(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0)
             guard descriptor >= 0 else {
@@ -233,7 +233,7 @@ final class PackWriter {
                 continue
             }
             defer { _ = close(descriptor) }
-            for index in unread {
+            for index in unverified {
                 try Task.checkCancellation()
                 try confirm()
                 var hash = ContentHash()

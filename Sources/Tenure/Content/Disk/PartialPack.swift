@@ -34,6 +34,7 @@ struct PartialPack {
         let index: Int
     }
 
+    /// The digest of the manifest, which identifies the version.
     let version: ContentDigest
     let manifest: PackManifest
     let plan: Plan
@@ -55,7 +56,7 @@ struct PartialPack {
 
     /// Returns the plan of the download that was begun in a pack's folder. Nil if no download was begun.
     static func plan(in packFolder: String) -> Plan? {
-        guard let data = Disk.contents(of: packFolder + "/\(folderName)/plan.json", most: 1 << 20),
+        guard let data = Disk.contents(of: packFolder + "/\(folderName)/plan.json", maximumSize: 1 << 20),
             let plan = try? JSONDecoder().decode(Plan.self, from: data), PackStore.isFolderName(plan.folder)
         else { return nil }
         return plan
@@ -74,7 +75,7 @@ struct PartialPack {
         lengths = []
         badChunks = []
         arrivedRanges = ArrivedRange.all(in: packFolder + "/" + Self.folderName, of: manifest.archiveSize)
-        let stored = Disk.contents(of: folder + "/bad.json", most: 1 << 20)
+        let stored = Disk.contents(of: folder + "/bad.json", maximumSize: 1 << 20)
         badChunks = Set(stored.flatMap { try? JSONDecoder().decode([Chunk].self, from: $0) } ?? [])
             .filter {
                 manifest.files.indices.contains($0.file) && manifest.files[$0.file].chunks.indices.contains($0.index)
@@ -141,7 +142,7 @@ struct PartialPack {
     /// take its downloaded files. Nil if no version was set aside.
     static func old(in packFolder: String, _ store: PackStore) -> InstalledPack? {
         let folder = packFolder + "/" + oldFolderName
-        guard let data = Disk.contents(of: folder + "/plan.json", most: 1 << 20),
+        guard let data = Disk.contents(of: folder + "/plan.json", maximumSize: 1 << 20),
             let plan = try? JSONDecoder().decode(Plan.self, from: data),
             let version = ContentDigest(plan.description.manifest),
             let manifest = store.manifest(version, inFolder: packFolder)

@@ -17,8 +17,8 @@ enum VersionUse {
         try? Disk.replace(name, with: Data("\(now.timeIntervalSince1970)".utf8), isLasting: false)
     }
 
-    /// Renews the files of this process. A file that wasn't renewed for a week is ignored: its process may have ended,
-    /// and another process may have the same process ID.
+    /// Renews the files that record the uses of this process. A file that wasn't renewed for a week is ignored: its
+    /// process may have ended, and another process may have the same process ID.
     static func renew(at now: Date) {
         for name in versionsInUse.withLock({ $0 }) where Disk.exists(name) {
             try? Disk.replace(name, with: Data("\(now.timeIntervalSince1970)".utf8), isLasting: false)
@@ -32,7 +32,7 @@ enum VersionUse {
         for name in Disk.names(in: users) where name.hasPrefix(version + ".") {
             let path = users + "/" + name
             let process = Int32(name.dropFirst(version.utf8.count + 1)) ?? 0
-            let noted = Disk.contents(of: path, most: 64).flatMap { Double(String(decoding: $0, as: UTF8.self)) }
+            let noted = Disk.contents(of: path, maximumSize: 64).flatMap { Double(String(decoding: $0, as: UTF8.self)) }
             let isRecent = noted.map { abs(now.timeIntervalSince1970 - $0) < maximumUseDuration } ?? false
             // For this process, don't rely on the dates of files: the clock may have been changed.
             if process == getpid()

@@ -87,14 +87,14 @@ struct Catalogs: Sendable {
     }
 
     /// Applies a catalog. Throws if it is older than the known catalog, or has the same counter but other contents.
-    private mutating func applyCatalog(_ news: SignedCatalog, at index: Int) throws(ContentError) {
+    private mutating func applyCatalog(_ new: SignedCatalog, at index: Int) throws(ContentError) {
         if let known = entries[index].signedCatalog {
-            guard news.counter >= known.counter else { throw .older(counter: news.counter, known: known.counter) }
-            guard news.counter > known.counter || news.catalog == known.catalog else {
-                throw .sameCounter(news.counter)
+            guard new.counter >= known.counter else { throw .older(counter: new.counter, known: known.counter) }
+            guard new.counter > known.counter || new.catalog == known.catalog else {
+                throw .sameCounter(new.counter)
             }
         }
-        entries[index].signedCatalog = news
+        entries[index].signedCatalog = new
     }
 
     /// Records that a source has no catalog. If the source had a catalog before, that catalog is still used.
@@ -108,7 +108,7 @@ struct Catalogs: Sendable {
     mutating func restore(from folder: URL, bundleID: String?) {
         for index in entries.indices {
             var listings: [Tenure.ContentListing] = []
-            if let text = Disk.contents(of: path(at: index, in: folder), most: SignedCatalog.maximumTextSize) {
+            if let text = Disk.contents(of: path(at: index, in: folder), maximumSize: SignedCatalog.maximumTextSize) {
                 listings.append(.catalog(text))
             }
             if let bundled = entries[index].source as? BundledContent { listings += bundled.list() }
@@ -121,7 +121,7 @@ struct Catalogs: Sendable {
     func store(at index: Int, in folder: URL, bundleID: String?) throws(DiskFailure) {
         guard let signed = entries[index].signedCatalog else { return }
         let path = path(at: index, in: folder)
-        let stored = Disk.contents(of: path, most: SignedCatalog.maximumTextSize)
+        let stored = Disk.contents(of: path, maximumSize: SignedCatalog.maximumTextSize)
         let newer = stored.flatMap { try? SignedCatalog.verify($0, keys: entries[index].keys, bundleID: bundleID) }
         guard newer.map({ $0.counter < signed.counter }) ?? true else { return }
         try ContentLocation.make(folder)

@@ -59,7 +59,8 @@ extension ContentLibrary {
     /// downloads.
     private func enterBackground() async {
         guard let background, isInForeground else { return }
-        // Downloads from servers without proven ranges continue until the system suspends the app: see `RangeServers`.
+        // The app itself continues the downloads from all other servers until the system suspends it: a server must
+        // first have answered a request for a range with that range. See `RangeServers`.
         let ready = requests.filter { isWanted($0) && (isReady($0) || waits[$0.pack] == .network) }
         guard let first = ready.first, await provenLink(of: first) != nil else { return }
         isInForeground = false
@@ -71,7 +72,8 @@ extension ContentLibrary {
         schedule()
     }
 
-    /// Returns the link of a pack's archive, if its server has already answered a request for a range with that range.
+    /// Returns the link of a pack's archive if the link's server has proved that it supports ranges: it has answered a
+    /// request for a range with that range.
     ///
     /// - Parameter wasRefused: whether the server has rejected the last link.
     private func provenLink(

@@ -202,7 +202,7 @@ extension ContentLibrary {
             runningDownload.task.cancel()
             await runningDownload.task.value
         }
-        await waitForOthers(with: name)
+        await waitForOthers(writing: name)
     }
 
     /// See `Tenure.AssetPack.verify`. Deletes files with wrong contents. Then the pack isn't installed anymore, and the

@@ -90,10 +90,10 @@ extension ContentLibrary {
         // A source that hasn't listed its packs yet may have more packs for the product.
         guard case .afterContent(let products) = setup.options.finishing, isUsed, catalogs.areComplete else { return }
         let waiting = await engine.undelivered(products)
-        guard !waiting.isEmpty, let sold = await engine.knownCatalog() else { return }
+        guard !waiting.isEmpty, let productCatalog = await engine.knownCatalog() else { return }
         let names = Set(catalogs.packs.map(\.name)).union(catalogs.embedded.keys).union(installed.keys)
         for product in waiting.sorted() {
-            let grants = Set(sold.grants(of: product).map(\.entitlement))
+            let grants = Set(productCatalog.grants(of: product).map(\.entitlement))
             let unlocked = names.filter { name in
                 switch describedUnlock(of: name) {
                 case .entitlement(let name): grants.contains(name)

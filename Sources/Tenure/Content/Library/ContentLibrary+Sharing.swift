@@ -55,7 +55,7 @@ extension ContentLibrary {
     }
 
     /// Waits until no other process writes a pack.
-    func waitForOthers(with pack: String) async {
+    func waitForOthers(writing pack: String) async {
         while let holder = lease.otherHolder, holder.pack == pack {
             guard (try? await Task.sleep(nanoseconds: 100_000_000)) != nil else { return }
         }

@@ -24,7 +24,7 @@ struct SharedRequests: Sendable {
     private static let maximumFileSize = 1 << 16
 
     func read() -> Contents {
-        let data = Disk.contents(of: path, most: Self.maximumFileSize)
+        let data = Disk.contents(of: path, maximumSize: Self.maximumFileSize)
         return data.flatMap { try? JSONDecoder().decode(Contents.self, from: $0) } ?? Contents()
     }
 

@@ -27,7 +27,8 @@ struct EmbeddedPack: Sendable {
     ///
     /// - Throws: `ContentError` if the folder has no `content.json` that can be used.
     static func all(in folder: URL) throws(ContentError) -> [String: EmbeddedPack] {
-        guard let json = Disk.contents(of: folder.path + "/" + EmbeddedContent.fileName, most: maximumTextSize) else {
+        guard let json = Disk.contents(of: folder.path + "/" + EmbeddedContent.fileName, maximumSize: maximumTextSize)
+        else {
             throw .invalidEmbeddedContent("`\(folder.path)` has no such file")
         }
         let content = try EmbeddedContent(json: json)

@@ -7,7 +7,7 @@ extension Tenure {
     /// On-Demand Resources or Background Assets, with `ContentSources.custom(_:keys:)`.
     ///
     /// A source only delivers bytes. Tenure verifies the catalog's signature and the digest of every file before it
-    /// installs a pack. It requests a pack only while the customer is entitled to it.
+    /// installs a pack. Tenure requests a pack only while the customer may use the pack.
     public protocol ContentSource: Sendable {
         /// A name that stays the same in later releases of the app. Tenure stores the last catalog of each source under
         /// this name.
@@ -28,8 +28,8 @@ extension Tenure {
         /// `preparing` meanwhile. Tenure keeps the bytes that were delivered before an error, and doesn't request them
         /// again.
         ///
-        /// Return when `receive` has taken the last byte. Return promptly when the task is canceled. Tenure cancels it
-        /// when the app pauses the download, and when the customer's right ends.
+        /// Return when `receive` has taken the last byte. Return promptly when the task is canceled: Tenure cancels the
+        /// task when the app pauses the download, and when the customer's right ends.
         ///
         /// - Parameter receive: throws if the download must stop. Pass its error on.
         /// - Throws: `ContentSourceError`. Any other error is treated as a network failure, and Tenure tries again.

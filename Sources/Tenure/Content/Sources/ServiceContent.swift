@@ -22,7 +22,7 @@ final class ServiceContent: LinkedContentSource {
         self.http = http
         self.appVersion = appVersion
         file = folder.path + "/links.json"
-        let stored = Disk.contents(of: file, most: Self.maximumFileSize)
+        let stored = Disk.contents(of: file, maximumSize: Self.maximumFileSize)
         links = Locked(stored.flatMap { try? JSONDecoder().decode([String: URL].self, from: $0) } ?? [:])
     }
 

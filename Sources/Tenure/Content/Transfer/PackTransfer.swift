@@ -96,7 +96,7 @@ struct PackTransfer: Sendable {
         if let known = store.manifest(version.manifest, inFolder: folder) { return known }
         guard isInForeground else { throw TransferStop.inBackground }
         let size = Int64(version.manifestSize)
-        // Try as often as for a chunk.
+        // If the bytes are wrong, request the manifest again, as often as a chunk of a file.
         for _ in 0..<PackWriter.maximumFailures {
             var text = Data()
             try await exchange(version.manifest, size: size, 0..<size) { delivery in

@@ -14,7 +14,7 @@ final class TransferLease: Sendable {
         let id: String
         let process: Int32
         let pack: String
-        /// The number of renewals. Other processes see by it that the holder is running.
+        /// The number of renewals. While this number grows, other processes know that the holder is running.
         var beat = 0
         var bytes: Int64 = 0
         var total: Int64 = 0
@@ -60,7 +60,7 @@ final class TransferLease: Sendable {
     private var path: String { store.location.durableFolder.path + "/transfer.json" }
 
     private func read() -> Holder? {
-        Disk.contents(of: path, most: 4096).flatMap { try? JSONDecoder().decode(Holder.self, from: $0) }
+        Disk.contents(of: path, maximumSize: 4096).flatMap { try? JSONDecoder().decode(Holder.self, from: $0) }
     }
 
     private func write(_ holder: Holder) throws {

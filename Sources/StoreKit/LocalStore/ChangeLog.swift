@@ -4,7 +4,7 @@ import TenureJSON
 
 /// The change log of the device: the changes that the App Store has reported, in order. Each listener of `updates`
 /// reads the log at a separate position.
-struct News: Sendable {
+struct ChangeLog: Sendable {
     /// The changes of one kind of element.
     struct Changes<Element: Sendable>: Sendable {
         /// The changed elements since the process started.
@@ -37,34 +37,36 @@ struct News: Sendable {
     /// changes.
     ///
     /// - Parameters:
-    ///   - contents: what is known from now on.
-    ///   - isReturnedByPurchase: transactions that this device is buying, and gets from `purchase()`.
-    ///   - isOwn: transactions that this device bought.
+    ///   - contents: the report, which is known from now on.
+    ///   - isReturnedByPurchase: whether this device is buying the product, so that `purchase()` returns the
+    ///     transaction instead of `updates`.
+    ///   - isOwn: whether this device bought the transaction.
     mutating func update(
         _ contents: DeviceContents, isReturnedByPurchase: (Transaction) -> Bool, isOwn: (Transaction) -> Bool
     ) -> Bool {
         let isFirst = knownTransactions == nil
         let before = (transactions.changes.count, statuses.changes.count, storefronts.changes.count)
-        // Report the oldest transactions first.
+        // Report the oldest transactions first. Leave out a new transaction that `purchase()` returns. A later change
+        // of that transaction, such as a refund, is reported.
         for held in contents.transactions.reversed()
         where !isReturnedByPurchase(held.value) || !isFirst && isKnown(held.value) {
-            let contents = held.value.signedText.contents
+            let reported = held.value.signedText.contents
             let known = knownTransactions?[held.value.id]
-            let isNews =
+            let isChange =
                 isFirst
-                ? hadAnotherCustomer && !held.isFinished : known != contents && !(known == nil && isOwn(held.value))
-            if isNews { transactions.changes.append(held.value) }
+                ? hadAnotherCustomer && !held.isFinished : known != reported && !(known == nil && isOwn(held.value))
+            if isChange { transactions.changes.append(held.value) }
             knownTransactions = knownTransactions ?? [:]
-            knownTransactions?[held.value.id] = contents
+            knownTransactions?[held.value.id] = reported
         }
         knownTransactions = knownTransactions ?? [:]
         transactions.backlog = contents.transactions.reversed()
             .filter { !$0.isFinished && !isOwn($0.value) && !isReturnedByPurchase($0.value) }.map(\.value)
         for subscription in contents.subscriptions {
-            let contents = subscription.contents
+            let reported = subscription.contents
             let id = subscription.transaction.originalID
-            if !isFirst, knownSubscriptions[id] != contents { statuses.changes.append(subscription) }
-            knownSubscriptions[id] = contents
+            if !isFirst, knownSubscriptions[id] != reported { statuses.changes.append(subscription) }
+            knownSubscriptions[id] = reported
         }
         if let storefront = contents.storefront {
             if let knownStorefront, knownStorefront != storefront { storefronts.changes.append(storefront) }
@@ -77,7 +79,7 @@ struct News: Sendable {
 }
 
 /// The position of a listener.
-struct NewsCursor<Element: Sendable>: Sendable {
+struct ChangeLogCursor<Element: Sendable>: Sendable {
     /// The index in the list of changes; nil before the listener began.
     var position: Int?
     var backlog: ArraySlice<Element> = []

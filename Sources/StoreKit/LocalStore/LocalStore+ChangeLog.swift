@@ -16,7 +16,7 @@ extension LocalStore.State {
             new.transactions[place].isFinished = true
         }
         let (buying, boughtHere) = (purchasesInProgress, boughtHere)
-        let isNews = news.update(
+        let hasChanged = changeLog.update(
             new, isReturnedByPurchase: { (buying[$0.productID] ?? 0) > 0 && !boughtHere.contains($0.id) },
             isOwn: { boughtHere.contains($0.id) })
         // The stored app transaction is about one version of the app, so discard it if the version has changed.
@@ -24,20 +24,22 @@ extension LocalStore.State {
             appTransaction = nil
         }
         contents = new
-        return isNews
+        return hasChanged
     }
 }
 
 extension LocalStore {
-    /// Waits for the next change and returns it. Returns nil only if the task is canceled.
+    /// Waits for the next change after the cursor, and returns it. Returns nil only if the task is canceled.
+    ///
+    /// - Parameter kind: the changes to wait for: `\.transactions`, `\.statuses` or `\.storefronts`.
     func next<Element>(
-        of column: any KeyPath<News, News.Changes<Element>> & Sendable, _ cursor: inout NewsCursor<Element>
+        of kind: any KeyPath<ChangeLog, ChangeLog.Changes<Element>> & Sendable, _ cursor: inout ChangeLogCursor<Element>
     ) async -> Element? {
         while !Task.isCancelled {
             if let first = cursor.backlog.popFirst() { return first }
             let hadBegun = cursor.position != nil
-            let (hasContents, news) = state.withLock { state -> (Bool, Element?) in
-                let items = state.news[keyPath: column]
+            let (hasContents, change) = state.withLock { state -> (Bool, Element?) in
+                let items = state.changeLog[keyPath: kind]
                 guard let position = cursor.position else {
                     guard state.contents != nil else { return (false, nil) }
                     cursor.position = items.changes.count
@@ -48,30 +50,30 @@ extension LocalStore {
                 cursor.position = position + 1
                 return (true, items.changes[position])
             }
-            if let news { return news }
+            if let change { return change }
             if !hadBegun {
                 // The listener has begun just now, or the device has to connect first.
                 if hasContents { continue }
                 if (try? await contact()) != nil { continue }
             }
-            await waitForNews { state in
-                cursor.position.map { $0 < state.news[keyPath: column].changes.count } ?? (state.contents != nil)
+            await waitForChanges { state in
+                cursor.position.map { $0 < state.changeLog[keyPath: kind].changes.count } ?? (state.contents != nil)
             }
         }
         return nil
     }
 
-    /// Waits until something has changed in the store or on the device. Doesn't wait if `hasNews` returns true.
-    private func waitForNews(unless hasNews: (borrowing State) -> Bool) async {
+    /// Waits until something has changed in the store or on the device. Doesn't wait if `hasChanges` returns true.
+    private func waitForChanges(unless hasChanges: (borrowing State) -> Bool) async {
         let (wakes, waker) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let (last, isOffline, isOver) = state.withLock { state in
+        let (last, isOffline, hasChangesAlready) = state.withLock { state in
             state.watchers.append(waker)
-            return (state.contents?.change, state.behavior.isOffline, hasNews(state))
+            return (state.contents?.change, state.behavior.isOffline, hasChanges(state))
         }
-        if !isOver {
+        if !hasChangesAlready {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { for await _ in wakes { break } }
-                if !isOffline { group.addTask { [self] in await waitForChange(after: last) } }
+                if !isOffline { group.addTask { [self] in await waitForStoreChange(after: last) } }
                 await group.next()
                 group.cancelAll()
             }
@@ -80,7 +82,7 @@ extension LocalStore {
         waker.finish()
     }
 
-    private func waitForChange(after last: Int?) async {
+    private func waitForStoreChange(after last: Int?) async {
         do {
             _ = try await send(.changes, ["after": .number(String(last ?? -1))])
         } catch {
