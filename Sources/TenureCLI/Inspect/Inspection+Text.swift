@@ -52,6 +52,7 @@ extension Inspection {
         }
     }
 
+    /// The fields with milliseconds since 1970, which are shown as dates. In receipts, dates are texts already.
     private var instantFields: Set<String> {
         kind == "receipt" || kind == "verifyReceipt" ? [] : JWSKind.allInstantFields
     }
@@ -74,6 +75,7 @@ extension Inspection {
                         return [start + "  [\(index)]"] + lines(of: inner, dates: dates, indentation: indentation + 4)
                     }
             case .number(let text):
+                // Show numbers beyond JavaScript's range of dates as they are.
                 if dates.contains(member.name), let milliseconds = Double(text), abs(milliseconds) <= 8.64e15 {
                     return [label + "  \(Date(timeIntervalSince1970: milliseconds / 1000).rfc3339)"]
                 }
@@ -95,7 +97,7 @@ extension JSONValue {
         let clean: String
         switch self {
         case .string(let text): clean = Terminal.escaped(text)
-        // Keys of the object are untrusted too.
+        // The names of an object's members are untrusted too.
         default: return Terminal.escaped(String(decoding: bytes, as: UTF8.self))
         }
         return clean.count > 160 ? clean.prefix(120) + "… (\(clean.count) characters)" : clean

@@ -21,7 +21,7 @@ struct LocalStoreDeviceCommand: AsyncParsableCommand {
     @Argument(help: "The customer's name.")
     var customer: String
 
-    @OptionGroup var place: LocalStoreOptions
+    @OptionGroup var localStore: LocalStoreOptions
 
     @Option(help: ArgumentHelp("The file to write.", valueName: "file"))
     var out: String?
@@ -33,7 +33,7 @@ struct LocalStoreDeviceCommand: AsyncParsableCommand {
         guard let name = customer.addingPercentEncoding(withAllowedCharacters: .alphanumerics) else {
             throw CommandError("`\(customer)` can't be a name; use letters and digits")
         }
-        let answer = try await place.send("GET", "/control/customers/\(name)", nil)
+        let answer = try await localStore.send("GET", "/control/customers/\(name)", nil)
         guard let out else {
             Terminal.standardOutput.write(json: JSONValue.object(answer).bytes)
             return

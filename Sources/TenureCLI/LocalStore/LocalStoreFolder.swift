@@ -4,7 +4,7 @@ import TenureMint
 import TenurePolicyFile
 import TenureServer
 
-/// The folder of a local store. Missing files are created, and existing ones are kept.
+/// The folder of a local App Store. Missing files are created, and existing ones are kept.
 ///
 /// One process at a time uses the folder, because two processes would mix their entries in the journal.
 final class LocalStoreFolder: Sendable {
@@ -49,6 +49,7 @@ final class LocalStoreFolder: Sendable {
             }
             try await begin(try ScenarioOnDisk(path: file).read())
         }
+        // `Journal` evaluates `header` only if the file has no entries. `begin` would have written some.
         let journal = try Journal(
             path: journalPath, header: try { throw CommandError("`\(journalPath)` is empty; delete it") }())
         let state = try journal.state()

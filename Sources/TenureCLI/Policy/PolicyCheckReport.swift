@@ -19,7 +19,8 @@ struct PolicyCheckReport {
     /// Acknowledged findings don't fail the check.
     func fails(strict: Bool) -> Bool { !findings.unacknowledged(strict ? .warning : .error).isEmpty }
 
-    /// The path of a file in a finding.
+    /// Returns the path of a file that a finding names: the list of `--releases` as it is, and the policy's own list
+    /// in the policy's folder.
     func path(of file: String) -> String { file == releases ? file : source.path(of: file) }
 
     /// The number of findings that the policy doesn't acknowledge.

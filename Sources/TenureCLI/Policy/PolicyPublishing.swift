@@ -77,16 +77,18 @@ struct PublishingOptions: ParsableArguments {
             throw ExitCode.refused
         } catch let refusal as ServiceClient.Refusal where Self.changesRights(refusal.problem) {
             // The service rehearsed again. If it counted the same, the rehearsal that was shown is enough.
-            let again: RehearsalAnswer = try await client.get(
+            let repeated: RehearsalAnswer = try await client.get(
                 "/v1/admin/policies/rehearsals/\(ServiceClient.escaped(refusal.problem.rehearsal ?? ""))")
-            let counts = [again.customers, again.losing, again.losingWithPromises, again.gaining]
+            let counts = [
+                repeated.customers, repeated.losing, repeated.losingWithPromises, repeated.gaining,
+            ]
             let shown = found.flatMap {
-                [$0.customers, $0.losing, $0.losingWithPromises, $0.gaining] == counts && $0.against == again.against
+                [$0.customers, $0.losing, $0.losingWithPromises, $0.gaining] == counts && $0.against == repeated.against
                     ? $0 : nil
             }
-            if shown == nil, !json { show(again) }
+            if shown == nil, !json { show(repeated) }
             Terminal.standardError.write("refused: nothing was changed")
-            for line in advice(on: shown ?? again, isRollback: proposal.policy == nil) {
+            for line in advice(on: shown ?? repeated, isRollback: proposal.policy == nil) {
                 Terminal.standardError.write(line)
             }
             throw ExitCode.refused
@@ -100,7 +102,7 @@ struct PublishingOptions: ParsableArguments {
     private func advice(on found: RehearsalAnswer, isRollback: Bool) -> [String] {
         // A rollback needs no --give-to: gains aren't limited, because its purpose is to give back what a publication
         // took.
-        let given = found.gaining > 0 && !isRollback ? ["--give-to \(found.gaining)"] : []
+        let giveOption = found.gaining > 0 && !isRollback ? ["--give-to \(found.gaining)"] : []
         let promised = found.losing - found.losingWithPromises
         var lines: [String] = []
         if promised > 0, !keepPromises {
@@ -108,13 +110,13 @@ struct PublishingOptions: ParsableArguments {
             lines.append(
                 "  \(promised) were promised what they lose: with `--keep-promises` they keep it"
                     + (rest > 0
-                        ? ", and \(rest) others lose (--take-from \(rest) --rehearsal \(found.id))" : ""))
+                        ? ", and \(rest) others lose something (--take-from \(rest) --rehearsal \(found.id))" : ""))
         }
         let losing = keepPromises ? found.losingWithPromises : found.losing
-        var words = keepPromises ? ["--keep-promises"] : []
-        if losing > 0 { words.append("--take-from \(losing)") }
-        words += given + ["--rehearsal \(found.id)"]
-        lines.append("  to publish anyway, repeat the command with `\(words.joined(separator: " "))`")
+        var options = keepPromises ? ["--keep-promises"] : []
+        if losing > 0 { options.append("--take-from \(losing)") }
+        options += giveOption + ["--rehearsal \(found.id)"]
+        lines.append("  to publish anyway, repeat the command with `\(options.joined(separator: " "))`")
         return lines
     }
 

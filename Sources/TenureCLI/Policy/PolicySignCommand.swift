@@ -63,7 +63,7 @@ struct PolicySignCommand: AsyncParsableCommand {
             ).counter
         } catch {
             throw CommandError(
-                "`\(out)` isn't an earlier policy of this app and key (\(error)), so it isn't replaced; remove it, or write to another file"
+                "`\(out)` isn't an earlier policy of this app, signed with this key (\(error)), so it isn't replaced; remove it, or write to another file"
             )
         }
     }

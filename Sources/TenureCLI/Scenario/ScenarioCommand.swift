@@ -123,7 +123,10 @@ struct ScenarioRunCommand: AsyncParsableCommand {
         }
         // Reports mistakes in the policy before anything runs.
         _ = try PolicyOnDisk(path: path).read()
-        let service = InProcessService(policy: path, authority: authority, logger: logger) { $0.appStoreIdle = 0.02 }
+        let service = InProcessService(policy: path, authority: authority, logger: logger) { configuration in
+            // Fetch the history of a new customer at once. By default, the service looks every 5 seconds.
+            configuration.appStoreIdle = 0.02
+        }
         return try await ScenarioRun(scenario, signer: signer, service: service).play()
     }
 

@@ -53,7 +53,8 @@ struct ServiceUnderTest: Sendable {
         get async { (try? await send(.GET, "/health/live")) != nil }
     }
 
-    /// Returns the outcomes in the response to a sync. Empty if there is no customer.
+    /// Returns the outcomes in the response to a sync. If the device has no artifacts, there is no customer. Then every
+    /// entitlement is undetermined.
     func openApp(_ device: DeviceArtifacts) async throws -> [String: Decision.Outcome] {
         if let customer = try await sync(device) { return customer.outcomes }
         let products: ProductsResponse = try await decoded(.GET, "/v1/products")
@@ -69,10 +70,10 @@ struct ServiceUnderTest: Sendable {
                 "the service has \(found.customers.count) customers with the ID `\(id)`; use a service with an empty database"
             )
         }
-        return (try await decoded(.GET, "/v1/admin/customers/\(customer.id)") as Dossier).customer
+        return (try await decoded(.GET, "/v1/admin/customers/\(customer.id)") as CustomerDetails).customer
     }
 
-    private struct Dossier: Decodable {
+    private struct CustomerDetails: Decodable {
         let customer: CustomerResponse
     }
 

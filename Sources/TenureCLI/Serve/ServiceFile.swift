@@ -118,7 +118,8 @@ struct ServiceFile {
             words = texts.count == sequence.count ? texts : nil
         }
         guard let words else {
-            values.addMistake("\(place(node)): `\(setting.name)` has the wrong type; see `tenure serve --help`")
+            let wanted = if case .list = setting.kind { "a value or a list of values" } else { "a single value" }
+            values.addMistake("\(place(node)): `\(setting.name)` isn't \(wanted); see `tenure serve --help`")
             return
         }
         // `port:` without a value.

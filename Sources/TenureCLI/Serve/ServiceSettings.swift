@@ -28,14 +28,14 @@ struct ServiceSettings {
     ///   start, is ignored.
     /// - Throws: `ValidationError` for wrong usage of the command line.
     init(arguments: [String], environment: [String: String], isReload: Bool = false) throws {
-        var given = SettingValues()
+        var commandLine = SettingValues()
         do {
-            try given.read(arguments: arguments)
+            try commandLine.read(arguments: arguments)
         } catch {
             throw ValidationError(error.description)
         }
         var values = SettingValues()
-        if let file = given.text(.config) ?? environment[Setting.config.variable] {
+        if let file = commandLine.text(.config) ?? environment[Setting.config.variable] {
             var file = ServiceFile(path: file)
             file.read(into: &values)
         }
@@ -53,13 +53,13 @@ struct ServiceSettings {
         if values.apps.isEmpty {
             apps = nil
             configuration = Self.configuration(values, mistakes: &mistakes)
-            warnings += Self.idleHosts(values) + Self.contentWarnings(values, configuration)
+            warnings += Self.hostWarnings(values) + Self.contentWarnings(values, configuration)
             if values.isSet(.appsDefault) {
                 warnings.append("`\(Setting.appsDefault.name)` has no effect without `apps`; leave it out")
             }
             mistakes += configuration?.findings.map(\.description) ?? []
         } else {
-            for setting in [Setting.policy, .database] where given.isSet(setting) {
+            for setting in [Setting.policy, .database] where commandLine.isSet(setting) {
                 mistakes.append("each app has its own `\(setting.name)`; leave out `\(setting.flag)`")
             }
             apps = Self.apps(values, isReload: isReload, mistakes: &mistakes, warnings: &warnings)
@@ -82,13 +82,17 @@ struct ServiceSettings {
         var apps: [AppConfiguration] = []
         for app in values.apps {
             let own = values.overlaid(by: app.values)
-            let known = configuration(own, mistakes: &mistakes)
-            warnings += (idleHosts(own) + contentWarnings(own, known)).map { "the app `\(app.name)`: \($0)" }
-            if let known { apps.append(AppConfiguration(name: app.name, configuration: known)) }
+            let appConfiguration = configuration(own, mistakes: &mistakes)
+            warnings += (hostWarnings(own) + contentWarnings(own, appConfiguration)).map {
+                "the app `\(app.name)`: \($0)"
+            }
+            if let appConfiguration { apps.append(AppConfiguration(name: app.name, configuration: appConfiguration)) }
         }
-        // With `--new-database`, at least one app must have no database yet. Database servers aren't checked here.
-        let areMissing = apps.map { $0.configuration.databaseFile == nil || !$0.configuration.hasDatabase }
-        for (index, isMissing) in areMissing.enumerated() where isReload || !isMissing && areMissing.contains(true) {
+        // `--new-database` is for the apps without a database, so turn it off for the others. If every app has a
+        // database, the setting stays on, and the start fails. A database on a server counts as missing here.
+        let areDatabasesMissing = apps.map { $0.configuration.databaseFile == nil || !$0.configuration.hasDatabase }
+        for (index, isMissing) in areDatabasesMissing.enumerated()
+        where isReload || !isMissing && areDatabasesMissing.contains(true) {
             apps[index].configuration.createsDatabase = false
         }
         guard let first = values.apps.first,
@@ -102,7 +106,7 @@ struct ServiceSettings {
     }
 
     /// Warnings about hosts of the App Store Server API, which have no effect without a key.
-    private static func idleHosts(_ values: SettingValues) -> [String] {
+    private static func hostWarnings(_ values: SettingValues) -> [String] {
         guard ServeOptions(values)?.hasAppStoreKey != true else { return [] }
         return [Setting.productionHost, .sandboxHost].filter { values.isSet($0) }.map {
             "`\($0.name)` has no effect without a key; set one with `\(Setting.keyID.name)`, or leave it out"
