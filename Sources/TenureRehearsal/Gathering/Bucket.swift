@@ -48,6 +48,7 @@ struct Bucket {
                 move(to: joins.root(of: name), at: .joined)
             } else {
                 // No stronger name is known, so this is a complete customer.
+                // The remainder is a valid index even if a damaged disk changed the number.
                 let environment = AppStoreEnvironment.allCases[
                     Int(name.environmentIndex) % AppStoreEnvironment.allCases.count]
                 let evidence = group.facts.evidence(in: environment)

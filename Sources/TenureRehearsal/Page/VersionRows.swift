@@ -44,14 +44,14 @@ struct VersionRows {
         of part: ArraySlice<(version: AppVersion, place: Place.Version)>, of total: Int, maximum: Int
     ) -> [Row] {
         guard !part.isEmpty else { return [] }
-        let share = total <= maximum ? part.count : max(1, part.count * maximum / total)
-        return (0..<share).compactMap { number in
-            let start = part.startIndex + part.count * number / share
-            let end = part.startIndex + part.count * (number + 1) / share
-            let some = part[start..<end]
-            guard let first = some.first, let last = some.last else { return nil }
-            let title = some.count == 1 ? first.place.title : "\(first.place.title)–\(last.place.title)"
-            return Row(title: title, lowest: first.version, versions: some.map(\.place))
+        let rowCount = total <= maximum ? part.count : max(1, part.count * maximum / total)
+        return (0..<rowCount).compactMap { number in
+            let start = part.startIndex + part.count * number / rowCount
+            let end = part.startIndex + part.count * (number + 1) / rowCount
+            let versions = part[start..<end]
+            guard let first = versions.first, let last = versions.last else { return nil }
+            let title = versions.count == 1 ? first.place.title : "\(first.place.title)–\(last.place.title)"
+            return Row(title: title, lowest: first.version, versions: versions.map(\.place))
         }
     }
 }

@@ -87,6 +87,7 @@ struct PageEvaluator: Sendable {
             let size = keyBuffer.withUnsafeMutableBytes { buffer in
                 PlainFacts.writeKey(of: facts, in: realm, to: buffer) { instants.class(of: $0) }
             }
+            // Without a size, the facts aren't plain, or their key is too long.
             guard let size else { return try decide(realm, publicID, facts) }
             let found = keyBuffer.withUnsafeBytes { buffer -> (hash: UInt64, index: Int?) in
                 let key = UnsafeRawBufferPointer(rebasing: buffer[..<size])
