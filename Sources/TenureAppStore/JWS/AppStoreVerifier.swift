@@ -143,7 +143,10 @@ public struct AppStoreVerifier: Sendable {
         let payload = try Payload(reading: FieldReader(tape: tape, index: tape.root))
         try checkSigning(at: payload.signedDate, by: chain, now: now)
         try checkRegisteredClaims(of: tape, at: now ?? payload.signedDate)
-        try check(payload.bundleID, appAppleID: payload.appAppleID, in: payload.environmentName, ofKind: Payload.kind)
+        try checkApp(
+            bundleID: payload.bundleID, appAppleID: payload.appAppleID, in: payload.environmentName,
+            ofKind: Payload.kind
+        )
         let environment = try trust.environment(named: payload.environmentName, signedBy: chain)
         return Verified(
             payload: payload, environment: environment, signedDate: payload.signedDate, chain: chain,
@@ -210,8 +213,8 @@ public struct AppStoreVerifier: Sendable {
 
     /// Checks that the payload belongs to the app. Renewal info contains no app, and Apple IDs are checked only in
     /// Production. Like Apple's libraries, the verifier checks the environment after the app.
-    private func check(
-        _ bundleID: String?,
+    private func checkApp(
+        bundleID: String?,
         appAppleID: Int64?,
         in environment: String?,
         ofKind kind: JWSKind
@@ -225,7 +228,7 @@ public struct AppStoreVerifier: Sendable {
                         ?? "the artifact has no `bundleId`, which must be `\(wanted)`")
             }
         }
-        if let wanted = app.appAppleID, kind.namesAppAppleID, environment == AppStoreEnvironment.production.rawValue {
+        if let wanted = app.appAppleID, kind.hasAppAppleID, environment == AppStoreEnvironment.production.rawValue {
             guard appAppleID == wanted else {
                 throw Rejection(
                     .wrongApp,
@@ -238,5 +241,5 @@ public struct AppStoreVerifier: Sendable {
 
 extension JWSKind {
     /// Whether payloads of this kind have the app's Apple ID.
-    fileprivate var namesAppAppleID: Bool { self == .appTransaction || self == .notification }
+    fileprivate var hasAppAppleID: Bool { self == .appTransaction || self == .notification }
 }

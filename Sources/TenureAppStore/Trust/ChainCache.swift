@@ -55,7 +55,7 @@ package final class ChainCache: Sendable {
                 "only Xcode's certificates are trusted here, and another certificate signed the artifact")
         }
         let pair = Pair(leaf: leaf, intermediate: intermediate, purpose: purpose)
-        switch tables.withLock({ ($0.chains[pair], $0.refusals[pair]) }) {
+        switch tables.withLock({ ($0.chains[pair], $0.rejections[pair]) }) {
         case (let chain?, _): return chain
         case (nil, let rejection?): throw rejection
         case (nil, nil): break
@@ -66,7 +66,7 @@ package final class ChainCache: Sendable {
             return chain
         } catch {
             // Don't remember this rejection: the chain wasn't checked, so it may be valid.
-            if error.code != .tooManyUnknownSigners { tables.withLock { $0.refusals.insert(error, for: pair) } }
+            if error.code != .tooManyUnknownSigners { tables.withLock { $0.rejections.insert(error, for: pair) } }
             throw error
         }
     }
@@ -170,7 +170,7 @@ private struct Tables {
     /// The valid chains.
     var chains = BoundedTable<Pair, TrustedChain>(capacity: 64)
     /// The rejected pairs. They are separate from the chains, so that bad chains never displace a valid chain.
-    var refusals = BoundedTable<Pair, Rejection>(capacity: 1024)
+    var rejections = BoundedTable<Pair, Rejection>(capacity: 1024)
     /// The valid intermediates.
     var intermediates = BoundedTable<Intermediate, IssuedIntermediate>(capacity: 32)
     /// The headers of verified JWS, at most 16.
