@@ -6,8 +6,8 @@ extension Purchase {
         productFingerprint == product.fingerprint && productID == product.id
     }
 
-    /// Rule F: what this purchase of one of the entitlement's products gives, by Apple's rules for
-    /// `currentEntitlements`.
+    /// Rule F of Docs/decision-rules.md: what this purchase of one of the entitlement's products gives, by
+    /// Apple's rules for `currentEntitlements`.
     func answer(as product: Entitlement.Product, at index: PurchaseIndex, now: Date) -> SourceAnswer {
         if isUpgraded { return .notGranted(.upgraded(index)) }
         if let revocationDate, revocationDate <= now { return .notGranted(.refunded(index, at: revocationDate)) }

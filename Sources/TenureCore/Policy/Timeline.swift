@@ -7,6 +7,7 @@ package import Foundation
 /// `paid` for build 37 (`eras(enclosing:)`) and for May 1, 2014 (`eras(at:)`).
 ///
 /// Eras are numbered in the order of the policy, from 0. A set of eras such as `eras` has these numbers.
+/// Docs/decision-rules.md has the rules that the comments cite.
 package final class Timeline: Sendable {
     /// The platform. Nil if the policy has no beginning and no release for the platform, neither its own nor inherited
     /// from iOS. Then the eras can't be separated.

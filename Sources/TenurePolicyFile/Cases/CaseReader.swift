@@ -66,7 +66,7 @@ struct CaseReader {
         let app = fields["app"].map { self.list($0) } ?? []
         let transactions = fields["transactions"].map { self.list($0) } ?? []
         let environments = (app + transactions).map { self.environment(of: $0) ?? environment }
-        // Rule I3: if there is Production evidence, evidence of other environments is ignored.
+        // Rule I3 of Docs/decision-rules.md: evidence of Production makes evidence of other environments ignored.
         result.environment = environments.contains(.production) ? .production : environment
         for part in app where (self.environment(of: part) ?? environment) == result.environment {
             if let fields = self.fields(part, .app) { result.app.append(proof(fields, now: now)) }
