@@ -147,9 +147,9 @@ struct LintSubject: Sendable {
             kind: .appTransaction, signedDate: date, originalPlatform: platform,
             originalAppVersion: version?.description, originalPurchaseDate: date)
         let evidence = Evidence(environment: .production, app: [proof], purchasesAreComplete: true)
-        // Decide at a time before any honor of limited length has ended.
-        let date = now == .distantFuture ? Date.distantPast : now
-        return decide(evidence, under: policy, at: date).filter { $0.outcome == .granted }.map(\.entitlement)
+        // If no time was given, decide at a time before any honor of limited length has ended.
+        let decisionDate = now == .distantFuture ? Date.distantPast : now
+        return decide(evidence, under: policy, at: decisionDate).filter { $0.outcome == .granted }.map(\.entitlement)
     }
 
     /// Returns the entitlements that a customer gets only because of the version, and not because of the date.

@@ -81,7 +81,7 @@ struct ModelContradiction {
 
 extension LintPlatform {
     /// Whether the list says that the release was free before any free era, or changeover to one, can have begun. An
-    /// early purchase date takes precedence over a late version (rule C1).
+    /// early purchase date takes precedence over a late version (rule C1 of Docs/decision-rules.md).
     fileprivate func isFreeTooEarly(_ release: Release, among eras: [Era]) -> Bool {
         guard release.model == .free, era(of: release) != nil else { return false }
         let first = release.releasedAt.sortingDate

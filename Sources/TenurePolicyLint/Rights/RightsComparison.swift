@@ -151,7 +151,9 @@ struct RightsComparison: Sendable {
         var result: [(entitlement: String, product: String, fate: Fate)] = []
         for entitlement in old.entitlements {
             for product in entitlement.products {
-                guard let fate = kinds(of: product).lazy.compactMap({ fates(of: $0)[entitlement.name] }).first
+                guard
+                    let fate = purchasesOfEachType(of: product).lazy.compactMap({ fates(of: $0)[entitlement.name] })
+                        .first
                 else { continue }
                 result.append((entitlement.name, product.id, fate))
             }
@@ -160,7 +162,7 @@ struct RightsComparison: Sendable {
     }
 
     /// Returns one purchase of the product for each possible type, because the policy doesn't have the type.
-    private func kinds(of product: Entitlement.Product) -> [Evidence] {
+    private func purchasesOfEachType(of product: Entitlement.Product) -> [Evidence] {
         let bought = now == .distantFuture ? Date(timeIntervalSince1970: 0) : now
         let types: [(Purchase.ProductType, expires: Date?)] = [
             (.nonConsumable, nil), (.autoRenewable, .distantFuture), (.nonRenewing, nil),
@@ -188,7 +190,7 @@ struct RightsComparison: Sendable {
             case .denied, nil: result[right.entitlement] = .denied
             case .undetermined:
                 // Without an acquisition, an entitlement with `honors` is never denied. Only a purchase with an unknown
-                // end needs support (Rule G2).
+                // end needs support (rule G2 of Docs/decision-rules.md).
                 let needsSupport = decision?.nextSteps.contains(.support) == true
                 result[right.entitlement] =
                     evidence.acquisitions.isEmpty && !needsSupport ? .denied : .undetermined

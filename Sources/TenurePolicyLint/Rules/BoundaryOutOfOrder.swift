@@ -4,8 +4,8 @@ import TenureJSON
 import TenurePolicyFile
 
 /// Finds a boundary with an instant that the order of the policy's list contradicts. If the list has the boundary's
-/// release without a date, the release began at the boundary's instant (rule A5). But the place of the release in the
-/// list says something else.
+/// release without a date, the release began at the boundary's instant (rule A5 of Docs/decision-rules.md). But the
+/// place of the release in the list says something else.
 extension LintRule {
     static let boundaryOutOfOrder = LintRule(
         "boundary-out-of-order", .error, "an `at` that contradicts where the list has the undated release",

@@ -2,7 +2,7 @@ import TenureCore
 import TenurePolicyFile
 
 /// Finds a release that the policy's own list lacks. Its build or version proves nothing, even if it was sold for years
-/// (rule A5). Only a separate list reveals that a release is missing.
+/// (rule A5 of Docs/decision-rules.md). Only a separate list reveals that a release is missing.
 extension LintRule {
     static let buildNotListed = LintRule(
         "build-not-listed", .error, "a release of an honored era that the policy's own list lacks",

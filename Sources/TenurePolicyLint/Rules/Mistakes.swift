@@ -25,7 +25,8 @@ extension LintRule {
         fix: "Write numbers separated by periods, as the App Store reports them.")
 
     /// The reader of the file reports eras that aren't listed oldest first. This check finds a beginning of an era that
-    /// comes before the first era on the platform (rule A8). Such a policy is valid, but the beginning has no effect.
+    /// comes before the first era on the platform (rule A8 of Docs/decision-rules.md). Such a policy is valid, but the
+    /// beginning has no effect.
     static let erasBackwards = LintRule(
         "eras-backwards", .error, "an era that begins before the era that it follows",
         rationale:

@@ -36,7 +36,7 @@ extension LintRule {
                 report.add(
                     at: path, severity: isFree ? .error : .warning,
                     "customers who paid for the app in \(name)\(builds) keep nothing\(again): no entitlement honors the era",
-                    fix: subject.entitlements.first.map { subject.honoring(index, by: sold.first ?? $0) },
+                    fix: subject.entitlements.first.map { subject.fixAdding(era: index, toHonorsOf: sold.first ?? $0) },
                     "honor \(name) in \(inWords(subject.entitlements.map(\.name), "or"))")
                 continue
             }
@@ -58,7 +58,7 @@ extension LintRule {
                     isKept
                         ? "customers who paid for the app in \(name)\(builds) have \(others), and must buy `\(entitlement.name.shortened)`: that is right only if `\(entitlement.name.shortened)` is new"
                         : "customers who paid for the app in \(name)\(builds) must buy \(names): the era gives them \(others), but no sold entitlement permanently",
-                    fix: isKept ? nil : subject.honoring(index, by: entitlement),
+                    fix: isKept ? nil : subject.fixAdding(era: index, toHonorsOf: entitlement),
                     "honor \(name) in `\(entitlement.name.shortened)` too if it was part of the paid app\(isKept ? "; if it is new, add this finding to `acknowledge`" : "")"
                 )
             }
@@ -68,7 +68,7 @@ extension LintRule {
 
 extension LintSubject {
     /// Returns a fix that adds an era to the honors of an entitlement.
-    func honoring(_ era: Int, by entitlement: Entitlement) -> LintFix {
+    func fixAdding(era: Int, toHonorsOf entitlement: Entitlement) -> LintFix {
         let honors = (entitlement.honors ?? []) + [Honor(era: eras[era].name)]
         let path: [PolicyMistake.Step] = ["entitlements", .key(entitlement.name), "honors"]
         return .suggestion(

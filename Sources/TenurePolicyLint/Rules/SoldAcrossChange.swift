@@ -5,6 +5,7 @@ import TenurePolicyFile
 
 /// Finds a release that was still on sale after the next era had begun, if its version gives entitlements that the
 /// date doesn't.
+///
 /// Of undated releases, only the last release before a dated release has a known end.
 extension LintRule {
     static let soldAcrossChange = LintRule(
@@ -29,10 +30,12 @@ extension LintRule {
                         sale.until == .distantFuture
                         ? "is still the newest in the list" : "was on sale until \(sale.until.rfc3339)"
                     let isDated = listed.release.releasedAt != .undated
+                    // The moment is usually a minute after a change, so write the time of the change.
+                    let change = moment.addingTimeInterval(-60).inMinutes
                     report.add(
                         // If this is the last release in the list, the list may be incomplete.
                         at: listed, severity: sale.until == .distantFuture ? .warning : .error, on: platform,
-                        "\(platform.name(of: listed.release)) on \(platform.platform.rawValue) \(isDated ? "came out in" : "counts as one of") \(subject.name(sale.era)) and \(until), in \(subject.name(now)): anyone who installed it after \(moment.addingTimeInterval(-60).inMinutes) gets \(inWords(given)) for nothing",
+                        "\(platform.name(of: listed.release)) on \(platform.platform.rawValue) \(isDated ? "came out in" : "counts as one of") \(subject.name(sale.era)) and \(until), in \(subject.name(now)): anyone who installed it after \(change) gets \(inWords(given)) for nothing",
                         fix: subject.useOfList.map {
                             .suggestion(
                                 "write `releases: \($0.path)`, so that the date decides", $0.edit)
