@@ -78,7 +78,7 @@ struct CaseReader {
         for part in fields["renewals"].map({ self.list($0) }) ?? [] {
             if let renewal = renewal(part, of: result.transactions, now: now) { result.renewals.append(renewal) }
         }
-        if let part = fields["purchasesComplete"] { result.purchasesAreComplete = part.truth(&reading) ?? true }
+        if let part = fields["purchasesComplete"] { result.purchasesAreComplete = part.boolean(&reading) ?? true }
         for part in fields["support"].map({ self.list($0) }) ?? [] {
             if let grant = supportGrant(part, now: now) { result.support.append(grant) }
         }
@@ -176,8 +176,8 @@ struct CaseReader {
             purchaseDate: fields["purchaseDate"] == nil ? min(now, expires ?? now) : date(fields["purchaseDate"]),
             expiresDate: expires,
             revocationDate: date(fields["revocationDate"]),
-            isUpgraded: fields["isUpgraded"].flatMap { $0.truth(&reading) } ?? false,
-            isFamilyShared: fields["familyShared"].flatMap { $0.truth(&reading) } ?? false,
+            isUpgraded: fields["isUpgraded"].flatMap { $0.boolean(&reading) } ?? false,
+            isFamilyShared: fields["familyShared"].flatMap { $0.boolean(&reading) } ?? false,
             signedDate: fields["signedDate"] == nil ? now : date(fields["signedDate"]))
     }
 
@@ -197,7 +197,7 @@ struct CaseReader {
             originalTransactionID: id,
             productID: fields["productID"].flatMap { $0.name(&reading, example: "com.example.calculator.yearly") },
             gracePeriodExpiresDate: date(fields["gracePeriodExpiresDate"]),
-            isInBillingRetryPeriod: fields["isInBillingRetryPeriod"].flatMap { $0.truth(&reading) } ?? false,
+            isInBillingRetryPeriod: fields["isInBillingRetryPeriod"].flatMap { $0.boolean(&reading) } ?? false,
             signedDate: fields["signedDate"] == nil ? now : date(fields["signedDate"]))
     }
 
@@ -333,7 +333,7 @@ extension Part {
     }
 
     /// Reads `true` or `false`.
-    fileprivate func truth(_ reading: inout Reading) -> Bool? {
+    fileprivate func boolean(_ reading: inout Reading) -> Bool? {
         switch node.content {
         case .plain("true"): return true
         case .plain("false"): return false
