@@ -153,6 +153,7 @@ public struct AppStoreVerifier: Sendable {
             digest: signed.digest)
     }
 
+    /// Checks that the chain's key made the signature of the bytes with this digest.
     private func checkSignature(
         of segments: JWSSegments, hashedTo digest: SHA256Digest, by chain: TrustedChain
     ) throws(Rejection) {

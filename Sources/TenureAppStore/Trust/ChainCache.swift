@@ -199,6 +199,7 @@ private struct Tables {
         allowances[kind]?.checksLeft = min(budget.burst, allowance.checksLeft + amount)
     }
 
+    /// Adds a header. If there are 16 headers already, it replaces the oldest.
     mutating func add(_ known: KnownHeader) {
         // Another task may have added the same header meanwhile.
         guard !headers.contains(where: { $0.bytes == known.bytes }) else { return }

@@ -72,6 +72,7 @@ struct AdminKeyCreateCommand: AsyncParsableCommand {
         Terminal.standardError.write("save it now: it isn't shown again")
     }
 
+    /// Removes the key's file after the key couldn't be stored.
     private func removeFile() {
         if let out { try? FileManager.default.removeItem(atPath: out) }
     }

@@ -9,6 +9,7 @@ struct PublicKeyArgument: ExpressibleByArgument {
 
     init?(argument: String) { text = argument }
 
+    /// Returns the public key. Throws if the text is neither a key nor a file with a key.
     func key() throws -> PinnedKey {
         if let key = PinnedKey(text) { return key }
         guard FileManager.default.fileExists(atPath: text) else {

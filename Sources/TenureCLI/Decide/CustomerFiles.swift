@@ -65,6 +65,7 @@ struct CustomerFiles {
         return lines.enumerated().map { ("\(file.name):\($0.offset + 1)", Array($0.element)) }
     }
 
+    /// Throws a `RejectedFile` if this is an app transaction of another device than `device`.
     private static func check(_ verified: VerifiedArtifact, named name: String, isOf device: UUID?) throws {
         guard let device, case .appTransaction(let app) = verified else { return }
         func otherDevice(_ detail: String) -> RejectedFile {

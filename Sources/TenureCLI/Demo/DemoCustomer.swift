@@ -58,6 +58,7 @@ private struct DemoMinter {
     let now: Date
     var count: UInt8 = 0
 
+    /// Creates a customer with an app transaction, and with a subscription if `subscribes` is true.
     mutating func customer(
         _ name: String, _ story: String, build: String, bought: String, platform: String = "iOS",
         subscribes: Bool = false, refunded: String? = nil, environment: AppStoreEnvironment = .production
@@ -90,6 +91,7 @@ private struct DemoMinter {
         return customer
     }
 
+    /// Creates a customer with a receipt of 2012, which has a purchase date but no version.
     mutating func ownerOfOldReceipt(_ name: String, _ story: String) throws -> DemoCustomer {
         let app = nextApp(in: .production)
         let signed = Date(written: "2012-10-03T09:00:00Z") ?? now

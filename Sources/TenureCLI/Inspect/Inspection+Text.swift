@@ -57,6 +57,9 @@ extension Inspection {
         kind == "receipt" || kind == "verifyReceipt" ? [] : JWSKind.allInstantFields
     }
 
+    /// Returns a line for each field of an object. Fields of objects inside it are indented.
+    ///
+    /// - Parameter dates: the names of fields with milliseconds since 1970, which are shown as dates.
     private static func lines(of object: JSONObject, dates: Set<String>, indentation: Int) -> [String] {
         let names = Set(object.members.map(\.name))
         let width = names.map { Terminal.escaped($0).count }.max() ?? 0
@@ -108,6 +111,7 @@ extension JWSKind {
     /// The fields of all kinds that hold an instant.
     fileprivate static let allInstantFields = Set(JWSKind.allCases.flatMap { instants(in: $0.fields) })
 
+    /// Returns the names of the fields that hold an instant, also in objects inside of fields.
     private static func instants(in fields: [FieldDescription]) -> [String] {
         fields.flatMap { field -> [String] in
             switch field.shape {

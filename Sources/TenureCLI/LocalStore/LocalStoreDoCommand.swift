@@ -42,6 +42,7 @@ struct LocalStoreDoCommand: AsyncParsableCommand {
 
     func validate() throws { _ = try parsed() }
 
+    /// Returns the operation that the arguments describe. Throws a `ValidationError` with the first mistake.
     private func parsed() throws -> AppStoreOperation {
         guard let kind = AppStoreOperation.Kind(rawValue: operation) else {
             throw ValidationError(OperationMistake(unknown: operation).description)

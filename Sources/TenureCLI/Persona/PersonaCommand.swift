@@ -63,6 +63,7 @@ struct PersonaCreateCommand: AsyncParsableCommand {
 
     func validate() throws { _ = try parsed() }
 
+    /// Returns the fields of the app transaction, from `--set` and `--platform`.
     private func parsed() throws -> [String: String] {
         var result: [String: String] = [:]
         for setting in settings {

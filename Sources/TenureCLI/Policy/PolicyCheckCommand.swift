@@ -108,6 +108,7 @@ struct PolicyCheckCommand: AsyncParsableCommand {
             isCompared: against == nil || draft.policy != nil)
     }
 
+    /// Returns the policy of `--against`; nil without this option.
     private func oldPolicy() throws -> Policy? {
         guard let against else { return nil }
         do {
@@ -117,6 +118,7 @@ struct PolicyCheckCommand: AsyncParsableCommand {
         }
     }
 
+    /// Returns the columns that `--map` names, such as `Date=releasedAt`.
     private func mapping() throws -> ReleaseListFile.Mapping {
         var mapping = ReleaseListFile.Mapping()
         for entry in map {

@@ -95,10 +95,12 @@ struct PublishingOptions: ParsableArguments {
         }
     }
 
+    /// Whether the service refused to publish because customers would lose or gain something.
     private static func changesRights(_ problem: Problem) -> Bool {
         ["takesRights", "takesMore", "givesRights", "givesMore"].contains(problem.reason)
     }
 
+    /// Returns lines with the options that allow these changes, such as `--take-from 12 --rehearsal reh_x`.
     private func advice(on found: RehearsalAnswer, isRollback: Bool) -> [String] {
         // A rollback needs no --give-to: gains aren't limited, because its purpose is to give back what a publication
         // took.

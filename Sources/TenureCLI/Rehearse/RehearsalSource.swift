@@ -3,7 +3,7 @@ import TenureAppStore
 import TenureCore
 import TenureRehearsal
 
-/// Reads the customers that a command selected.
+/// Reads the customers that a command selected, from a file of evidence or from a service's database.
 struct RehearsalSource {
     struct Population {
         let input: RehearsalReport.Input
@@ -17,6 +17,7 @@ struct RehearsalSource {
     /// The files that the command reads and writes. The default name for the file of rejected lines avoids them.
     let files: FilePlan
 
+    /// Decides for all selected customers, and returns the counts. Also writes the file of rejected lines.
     func population(interruption: Interruption, progress: RehearsalProgress) async throws -> Population {
         if let database = try command.database {
             return try await population(of: database, interruption: interruption, progress: progress)

@@ -101,6 +101,7 @@ struct ScenarioRunCommand: AsyncParsableCommand {
         if hasDifferences { throw ExitCode.refused }
     }
 
+    /// Runs a scenario with the service of `--service`, or else with a service in this process.
     private func play(
         _ scenario: Scenario, of disk: ScenarioOnDisk, authority: TestAuthority
     ) async throws -> [ScenarioRun.Outcome] {

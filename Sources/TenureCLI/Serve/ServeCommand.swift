@@ -66,6 +66,7 @@ struct ServeCommand: AsyncParsableCommand {
         Linter.findings(in: policy, at: Date()).unacknowledged(.warning)
     }
 
+    /// Logs the linter's errors and warnings about a policy.
     private static func warn(of policy: Policy, prefix: String = "", to logger: Logger) {
         for finding in objections(to: policy) {
             logger.warning(
@@ -90,6 +91,9 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
+    /// Serves several apps.
+    ///
+    /// - Parameter rereading: reads the settings again, for a reload.
     private static func serve(
         _ apps: AppsConfiguration, at address: ServiceAddress, logger: Logger,
         rereading: @escaping @Sendable () throws -> ServiceSettings

@@ -52,6 +52,7 @@ struct DatabaseSelection {
     let files: [String]
     private let options: ServeOptions
 
+    /// Selects the database of the options. Without `database`, uses the configuration file and the environment.
     init(database: DatabaseArgument?, config: String?, app: String?, environment: [String: String]) throws {
         var values = SettingValues()
         if let config {
@@ -88,6 +89,7 @@ struct DatabaseSelection {
         files = [config].compactMap(\.self) + Self.files(all, beside: self.database) + anchors
     }
 
+    /// Returns the files of all apps that a command must not overwrite, without the selected database.
     private static func files(_ all: [SettingValues], beside database: DatabaseArgument) -> [String] {
         let policies = all.compactMap { $0.text(.policy) }.flatMap { PolicyOnDisk(path: $0).files }
         let primary = all.compactMap { $0.text(.keys) }.map { "\($0)/\(PrimaryFile.name)" }

@@ -25,6 +25,7 @@ struct ServiceOptions: ParsableArguments {
         }
     }
 
+    /// Reads the key, and returns a client for the service.
     func client() throws -> ServiceClient {
         guard !service.contains("@") else {
             throw CommandError(

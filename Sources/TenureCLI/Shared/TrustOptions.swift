@@ -98,6 +98,7 @@ struct TrustOptions: ParsableArguments {
         return try TrustConfiguration(anchors: byEnvironment)
     }
 
+    /// Reads the certificates that one `--trust` gives for an environment.
     private static func anchors(in trusted: TrustedPath, for environment: AppStoreEnvironment) throws -> TrustAnchors {
         let file =
             trusted.isFolder ? trusted.path + (environment == .xcode ? "/xcode.pem" : "/roots.pem") : trusted.path

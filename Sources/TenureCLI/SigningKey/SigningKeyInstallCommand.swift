@@ -52,6 +52,7 @@ struct SigningKeyInstallCommand: AsyncParsableCommand {
         }
     }
 
+    /// Reads a small text file, such as a statement or a public key.
     static func text(in path: String) throws -> String {
         guard let data = FileManager.default.contents(atPath: path), data.count <= 64 * 1024,
             let text = String(data: data, encoding: .utf8)

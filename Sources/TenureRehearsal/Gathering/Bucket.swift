@@ -33,6 +33,7 @@ struct Bucket {
     func decide(by comparison: Comparison, joins: AccountJoins) -> Outcome {
         var outcome = Outcome(tally: Tally(for: comparison))
         for (name, group) in groups {
+            // Moves the entries of this name to the bucket of another name, or of a later stage.
             func move(to target: CustomerName, at stage: GatheringStage) {
                 var record: [UInt8] = []
                 SpillRecord(target, .entry(group.entry)).append(to: &record)

@@ -11,6 +11,7 @@ struct CustomerGroup {
     /// The number of parts at which all parts are decoded and joined into one part.
     private var joinAt = 32
 
+    /// Adds the facts of one of the customer's lines.
     mutating func add(_ entry: SpillRecord.Entry) {
         if let id = entry.exportedID { exportedID = min(id, exportedID ?? id) }
         // Skip a repeated line.

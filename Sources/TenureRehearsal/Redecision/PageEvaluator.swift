@@ -110,11 +110,13 @@ struct PageEvaluator: Sendable {
             ranks[index] = min(highest, ExampleRanks(of: outcome.tally).highest(of: kind(at: index).chances))
         }
 
+        /// Returns the index of a kind in `times`; nil if neither earlier pages nor this page found the kind.
         private func index(of key: UnsafeRawBufferPointer, hash: UInt64) -> Int? {
             knownKinds.index(of: key, hash: hash)
                 ?? outcome.newKinds.index(of: key, hash: hash).map { knownKinds.count + $0 }
         }
 
+        /// Returns the kind with an index in `times`.
         private func kind(at index: Int) -> CustomerKinds.Kind {
             index < knownKinds.count ? knownKinds.all[index] : outcome.newKinds.all[index - knownKinds.count]
         }

@@ -163,6 +163,7 @@ package struct FailCondition: Sendable, Hashable {
         }
     }
 
+    /// Compares a count, or its percentage of `total`, with the limit.
     private func measurement(_ count: Int, of total: Int, entitlement: String? = nil) -> Measurement {
         let value = isPercentage ? (total == 0 ? 0 : Double(count) / Double(total) * 100) : Double(count)
         return Measurement(
