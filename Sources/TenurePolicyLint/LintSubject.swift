@@ -43,10 +43,10 @@ struct LintSubject: Sendable {
         let timelines =
             draft.policy?.timelines
             ?? Timelines(eras: draft.eras, releases: draft.releases.map(\.release), buildNumbers: draft.buildNumbers)
-        let named = Set(draft.eras.flatMap(\.begins.keys))
-        let listed = Set(list.map(\.release.platform))
+        let policyPlatforms = Set(draft.eras.flatMap(\.begins.keys))
+        let listedPlatforms = Set(list.map(\.release.platform))
         platforms = Platform.allCases.compactMap { platform in
-            guard named.contains(platform) || listed.contains(platform) else { return nil }
+            guard policyPlatforms.contains(platform) || listedPlatforms.contains(platform) else { return nil }
             return timelines.possible(for: platform).first.map {
                 LintPlatform(
                     platform, timeline: $0, eras: draft.eras, list: list, mayRestart: draft.buildNumbers == .restarted)

@@ -116,13 +116,13 @@ public struct AppStoreVerifier: Sendable {
     private func signed(_ jws: ArraySlice<UInt8>) throws(Rejection) -> Signed {
         let segments = try JWSSegments(jws)
         // A known header needs neither decoding nor hashing. The header has about 4.5 KB, which is most of a JWS.
-        if let known = segments.bytes[segments.header].withUnsafeBufferPointer({ cache.known(header: $0) }) {
-            var hash = known.hash
+        if let knownHeader = segments.bytes[segments.header].withUnsafeBufferPointer({ cache.known(header: $0) }) {
+            var hash = knownHeader.hash
             hash.update(data: segments.signedBytes[segments.header.upperBound...])
             let digest = hash.finalize()
-            try checkSignature(of: segments, hashedTo: digest, by: known.chain)
+            try checkSignature(of: segments, hashedTo: digest, by: knownHeader.chain)
             return Signed(
-                tape: try segments.object(segments.payload, as: "payload"), chain: known.chain, digest: digest)
+                tape: try segments.object(segments.payload, as: "payload"), chain: knownHeader.chain, digest: digest)
         }
         let header = try JWSHeader(segments.object(segments.header, as: "header"))
         try header.checkAlgorithm()

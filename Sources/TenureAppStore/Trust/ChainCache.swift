@@ -107,15 +107,16 @@ package final class ChainCache: Sendable {
     ) throws(Rejection) -> TrustedChain {
         let id = Intermediate(der: intermediate, purpose: purpose)
         let signer = try ParsedCertificate(der: leaf)
-        let known: IssuedIntermediate
-        if let found = tables.withLock({ $0.intermediates[id] }) {
-            known = found
+        let issuedIntermediate: IssuedIntermediate
+        if let cached = tables.withLock({ $0.intermediates[id] }) {
+            issuedIntermediate = cached
         } else {
-            known = try issued(ParsedCertificate(der: intermediate), id: id, roots: roots)
+            issuedIntermediate = try issued(ParsedCertificate(der: intermediate), id: id, roots: roots)
         }
         return try charging(to: .signers) { (charge: SignatureCharge) throws(Rejection) in
             try trustedChain(
-                leaf: signer, intermediate: known.certificate, anchor: known.anchor, purpose: purpose, charging: charge)
+                leaf: signer, intermediate: issuedIntermediate.certificate, anchor: issuedIntermediate.anchor,
+                purpose: purpose, charging: charge)
         }
     }
 

@@ -24,8 +24,8 @@ struct ContentCheckCommand: AsyncParsableCommand {
         let terminal = Terminal.standardOutput
         let name = InputFile(path: content.file).name
         do {
-            let found = try content.read()
-            for pack in found.packs {
+            let contentFile = try content.read()
+            for pack in contentFile.packs {
                 terminal.write(
                     "\(pack.name): \(counted(pack.files.files.count, "file")), \(ByteCount(pack.files.size))")
             }

@@ -55,13 +55,13 @@ struct PublishingOptions: ParsableArguments {
     func run(
         _ client: ServiceClient, rehearsing proposal: RehearseRequest, publishingAt path: String
     ) async throws {
-        var found: RehearsalAnswer?
+        var ownRehearsal: RehearsalAnswer?
         if rehearsal == nil {
             let rehearsal: RehearsalAnswer = try await client.post("/v1/admin/policies/rehearsals", proposal)
             if !json || rehearse { show(rehearsal) }
-            found = rehearsal
+            ownRehearsal = rehearsal
         }
-        if rehearse, found?.customers == 0 {
+        if rehearse, ownRehearsal?.customers == 0 {
             Terminal.standardError.write("no customer was rehearsed, so these numbers prove nothing")
             throw ExitCode.refused
         }
@@ -82,7 +82,7 @@ struct PublishingOptions: ParsableArguments {
             let counts = [
                 repeated.customers, repeated.losing, repeated.losingWithPromises, repeated.gaining,
             ]
-            let shown = found.flatMap {
+            let shown = ownRehearsal.flatMap {
                 [$0.customers, $0.losing, $0.losingWithPromises, $0.gaining] == counts && $0.against == repeated.against
                     ? $0 : nil
             }
@@ -101,23 +101,23 @@ struct PublishingOptions: ParsableArguments {
     }
 
     /// Returns lines with the options that allow these changes, such as `--take-from 12 --rehearsal reh_x`.
-    private func advice(on found: RehearsalAnswer, isRollback: Bool) -> [String] {
+    private func advice(on answer: RehearsalAnswer, isRollback: Bool) -> [String] {
         // A rollback needs no --give-to: gains aren't limited, because its purpose is to give back what a publication
         // took.
-        let giveOption = found.gaining > 0 && !isRollback ? ["--give-to \(found.gaining)"] : []
-        let promised = found.losing - found.losingWithPromises
+        let giveOption = answer.gaining > 0 && !isRollback ? ["--give-to \(answer.gaining)"] : []
+        let promised = answer.losing - answer.losingWithPromises
         var lines: [String] = []
         if promised > 0, !keepPromises {
-            let rest = found.losingWithPromises
+            let rest = answer.losingWithPromises
             lines.append(
                 "  \(promised) were promised what they lose: with `--keep-promises` they keep it"
                     + (rest > 0
-                        ? ", and \(rest) others lose something (--take-from \(rest) --rehearsal \(found.id))" : ""))
+                        ? ", and \(rest) others lose something (--take-from \(rest) --rehearsal \(answer.id))" : ""))
         }
-        let losing = keepPromises ? found.losingWithPromises : found.losing
+        let losing = keepPromises ? answer.losingWithPromises : answer.losing
         var options = keepPromises ? ["--keep-promises"] : []
         if losing > 0 { options.append("--take-from \(losing)") }
-        options += giveOption + ["--rehearsal \(found.id)"]
+        options += giveOption + ["--rehearsal \(answer.id)"]
         lines.append("  to publish anyway, repeat the command with `\(options.joined(separator: " "))`")
         return lines
     }
@@ -175,11 +175,13 @@ struct PublishingOptions: ParsableArguments {
 extension RehearsalAnswer.Example {
     /// `cus_x loses: iOS 150, 2016-01-01: granted (eraHonored), then denied (eraNotHonored)`.
     fileprivate func line(_ word: String) -> String {
-        let known = [platform, originalAppVersion, originalPurchaseDate.map { String($0.prefix(10)) }].compactMap { $0 }
+        let knownFacts = [platform, originalAppVersion, originalPurchaseDate.map { String($0.prefix(10)) }].compactMap {
+            $0
+        }
         func words(_ answer: RehearsalAnswer.Answer) -> String {
             "\(answer.outcome)\(answer.until.map { " until \($0)" } ?? "") (\(answer.reason))"
         }
-        let facts = known.isEmpty ? "" : " [\(known.joined(separator: ", "))]"
+        let facts = knownFacts.isEmpty ? "" : " [\(knownFacts.joined(separator: ", "))]"
         return Terminal.escaped("\(customer) \(word)\(facts): \(words(before)), then \(words(now))")
     }
 }

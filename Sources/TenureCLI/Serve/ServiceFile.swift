@@ -105,11 +105,11 @@ struct ServiceFile {
             for needed in ["policy", "database"] where mapping[Node(needed)] == nil {
                 values.addMistake("\(place(key)): the app `\(name)` needs `\(needed)`")
             }
-            var own = SettingValues()
-            read(mapping, under: "", as: Setting.ofApp, into: &own)
-            own.mistakes.forEach { values.addMistake($0) }
-            if !own.isSet(.keys) { own.set(.keys, to: [beside("keys/\(name)")], at: place(key)) }
-            values.apps.append((name, own))
+            var appValues = SettingValues()
+            read(mapping, under: "", as: Setting.ofApp, into: &appValues)
+            appValues.mistakes.forEach { values.addMistake($0) }
+            if !appValues.isSet(.keys) { appValues.set(.keys, to: [beside("keys/\(name)")], at: place(key)) }
+            values.apps.append((name, appValues))
         }
     }
 

@@ -70,8 +70,8 @@ struct ServiceSettings {
             if mistakes.isEmpty, let mistake = apps?.mistake { mistakes.append(mistake.description) }
         }
         // A mistake in a common setting is found for each app, so remove duplicates.
-        var known: Set<String> = []
-        mistakes = mistakes.filter { known.insert($0).inserted }
+        var seen: Set<String> = []
+        mistakes = mistakes.filter { seen.insert($0).inserted }
         self.mistakes = mistakes
         self.warnings = warnings
     }
@@ -82,9 +82,9 @@ struct ServiceSettings {
     ) -> AppsConfiguration? {
         var apps: [AppConfiguration] = []
         for app in values.apps {
-            let own = values.overlaid(by: app.values)
-            let appConfiguration = configuration(own, mistakes: &mistakes)
-            warnings += (hostWarnings(own) + contentWarnings(own, appConfiguration)).map {
+            let appValues = values.overlaid(by: app.values)
+            let appConfiguration = configuration(appValues, mistakes: &mistakes)
+            warnings += (hostWarnings(appValues) + contentWarnings(appValues, appConfiguration)).map {
                 "the app `\(app.name)`: \($0)"
             }
             if let appConfiguration { apps.append(AppConfiguration(name: app.name, configuration: appConfiguration)) }

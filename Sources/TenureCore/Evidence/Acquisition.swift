@@ -197,9 +197,9 @@ package func acquisitions(in proofs: [AppProof]) -> [Acquisition] {
     var groupOfDate: [Date: Int] = [:]
     for proof in Set(proofs).sorted(by: AppProof.areInSigningOrder) {
         // All proofs that have no ID and the same date form one group.
-        let known: Int? =
+        let existingGroup: Int? =
             if let id = proof.id { groupOfID[id] } else { proof.originalPurchaseDate.flatMap { groupOfDate[$0] } }
-        if let group = known {
+        if let group = existingGroup {
             groups[group].append(proof)
         } else {
             if let id = proof.id {

@@ -66,10 +66,10 @@ struct RightsComparison: Sendable {
     /// The platforms of both policies. If there are several, the list also contains nil for receipts, which contain no
     /// platform.
     private var platforms: [Platform?] {
-        let named = Platform.allCases.filter { platform in
+        let namedPlatforms = Platform.allCases.filter { platform in
             [old, new].contains { $0.timelines.known.contains { $0.platform == platform } }
         }
-        return named.count == 1 ? named : named + [nil]
+        return namedPlatforms.count == 1 ? namedPlatforms : namedPlatforms + [nil]
     }
 
     /// Compares the policies for one member of each class, and groups the losses.

@@ -23,13 +23,13 @@ extension LintRule {
             let sold = subject.entitlements.filter { !$0.products.isEmpty }
             let path: [PolicyMistake.Step] = ["eras", .index(index)]
             let name = "`\(era.name.shortened)`"
-            let listed = subject.platforms.flatMap { platform in
+            let listedBuilds = subject.platforms.flatMap { platform in
                 let releases = platform.releases.filter { platform.era(of: $0.release) == index }
                 let numbers = Set(releases.compactMap(\.release.originalAppVersion)).sorted()
                 let noun = "\(platform.key.rawValue)\(numbers.count == 1 ? "" : "s")"
                 return numbers.isEmpty ? [] : ["\(noun) \(inWords(numbers)) on \(platform.platform.rawValue)"]
             }
-            let builds = listed.isEmpty ? "" : " (\(listed.joined(separator: "; ")))"
+            let builds = listedBuilds.isEmpty ? "" : " (\(listedBuilds.joined(separator: "; ")))"
             if honoring.isEmpty {
                 let isFree = subject.eras[(index + 1)...].contains { $0.model == .free }
                 let again = sold.isEmpty ? "" : ", and must buy \(inWords(sold.map(\.name))) again"

@@ -24,8 +24,8 @@ extension LintRule {
                 for moment in platform.moments(from: sale.from, until: sale.until) where moment <= subject.now {
                     let eras = platform.timeline.eras(at: moment)
                     guard let now = eras.first, eras.count == 1, now > sale.era else { continue }
-                    let given = subject.extraEntitlements(number, on: platform.platform, bought: moment)
-                    guard !given.isEmpty else { continue }
+                    let unpaidEntitlements = subject.extraEntitlements(number, on: platform.platform, bought: moment)
+                    guard !unpaidEntitlements.isEmpty else { continue }
                     let until =
                         sale.until == .distantFuture
                         ? "is still the newest in the list" : "was on sale until \(sale.until.rfc3339)"
@@ -35,7 +35,7 @@ extension LintRule {
                     report.add(
                         // If this is the last release in the list, the list may be incomplete.
                         at: listed, severity: sale.until == .distantFuture ? .warning : .error, on: platform,
-                        "\(platform.name(of: listed.release)) on \(platform.platform.rawValue) \(isDated ? "came out in" : "counts as one of") \(subject.name(sale.era)) and \(until), in \(subject.name(now)): anyone who installed it after \(change) gets \(inWords(given)) for nothing",
+                        "\(platform.name(of: listed.release)) on \(platform.platform.rawValue) \(isDated ? "came out in" : "counts as one of") \(subject.name(sale.era)) and \(until), in \(subject.name(now)): anyone who installed it after \(change) gets \(inWords(unpaidEntitlements)) for nothing",
                         fix: subject.useOfList.map {
                             .suggestion(
                                 "write `releases: \($0.path)`, so that the date decides", $0.edit)

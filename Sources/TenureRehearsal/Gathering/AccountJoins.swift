@@ -57,10 +57,10 @@ struct AccountJoins: Sendable {
     /// Returns the strongest of these names if all belong to one customer; nil if they belong to several. Placeholders
     /// are ignored, so the result is also nil if all names are placeholders.
     func target(of names: Set<CustomerName>) -> CustomerName? {
-        let known = names.filter { accountsByPlaceholder[$0] == nil }
-        guard let first = known.min(by: { $0.precedes($1) }) else { return nil }
+        let realNames = names.filter { accountsByPlaceholder[$0] == nil }
+        guard let first = realNames.min(by: { $0.precedes($1) }) else { return nil }
         let root = root(of: first)
-        return known.allSatisfy { self.root(of: $0) == root } ? first : nil
+        return realNames.allSatisfy { self.root(of: $0) == root } ? first : nil
     }
 }
 

@@ -56,8 +56,8 @@ struct SpillRecord {
         if tag != 1 {
             var weaker: CustomerName?
             if tag == 2 {
-                guard let known = Self.name(&rest) else { return nil }
-                weaker = known
+                guard let decodedName = Self.name(&rest) else { return nil }
+                weaker = decodedName
             }
             guard let id = Self.text(&rest) else { return nil }
             content = .entry(Entry(exportedID: id.isEmpty ? nil : id, weaker: weaker, facts: rest))

@@ -15,24 +15,24 @@ struct VersionRows {
     /// Divides versions into about `maximum` rows, with a new row at each boundary. Missing, malformed and other
     /// versions have further rows.
     init(_ versions: some Sequence<Place.Version>, boundaries: [AppVersion], maximum: Int) {
-        var known: [(version: AppVersion, place: Place.Version)] = []
+        var parsed: [(version: AppVersion, place: Place.Version)] = []
         var others: [Place.Version] = []
         for place in versions {
             if case .version(let text) = place, let version = AppVersion(text) {
-                known.append((version, place))
+                parsed.append((version, place))
             } else {
                 others.append(place)
             }
         }
-        known.sort { $0.version != $1.version ? $0.version < $1.version : $0.place.precedes($1.place) }
+        parsed.sort { $0.version != $1.version ? $0.version < $1.version : $0.place.precedes($1.place) }
         var rows: [Row] = []
-        var rest = known[...]
+        var rest = parsed[...]
         for boundary in boundaries.sorted() {
             let end = rest.firstIndex { $0.version >= boundary } ?? rest.endIndex
-            rows += Self.rows(of: rest[..<end], of: known.count, maximum: maximum)
+            rows += Self.rows(of: rest[..<end], of: parsed.count, maximum: maximum)
             rest = rest[end...]
         }
-        rows += Self.rows(of: rest, of: known.count, maximum: maximum)
+        rows += Self.rows(of: rest, of: parsed.count, maximum: maximum)
         self.rows =
             rows
             + others.sorted { $0.precedes($1) }.map { Row(title: $0.title, lowest: nil, versions: [$0]) }

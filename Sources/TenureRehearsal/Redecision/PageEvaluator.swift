@@ -89,16 +89,16 @@ struct PageEvaluator: Sendable {
             }
             // Without a size, the facts aren't plain, or their key is too long.
             guard let size else { return try decide(realm, publicID, facts) }
-            let found = keyBuffer.withUnsafeBytes { buffer -> (hash: UInt64, index: Int?) in
+            let lookup = keyBuffer.withUnsafeBytes { buffer -> (hash: UInt64, index: Int?) in
                 let key = UnsafeRawBufferPointer(rebasing: buffer[..<size])
                 let hash = StableHash.of(key)
                 return (hash, self.index(of: key, hash: hash))
             }
-            guard let index = found.index else {
+            guard let index = lookup.index else {
                 guard knownKinds.count + outcome.newKinds.count < CustomerKinds.maximumCount else {
                     return try decide(realm, publicID, facts)
                 }
-                return try decideFirst(realm, publicID, facts, keySize: size, hash: found.hash)
+                return try decideFirst(realm, publicID, facts, keySize: size, hash: lookup.hash)
             }
             outcome.times[index] += 1
             // The kind is known, so a decision is needed only if the customer becomes an example.
