@@ -131,9 +131,10 @@ struct RightsComparison: Sendable {
 
     /// Describes the customers of some classes.
     private func customers(on platform: Platform?, versions: String?, dates: String?) -> String {
-        let place = platform.map { " on \($0.rawValue)" } ?? " by a receipt without a platform"
+        let onPlatform = platform.map { " on \($0.rawValue)" } ?? " by a receipt without a platform"
         let limits = [versions.map { "with \($0)" }, dates].compactMap { $0 }
-        return "customers who got the app\(place)" + (limits.isEmpty ? "" : ", " + limits.joined(separator: ", ") + ",")
+        return "customers who got the app\(onPlatform)"
+            + (limits.isEmpty ? "" : ", " + limits.joined(separator: ", ") + ",")
     }
 
     /// Returns the evidence of a member of a class.

@@ -27,10 +27,10 @@ extension LintRule {
             for group in groups {
                 let isOne = group.numbers.count == 1
                 let builds = "\(platform.key.rawValue)\(isOne ? "" : "s") \(inWords(group.numbers.sorted()))"
-                let place = platform.platform.rawValue
+                let platformName = platform.platform.rawValue
                 report.add(
-                    at: ["releases"], as: [place, builds], severity: group.datesHelp ? .warning : .error,
-                    "the policy's list lacks \(builds) on \(place), so \(isOne ? "it proves" : "they prove") nothing: customers who got \(isOne ? "it" : "them") lose \(inWords(group.lost))\(group.datesHelp ? " wherever the purchase date isn't known" : "")",
+                    at: ["releases"], as: [platformName, builds], severity: group.datesHelp ? .warning : .error,
+                    "the policy's list lacks \(builds) on \(platformName), so \(isOne ? "it proves" : "they prove") nothing: customers who got \(isOne ? "it" : "them") lose \(inWords(group.lost))\(group.datesHelp ? " wherever the purchase date isn't known" : "")",
                     fix: "add \(isOne ? "this release" : "these releases") to the policy's `releases`")
             }
         }

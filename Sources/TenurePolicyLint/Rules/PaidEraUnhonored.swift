@@ -49,15 +49,15 @@ extension LintRule {
             guard !unhonored.isEmpty else { continue }
             let isKept = sold.contains { honors($0).contains(where: \.isUnlimited) }
             let names = inWords(unhonored.map(\.name))
-            let others = inWords(honoring.map(\.name))
+            let honoringNames = inWords(honoring.map(\.name))
             for entitlement in unhonored {
                 // Report a warning even if another entitlement honors the era: only the developer knows which features
                 // are new.
                 report.add(
                     at: path, as: [entitlement.name], severity: .warning,
                     isKept
-                        ? "customers who paid for the app in \(name)\(builds) have \(others), and must buy `\(entitlement.name.shortened)`: that is right only if `\(entitlement.name.shortened)` is new"
-                        : "customers who paid for the app in \(name)\(builds) must buy \(names): the era gives them \(others), but no sold entitlement permanently",
+                        ? "customers who paid for the app in \(name)\(builds) have \(honoringNames), and must buy `\(entitlement.name.shortened)`: that is right only if `\(entitlement.name.shortened)` is new"
+                        : "customers who paid for the app in \(name)\(builds) must buy \(names): the era gives them \(honoringNames), but no sold entitlement permanently",
                     fix: isKept ? nil : subject.fixAdding(era: index, toHonorsOf: entitlement),
                     "honor \(name) in `\(entitlement.name.shortened)` too if it was part of the paid app\(isKept ? "; if it is new, add this finding to `acknowledge`" : "")"
                 )

@@ -17,8 +17,8 @@ extension LintRule {
         needs: .releases
     ) { subject, report in
         for platform in subject.platforms {
-            for (place, listed) in platform.orderedReleases.enumerated() {
-                guard let number = listed.release.originalAppVersion, let sale = platform.eraAndSale(at: place)
+            for (index, listed) in platform.orderedReleases.enumerated() {
+                guard let number = listed.release.originalAppVersion, let sale = platform.eraAndSale(at: index)
                 else { continue }
                 // If the change is in the future, a newer release may come out before it.
                 for moment in platform.moments(from: sale.from, until: sale.until) where moment <= subject.now {

@@ -72,11 +72,11 @@ package struct TextReport: Sendable {
             if let badLines { lines.append(.faint("  each with its line number: \(badLines)")) }
             if !anonymousIDs.isEmpty { lines.append(.plain("  " + report.remark(on: anonymousIDs))) }
         case .database(let name, let skipped):
-            let others =
+            let skippedCustomers =
                 skipped > 0
                 ? ", \(skipped.grouped) skipped (of another environment, or of a test authority that --trust doesn't name)"
                 : ""
-            lines.append(.plain("\(name): \(customers.grouped("customer"))\(others)"))
+            lines.append(.plain("\(name): \(customers.grouped("customer"))\(skippedCustomers)"))
         }
     }
 
