@@ -34,7 +34,7 @@ struct AdminKeyCreateCommand: AsyncParsableCommand {
     func validate() throws {
         guard !name.isEmpty, name.utf8.count <= 64,
             name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
-        else { throw ValidationError("a name must have 1 to 64 printable ASCII characters and no spaces") }
+        else { throw ValidationError("`--name` must have 1 to 64 printable ASCII characters and no spaces") }
         guard ![AdminKeyCheck.configuredName, commandActor].contains(name) else {
             throw ValidationError("`\(name)` is reserved for the audit trail; choose another name")
         }

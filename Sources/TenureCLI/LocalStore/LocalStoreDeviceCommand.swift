@@ -31,7 +31,7 @@ struct LocalStoreDeviceCommand: AsyncParsableCommand {
     func run() async throws {
         try FilePlan(writing: [out, out.map { $0 + ".receipt" }]).check(replacing: replacing.force)
         guard let name = customer.addingPercentEncoding(withAllowedCharacters: .alphanumerics) else {
-            throw CommandError("`\(customer)` can't be a name; use letters and digits")
+            throw CommandError("`\(customer)` can't be the name of a customer; use letters and digits")
         }
         let answer = try await localStore.send("GET", "/control/customers/\(name)", nil)
         guard let out else {

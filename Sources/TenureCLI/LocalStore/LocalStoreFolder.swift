@@ -28,7 +28,8 @@ final class LocalStoreFolder: Sendable {
         }
         guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
             _ = Foundation.close(lock)
-            throw CommandError("another local store runs in `\(path)`; stop it, or choose another folder with --folder")
+            throw CommandError(
+                "another local App Store runs in `\(path)`; stop it, or choose another folder with --folder")
         }
     }
 

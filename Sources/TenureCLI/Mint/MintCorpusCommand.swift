@@ -64,7 +64,8 @@ struct MintCorpusCommand: AsyncParsableCommand {
             if let output {
                 try output.write(block.bytes)
             } else if !Terminal.standardOutput.write(bytes: block.bytes) {
-                throw CommandError("standard output is closed")
+                throw CommandError(
+                    "standard output was closed before all lines were written; write to a file with --out")
             }
             expected.add(block.truth)
             progress.show(Int64(expected.lines), of: Int64(count))
