@@ -19,8 +19,8 @@ public enum ReceiptEncoding: Sendable, Hashable {
             self = .binary
             return
         }
-        // The first bytes suffice: the outer sequence and the identifier of its content type. Decode whole groups of four
-        // characters.
+        // The first bytes suffice: the outer sequence and the identifier of its content type. Decode whole groups of
+        // four characters.
         let beginning = file.lazy.filter { !$0.isASCIIWhitespace }.prefix(64)
         guard beginning.first == UInt8(ascii: "M"),
             let decoded = Base64.standard.decode(Array(beginning.prefix(beginning.count & ~3))[...]),

@@ -8,11 +8,11 @@ struct AdminKeyCreateCommand: AsyncParsableCommand {
         commandName: "create",
         abstract: "Make a key and print it once, or write it to a file. The database keeps only its hash.",
         discussion: """
-            The audit trail shows which key made each change, by the key's name. So make one key for each person and each server. The database \
-            must exist: the first start of `tenure serve` creates it.
+            The audit trail shows which key made each change, by the key's name. So make one key for each person and \
+            each server. The database must exist: the first start of `tenure serve` creates it.
 
-            Exit codes: 0 made, 1 the name is taken, the database can't be opened, or the file exists or can't be written, \
-            64 wrong usage.
+            Exit codes: 0 made, 1 the name is taken, the database can't be opened, or the file exists or can't be \
+            written, 64 wrong usage.
 
             Example:
               tenure admin-key create --scope support --name ada --out ada.key \\

@@ -16,7 +16,8 @@ struct PolicyCheckReport {
     /// Whether the file is a valid policy.
     var isPolicy: Bool { !findings.contains(where: \.isMistake) }
 
-    /// Acknowledged findings don't fail the check.
+    /// Whether the check fails: if there is an error that the policy doesn't acknowledge, or with `strict` such a
+    /// warning.
     func fails(strict: Bool) -> Bool { !findings.unacknowledged(strict ? .warning : .error).isEmpty }
 
     /// Returns the path of a file that a finding names: the list of `--releases` as it is, and the policy's own list

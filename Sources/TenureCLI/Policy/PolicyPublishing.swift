@@ -173,7 +173,8 @@ struct PublishingOptions: ParsableArguments {
 }
 
 extension RehearsalAnswer.Example {
-    /// `cus_x loses: iOS 150, 2016-01-01: granted (eraHonored), then denied (eraNotHonored)`.
+    /// Returns a line such as
+    /// `cus_x loses [iOS, 150, 2016-01-01]: granted (eraHonored), then denied (eraNotHonored)`.
     fileprivate func line(_ word: String) -> String {
         let knownFacts = [platform, originalAppVersion, originalPurchaseDate.map { String($0.prefix(10)) }].compactMap {
             $0

@@ -5,10 +5,13 @@ import TenureRehearsal
 
 /// Reads the customers that a command selected, from a file of evidence or from a service's database.
 struct RehearsalSource {
+    /// The counts over the selected customers, and what was read.
     struct Population {
         let input: RehearsalReport.Input
         let tally: Tally
+        /// Whether the rehearsal was stopped, or the input couldn't be read to its end.
         let isPartial: Bool
+        /// Why the input couldn't be read to its end.
         let problem: RehearsalError?
     }
 

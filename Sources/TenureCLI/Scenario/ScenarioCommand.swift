@@ -27,8 +27,8 @@ struct ScenarioRunCommand: AsyncParsableCommand {
 
             --service names a running service, which has its own policy. It must trust the test authority in --folder or \
             --authority. If it was started with the settings that `tenure scenario settings` prints for the folder and \
-            --local-store-port, it fetches histories from the store and uses the store's clock. Otherwise it knows only what it \
-            receives and uses real time, so the expectations must be true at the real time.
+            --local-store-port, it fetches histories from the store and uses the store's clock. Otherwise it knows only \
+            what it receives and uses real time, so the expectations must be true at the real time.
 
             Exit codes: 0 all as expected, 2 something differs, 1 error, 64 wrong usage.
 

@@ -8,8 +8,8 @@ import TenureStore
 
 /// The settings of `tenure serve` from file, environment and command line, with all mistakes in them.
 struct ServiceSettings {
-    /// The configuration, which is usable only if there are no mistakes. Nil if `apps` has mistakes. If there are several
-    /// apps, this is the configuration of the first app, which also has the address of the service.
+    /// The configuration, which is usable only if there are no mistakes. Nil if `apps` has mistakes. If there are
+    /// several apps, this is the configuration of the first app, which also has the address of the service.
     let configuration: ServiceConfiguration?
     /// The apps of a service with several apps. Nil for a service with a single app.
     let apps: AppsConfiguration?
@@ -125,8 +125,8 @@ struct ServiceSettings {
             ?? []
     }
 
-    /// Returns the configuration of one app, and adds the mistakes in its settings. Nil only if the built-in defaults are
-    /// invalid.
+    /// Returns the configuration of one app, and adds the mistakes in its settings. Nil only if the built-in defaults
+    /// are invalid.
     private static func configuration(
         _ values: SettingValues, mistakes: inout [String]
     ) -> ServiceConfiguration? {

@@ -8,7 +8,8 @@ struct AccountJoins: Sendable {
 
     /// The number of accounts of each placeholder `id`.
     private(set) var accountsByPlaceholder: [CustomerName: Int] = [:]
-    /// For each joined account, its parent (a union-find structure). The account that is its own parent represents all accounts of the customer.
+    /// For each joined account, its parent (a union-find structure). The account that is its own parent represents all
+    /// accounts of the customer.
     private var parents: [CustomerName: CustomerName] = [:]
 
     /// Joins the accounts of all lines with an `id`.

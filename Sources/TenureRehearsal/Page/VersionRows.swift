@@ -29,10 +29,10 @@ struct VersionRows {
         var rest = parsed[...]
         for boundary in boundaries.sorted() {
             let end = rest.firstIndex { $0.version >= boundary } ?? rest.endIndex
-            rows += Self.rows(of: rest[..<end], of: parsed.count, maximum: maximum)
+            rows += Self.rows(of: rest[..<end], total: parsed.count, maximum: maximum)
             rest = rest[end...]
         }
-        rows += Self.rows(of: rest, of: parsed.count, maximum: maximum)
+        rows += Self.rows(of: rest, total: parsed.count, maximum: maximum)
         self.rows =
             rows
             + others.sorted { $0.precedes($1) }.map { Row(title: $0.title, lowest: nil, versions: [$0]) }
@@ -41,7 +41,7 @@ struct VersionRows {
     /// Divides the versions of one era into rows with about the same number of versions each. An era gets as many rows
     /// as fit its part of all versions, but at least one.
     private static func rows(
-        of part: ArraySlice<(version: AppVersion, place: Place.Version)>, of total: Int, maximum: Int
+        of part: ArraySlice<(version: AppVersion, place: Place.Version)>, total: Int, maximum: Int
     ) -> [Row] {
         guard !part.isEmpty else { return [] }
         let rowCount = total <= maximum ? part.count : max(1, part.count * maximum / total)
