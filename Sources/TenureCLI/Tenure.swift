@@ -34,11 +34,11 @@ import TenureCore
         var command: any AsyncParsableCommand
         do {
             var parsed = try parseAsRoot()
-            guard let own = parsed as? any AsyncParsableCommand else {
+            guard let asyncCommand = parsed as? any AsyncParsableCommand else {
                 // ArgumentParser itself runs `tenure help`.
                 return try parsed.run()
             }
-            command = own
+            command = asyncCommand
         } catch {
             finish(error)
         }

@@ -40,7 +40,7 @@ package struct SignedCatalog: Sendable, Hashable {
     ) throws(ContentError) -> SignedCatalog {
         let signed: SignedPayload
         do throws(SignedPayloadError) {
-            signed = try SignedPayload(text, type: type, keys: keys, most: maximumTextSize)
+            signed = try SignedPayload(text, type: type, keys: keys, maximumSize: maximumTextSize)
         } catch {
             throw ContentError(error)
         }
@@ -55,7 +55,7 @@ package struct SignedCatalog: Sendable, Hashable {
     ) throws(ContentError) -> SignedCatalog {
         let read: SignedPayload
         do throws(SignedPayloadError) {
-            read = try SignedPayload(unverified: text, type: type, most: maximumTextSize)
+            read = try SignedPayload(unverified: text, type: type, maximumSize: maximumTextSize)
         } catch {
             throw ContentError(error)
         }

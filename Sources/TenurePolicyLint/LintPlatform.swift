@@ -50,8 +50,8 @@ struct LintPlatform: Sendable {
             if start.sortingDay != release.releasedAt.sortingDay || start.isInstant && release.releasedAt.isInstant {
                 if release.releasedAt.sortingDate < start.sortingDate { break }
             } else if let mine = release.originalAppVersion, let first = timeline.beginnings[index]?.version {
-                // If only the day of a date is known, and both dates are on the same day, the era begins with the
-                // version in the policy.
+                // Both are on the same day, and at least one has no time of day. So the version decides: the era begins
+                // with its first version.
                 if mine < first { break }
             } else {
                 return nil
@@ -91,7 +91,7 @@ struct LintPlatform: Sendable {
     }
 
     /// Returns when a release came out; nil if that isn't known. The version that a boundary names came out at the
-    /// boundary's instant, if it is listed without a date (rule A5).
+    /// boundary's instant, if it is listed without a date (rule A5 of Docs/decision-rules.md).
     private func begin(of release: Release) -> Date? {
         guard release.releasedAt == .undated else { return release.releasedAt.sortingDate }
         guard let version = release.originalAppVersion,
@@ -101,25 +101,26 @@ struct LintPlatform: Sendable {
         return date
     }
 
-    /// Returns the era in which the release at a place in `orderedReleases` came out, and the period in which it was on
-    /// sale; nil if either isn't certain.
+    /// Returns the era in which the release at this index of `orderedReleases` came out, and the period in which it was
+    /// on sale; nil if either isn't certain.
     ///
     /// An undated release came out in the era that its version proves, and after the dated release before it. It was
     /// certainly on sale only until the release that follows in the list, if that one is dated.
-    func eraAndSale(at place: Int) -> (era: Int, from: Date, until: Date)? {
-        let release = orderedReleases[place].release
+    func eraAndSale(at index: Int) -> (era: Int, from: Date, until: Date)? {
+        let release = orderedReleases[index].release
         let begin = begin(of: release)
         let proven = release.originalAppVersion.flatMap { eras(provenBy: $0) }
         let provenEra = proven?.count == 1 ? proven?.first : nil
         guard let era = release.releasedAt == .undated ? provenEra : era(of: release) else { return nil }
-        // Called only for a release with a known end: in a long list without dates, few have one.
+        // A function, because few releases of a long list without dates need this search. For the others, the loop
+        // returns nil first.
         func from() -> Date {
-            begin ?? orderedReleases[..<place].lazy.reversed().compactMap { self.begin(of: $0.release) }.first
+            begin ?? orderedReleases[..<index].lazy.reversed().compactMap { self.begin(of: $0.release) }.first
                 ?? .distantPast
         }
-        for next in orderedReleases[(place + 1)...] {
+        for next in orderedReleases[(index + 1)...] {
             guard let end = self.begin(of: next.release) else {
-                // It replaced this release, at an unknown date.
+                // The next release replaced this release, at an unknown date.
                 let number = next.release.originalAppVersion
                 if number != release.originalAppVersion, number.flatMap({ eras(provenBy: $0) }) != nil { return nil }
                 continue

@@ -43,10 +43,10 @@ struct LintSubject: Sendable {
         let timelines =
             draft.policy?.timelines
             ?? Timelines(eras: draft.eras, releases: draft.releases.map(\.release), buildNumbers: draft.buildNumbers)
-        let named = Set(draft.eras.flatMap(\.begins.keys))
-        let listed = Set(list.map(\.release.platform))
+        let policyPlatforms = Set(draft.eras.flatMap(\.begins.keys))
+        let listedPlatforms = Set(list.map(\.release.platform))
         platforms = Platform.allCases.compactMap { platform in
-            guard named.contains(platform) || listed.contains(platform) else { return nil }
+            guard policyPlatforms.contains(platform) || listedPlatforms.contains(platform) else { return nil }
             return timelines.possible(for: platform).first.map {
                 LintPlatform(
                     platform, timeline: $0, eras: draft.eras, list: list, mayRestart: draft.buildNumbers == .restarted)
@@ -147,9 +147,9 @@ struct LintSubject: Sendable {
             kind: .appTransaction, signedDate: date, originalPlatform: platform,
             originalAppVersion: version?.description, originalPurchaseDate: date)
         let evidence = Evidence(environment: .production, app: [proof], purchasesAreComplete: true)
-        // Decide at a time before any honor of limited length has ended.
-        let date = now == .distantFuture ? Date.distantPast : now
-        return decide(evidence, under: policy, at: date).filter { $0.outcome == .granted }.map(\.entitlement)
+        // If no time was given, decide at a time before any honor of limited length has ended.
+        let decisionDate = now == .distantFuture ? Date.distantPast : now
+        return decide(evidence, under: policy, at: decisionDate).filter { $0.outcome == .granted }.map(\.entitlement)
     }
 
     /// Returns the entitlements that a customer gets only because of the version, and not because of the date.

@@ -55,17 +55,17 @@ package enum Linter {
     /// Returns the findings of all rules with the fixes that may resolve them. The policy's acknowledgments are
     /// applied.
     static func findingsWithFixes(_ input: Input) -> [FindingWithFixes] {
-        var found: [FindingWithFixes] = input.draft.mistakes.map { (LintFinding($0), []) }
+        var allFindings: [FindingWithFixes] = input.draft.mistakes.map { (LintFinding($0), []) }
         if let subject = LintSubject(input) {
             for rule in LintRule.all {
                 guard let check = rule.check else { continue }
                 var report = LintReport(rule: rule, draft: input.draft)
                 check(subject, &report)
-                found += report.findings
+                allFindings += report.findings
             }
         }
         var seen: Set<LintFinding> = []
-        return Acknowledgments(in: input).applied(to: found.filter { seen.insert($0.finding).inserted })
+        return Acknowledgments(in: input).applied(to: allFindings.filter { seen.insert($0.finding).inserted })
     }
 
     /// Sorts findings by position, the findings in the policy file first.

@@ -81,7 +81,7 @@ struct ModelContradiction {
 
 extension LintPlatform {
     /// Whether the list says that the release was free before any free era, or changeover to one, can have begun. An
-    /// early purchase date takes precedence over a late version (rule C1).
+    /// early purchase date takes precedence over a late version (rule C1 of Docs/decision-rules.md).
     fileprivate func isFreeTooEarly(_ release: Release, among eras: [Era]) -> Bool {
         guard release.model == .free, era(of: release) != nil else { return false }
         let first = release.releasedAt.sortingDate
@@ -143,9 +143,9 @@ extension LintSubject {
     /// beginning of the paid era to its first release.
     func movedBoundary(_ group: ModelContradiction, on platform: LintPlatform) -> LintFix? {
         let era = misplacedEra(group)
-        let listed = platform.releases.compactMap(\.release.originalAppVersion)
+        let listedNumbers = platform.releases.compactMap(\.release.originalAppVersion)
         guard let first = group.numbers.first, let last = group.numbers.last,
-            let number = era == group.era ? listed.filter({ $0 > last }).min() : first,
+            let number = era == group.era ? listedNumbers.filter({ $0 > last }).min() : first,
             eras[era].begins[platform.platform]?.version != nil
         else { return nil }
         let key = platform.key.rawValue

@@ -127,7 +127,7 @@ package struct EvidenceRehearsal: Sendable {
         for (number, stage) in stages.enumerated() {
             // The buckets of weaker names come first, because their entries may move to the buckets of stronger names.
             var bucketsLeft = SpillFolder.buckets(of: stage)
-            let known = joins
+            let joinsSoFar = joins
             func next() -> BucketContents? {
                 while let bucket = bucketsLeft.popFirst() {
                     if let contents = folder.removeRecords(of: bucket) { return contents }
@@ -138,7 +138,7 @@ package struct EvidenceRehearsal: Sendable {
                 makeNext: next,
                 { contents in
                     Result { () throws(RehearsalError) in
-                        try Bucket(contents, of: stage).decide(by: comparison, joins: known)
+                        try Bucket(contents, of: stage).decide(by: comparison, joins: joinsSoFar)
                     }
                 }
             ) { result in

@@ -103,7 +103,7 @@ private let examples = URL(fileURLWithPath: #filePath)
     #expect(other.status == 1)
     #expect(
         other.errors
-            == "error: another local store runs in `\(store)`; stop it, or choose another folder with --folder\n")
+            == "error: another local App Store runs in `\(store)`; stop it, or choose another folder with --folder\n")
 
     let elsewhere = try await Command.run(
         "local-store", "run", "--folder", folder.url("other").path, "--scenario",

@@ -18,7 +18,9 @@ public enum AppStoreArtifact: Sendable, Hashable {
     /// Throws `tooLarge`, or `malformed` for any other file.
     public init(recognizing file: [UInt8]) throws(Rejection) {
         guard file.count <= Self.maximumSize else {
-            throw Rejection(.tooLarge, "no artifact of the App Store is larger than \(Self.maximumSize) bytes")
+            throw Rejection(
+                .tooLarge,
+                "the file has \(file.count) bytes; an artifact of the App Store has at most \(Self.maximumSize)")
         }
         let text = file.trimmingASCIIWhitespace()
         guard let first = text.first else { throw Rejection(.malformed, "the file is empty") }

@@ -116,13 +116,13 @@ public struct AppStoreVerifier: Sendable {
     private func signed(_ jws: ArraySlice<UInt8>) throws(Rejection) -> Signed {
         let segments = try JWSSegments(jws)
         // A known header needs neither decoding nor hashing. The header has about 4.5 KB, which is most of a JWS.
-        if let known = segments.bytes[segments.header].withUnsafeBufferPointer({ cache.known(header: $0) }) {
-            var hash = known.hash
+        if let knownHeader = segments.bytes[segments.header].withUnsafeBufferPointer({ cache.known(header: $0) }) {
+            var hash = knownHeader.hash
             hash.update(data: segments.signedBytes[segments.header.upperBound...])
             let digest = hash.finalize()
-            try checkSignature(of: segments, hashedTo: digest, by: known.chain)
+            try checkSignature(of: segments, hashedTo: digest, by: knownHeader.chain)
             return Signed(
-                tape: try segments.object(segments.payload, as: "payload"), chain: known.chain, digest: digest)
+                tape: try segments.object(segments.payload, as: "payload"), chain: knownHeader.chain, digest: digest)
         }
         let header = try JWSHeader(segments.object(segments.header, as: "header"))
         try header.checkAlgorithm()
@@ -143,13 +143,17 @@ public struct AppStoreVerifier: Sendable {
         let payload = try Payload(reading: FieldReader(tape: tape, index: tape.root))
         try checkSigning(at: payload.signedDate, by: chain, now: now)
         try checkRegisteredClaims(of: tape, at: now ?? payload.signedDate)
-        try check(payload.bundleID, appAppleID: payload.appAppleID, in: payload.environmentName, ofKind: Payload.kind)
+        try checkApp(
+            bundleID: payload.bundleID, appAppleID: payload.appAppleID, in: payload.environmentName,
+            ofKind: Payload.kind
+        )
         let environment = try trust.environment(named: payload.environmentName, signedBy: chain)
         return Verified(
             payload: payload, environment: environment, signedDate: payload.signedDate, chain: chain,
             digest: signed.digest)
     }
 
+    /// Checks that the chain's key made the signature of the bytes with this digest.
     private func checkSignature(
         of segments: JWSSegments, hashedTo digest: SHA256Digest, by chain: TrustedChain
     ) throws(Rejection) {
@@ -210,8 +214,8 @@ public struct AppStoreVerifier: Sendable {
 
     /// Checks that the payload belongs to the app. Renewal info contains no app, and Apple IDs are checked only in
     /// Production. Like Apple's libraries, the verifier checks the environment after the app.
-    private func check(
-        _ bundleID: String?,
+    private func checkApp(
+        bundleID: String?,
         appAppleID: Int64?,
         in environment: String?,
         ofKind kind: JWSKind
@@ -225,7 +229,7 @@ public struct AppStoreVerifier: Sendable {
                         ?? "the artifact has no `bundleId`, which must be `\(wanted)`")
             }
         }
-        if let wanted = app.appAppleID, kind.namesAppAppleID, environment == AppStoreEnvironment.production.rawValue {
+        if let wanted = app.appAppleID, kind.hasAppAppleID, environment == AppStoreEnvironment.production.rawValue {
             guard appAppleID == wanted else {
                 throw Rejection(
                     .wrongApp,
@@ -238,5 +242,5 @@ public struct AppStoreVerifier: Sendable {
 
 extension JWSKind {
     /// Whether payloads of this kind have the app's Apple ID.
-    fileprivate var namesAppAppleID: Bool { self == .appTransaction || self == .notification }
+    fileprivate var hasAppAppleID: Bool { self == .appTransaction || self == .notification }
 }

@@ -66,6 +66,7 @@ extension VerifiedNotification {
         }
     }
 
+    /// Checks that a nested artifact is from the notification's environment and app.
     private func checkBelongs<Payload: AppStorePayload>(_ nested: Verified<Payload>?, as path: String) throws(Rejection)
     {
         guard let nested else { return }

@@ -206,10 +206,12 @@ struct BERReader {
         return value
     }
 
+    /// Whether the bytes at this range are the expected bytes.
     func equal(_ range: Range<Int>, _ expected: [UInt8]) -> Bool {
         range.count == expected.count && bytes[range].elementsEqual(expected)
     }
 
+    /// Whether the bytes at both ranges are the same.
     func equal(_ left: Range<Int>, _ right: Range<Int>) -> Bool {
         left.count == right.count && bytes[left].elementsEqual(bytes[right])
     }

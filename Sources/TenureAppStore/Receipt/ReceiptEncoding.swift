@@ -19,7 +19,8 @@ public enum ReceiptEncoding: Sendable, Hashable {
             self = .binary
             return
         }
-        // The first bytes suffice: the outer sequence and the identifier of its content type.
+        // The first bytes suffice: the outer sequence and the identifier of its content type. Decode whole groups of
+        // four characters.
         let beginning = file.lazy.filter { !$0.isASCIIWhitespace }.prefix(64)
         guard beginning.first == UInt8(ascii: "M"),
             let decoded = Base64.standard.decode(Array(beginning.prefix(beginning.count & ~3))[...]),
@@ -43,7 +44,10 @@ public enum ReceiptEncoding: Sendable, Hashable {
 /// Throws `tooLarge` or `malformed`.
 public func receiptBytes(base64: some Collection<UInt8>) throws(Rejection) -> [UInt8] {
     guard base64.count <= ReceiptEncoding.maximumBase64Size else {
-        throw Rejection(.tooLarge, "a receipt has at most \(ReceiptEncoding.maximumBase64Size) characters of Base64")
+        throw Rejection(
+            .tooLarge,
+            "the receipt has \(base64.count) characters of Base64; a genuine one has at most \(ReceiptEncoding.maximumBase64Size)"
+        )
     }
     guard !base64.isEmpty else { throw Rejection(.malformed, "the receipt is empty") }
     guard let bytes = Base64.standard.decode(Array(base64)[...]) else {
@@ -59,14 +63,17 @@ public func receiptBytes(base64: some Collection<UInt8>) throws(Rejection) -> [U
 public func receiptBytes(file: [UInt8]) throws(Rejection) -> [UInt8] {
     // Line breaks are allowed in addition. Twice the maximum size has room for a reasonable number of line breaks.
     guard file.count <= 2 * ReceiptEncoding.maximumBase64Size else {
-        throw Rejection(.tooLarge, "a receipt has at most \(ReceiptEncoding.maximumSize) bytes")
+        throw Rejection(
+            .tooLarge,
+            "the file has \(file.count) bytes, which is too large for a receipt of at most \(ReceiptEncoding.maximumSize)"
+        )
     }
     try rejectTransactionReceipt(file)
     if file.first == BERTag.sequence, ReceiptEncoding(recognizing: file) != .base64 { return file }
     let text = file.filter { !$0.isASCIIWhitespace }
     guard !text.isEmpty else { throw Rejection(.malformed, "the file is empty") }
     guard text.allSatisfy(\.isBase64Character) else {
-        throw Rejection(.malformed, "the file isn't a receipt: neither its bytes nor their Base64")
+        throw Rejection(.malformed, "the file isn't a receipt, neither in binary form nor in Base64")
     }
     return try receiptBytes(base64: text)
 }

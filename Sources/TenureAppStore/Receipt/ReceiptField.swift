@@ -46,16 +46,16 @@ extension ReceiptPayload {
 
     /// Decodes one attribute. `reader` has the bytes of its value.
     private func field(_ raw: RawReceiptAttribute, inApp: Bool, _ reader: BERReader) -> ReceiptField {
-        let known = ReceiptAttribute(rawValue: raw.type).flatMap { $0.isInApp == inApp ? $0 : nil }
+        let attribute = ReceiptAttribute(rawValue: raw.type).flatMap { $0.isInApp == inApp ? $0 : nil }
         let content = Array(bytes[raw.value])
-        guard let known else {
+        guard let attribute else {
             return ReceiptField(type: raw.type, name: "attribute_\(raw.type)", value: .bytes(content))
         }
         let value: ReceiptField.Value =
-            if known == .inAppPurchase {
+            if attribute == .inAppPurchase {
                 .fields(purchaseFields(raw.value))
             } else {
-                switch ReceiptValue(reader, raw.value, as: known.encoding) {
+                switch ReceiptValue(reader, raw.value, as: attribute.encoding) {
                 case .text(let text): .text(text)
                 case .number(let number): .number(number)
                 case .flag(let flag): .flag(flag)
@@ -65,7 +65,7 @@ extension ReceiptPayload {
                 case .malformed: .malformed(content)
                 }
             }
-        return ReceiptField(type: raw.type, name: known.name, value: value)
+        return ReceiptField(type: raw.type, name: attribute.name, value: value)
     }
 
     /// Decodes the attributes of the in-app purchase at `range`.

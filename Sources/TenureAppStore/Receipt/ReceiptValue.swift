@@ -68,6 +68,7 @@ enum ReceiptValue {
         tag == BERTag.utf8String || tag == BERTag.ia5String || tag == BERTag.printableString
     }
 
+    /// Reads a text. Invalid UTF-8 and NUL make it malformed.
     @inline(__always)
     private static func text(in bytes: [UInt8], _ range: Range<Int>) -> ReceiptValue {
         if range.isEmpty { return .absent }

@@ -15,7 +15,9 @@ extension AppStoreVerifier {
     /// `unsupportedAlgorithm` only after the chain.
     public func verifyReceipt(_ bytes: [UInt8], now: Date?) throws(Rejection) -> Verified<ReceiptPayload> {
         guard bytes.count <= ReceiptEncoding.maximumSize else {
-            throw Rejection(.tooLarge, "a receipt has at most \(ReceiptEncoding.maximumSize) bytes")
+            throw Rejection(
+                .tooLarge,
+                "the receipt has \(bytes.count) bytes; a genuine one has at most \(ReceiptEncoding.maximumSize)")
         }
         let signedData: SignedData
         do {

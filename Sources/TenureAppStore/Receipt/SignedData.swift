@@ -136,16 +136,16 @@ struct SignedData {
         }
 
         // Find the certificate with the signer's name.
-        var found: Int?
+        var signerIndex: Int?
         for (index, certificate) in certificates.enumerated()
         where reader.equal(certificate.serialNumber, serialNumber.contents)
             && reader.equal(certificate.issuer, issuer.encoding)
         {
-            guard found == nil else { throw .malformed("several certificates have the signer's name") }
-            found = index
+            guard signerIndex == nil else { throw .malformed("several certificates have the signer's name") }
+            signerIndex = index
         }
-        guard let found else { throw .malformed("it doesn't contain the signer's certificate") }
-        self.signer = found
+        guard let signerIndex else { throw .malformed("it doesn't contain the signer's certificate") }
+        self.signer = signerIndex
         self.reader = reader
     }
 

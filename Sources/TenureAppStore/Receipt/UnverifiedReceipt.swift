@@ -10,7 +10,9 @@ public struct UnverifiedReceipt: Sendable, Hashable {
     /// Throws `tooLarge`, `malformed` or `unsupportedAlgorithm`.
     public init(_ bytes: [UInt8]) throws(Rejection) {
         guard bytes.count <= ReceiptEncoding.maximumSize else {
-            throw Rejection(.tooLarge, "a receipt has at most \(ReceiptEncoding.maximumSize) bytes")
+            throw Rejection(
+                .tooLarge,
+                "the receipt has \(bytes.count) bytes; a genuine one has at most \(ReceiptEncoding.maximumSize)")
         }
         do {
             let signedData = try SignedData(bytes)

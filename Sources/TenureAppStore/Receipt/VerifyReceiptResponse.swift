@@ -25,7 +25,9 @@ public struct VerifyReceiptResponse: Sendable, Hashable {
     /// invalid value in a field that is used here.
     public init(parsing bytes: [UInt8]) throws(Rejection) {
         guard bytes.count <= Self.maximumSize else {
-            throw Rejection(.tooLarge, "a response of verifyReceipt has at most \(Self.maximumSize) bytes")
+            throw Rejection(
+                .tooLarge,
+                "the response of verifyReceipt has \(bytes.count) bytes; a genuine one has at most \(Self.maximumSize)")
         }
         let value: JSONValue
         do {
@@ -34,7 +36,7 @@ public struct VerifyReceiptResponse: Sendable, Hashable {
             throw Rejection(error)
         }
         guard case .object(let object) = value else {
-            throw Rejection(.malformed, "a response of verifyReceipt must be a JSON object")
+            throw Rejection(.malformed, "the response of verifyReceipt isn't a JSON object")
         }
         try self.init(object)
     }

@@ -55,7 +55,7 @@ package final class ChainCache: Sendable {
                 "only Xcode's certificates are trusted here, and another certificate signed the artifact")
         }
         let pair = Pair(leaf: leaf, intermediate: intermediate, purpose: purpose)
-        switch tables.withLock({ ($0.chains[pair], $0.refusals[pair]) }) {
+        switch tables.withLock({ ($0.chains[pair], $0.rejections[pair]) }) {
         case (let chain?, _): return chain
         case (nil, let rejection?): throw rejection
         case (nil, nil): break
@@ -66,7 +66,7 @@ package final class ChainCache: Sendable {
             return chain
         } catch {
             // Don't remember this rejection: the chain wasn't checked, so it may be valid.
-            if error.code != .tooManyUnknownSigners { tables.withLock { $0.refusals.insert(error, for: pair) } }
+            if error.code != .tooManyUnknownSigners { tables.withLock { $0.rejections.insert(error, for: pair) } }
             throw error
         }
     }
@@ -107,15 +107,16 @@ package final class ChainCache: Sendable {
     ) throws(Rejection) -> TrustedChain {
         let id = Intermediate(der: intermediate, purpose: purpose)
         let signer = try ParsedCertificate(der: leaf)
-        let known: IssuedIntermediate
-        if let found = tables.withLock({ $0.intermediates[id] }) {
-            known = found
+        let issuedIntermediate: IssuedIntermediate
+        if let cached = tables.withLock({ $0.intermediates[id] }) {
+            issuedIntermediate = cached
         } else {
-            known = try issued(ParsedCertificate(der: intermediate), id: id, roots: roots)
+            issuedIntermediate = try issued(ParsedCertificate(der: intermediate), id: id, roots: roots)
         }
         return try charging(to: .signers) { (charge: SignatureCharge) throws(Rejection) in
             try trustedChain(
-                leaf: signer, intermediate: known.certificate, anchor: known.anchor, purpose: purpose, charging: charge)
+                leaf: signer, intermediate: issuedIntermediate.certificate, anchor: issuedIntermediate.anchor,
+                purpose: purpose, charging: charge)
         }
     }
 
@@ -170,7 +171,7 @@ private struct Tables {
     /// The valid chains.
     var chains = BoundedTable<Pair, TrustedChain>(capacity: 64)
     /// The rejected pairs. They are separate from the chains, so that bad chains never displace a valid chain.
-    var refusals = BoundedTable<Pair, Rejection>(capacity: 1024)
+    var rejections = BoundedTable<Pair, Rejection>(capacity: 1024)
     /// The valid intermediates.
     var intermediates = BoundedTable<Intermediate, IssuedIntermediate>(capacity: 32)
     /// The headers of verified JWS, at most 16.
@@ -199,6 +200,7 @@ private struct Tables {
         allowances[kind]?.checksLeft = min(budget.burst, allowance.checksLeft + amount)
     }
 
+    /// Adds a header. If there are 16 headers already, it replaces the oldest.
     mutating func add(_ known: KnownHeader) {
         // Another task may have added the same header meanwhile.
         guard !headers.contains(where: { $0.bytes == known.bytes }) else { return }

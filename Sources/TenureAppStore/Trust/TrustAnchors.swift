@@ -71,11 +71,12 @@ public struct TrustAnchors: Sendable {
         while let opening = rest.range(of: begin) {
             rest = rest[opening.upperBound...]
             guard let closing = rest.range(of: end) else {
-                throw Rejection(.misconfigured, "the PEM text ends inside a certificate")
+                throw Rejection(.misconfigured, "the PEM text ends inside a certificate; export the certificate again")
             }
             let base64 = rest[..<closing.lowerBound].utf8.filter { !$0.isASCIIWhitespace }
             guard let der = Base64.standard.decode(base64[...]) else {
-                throw Rejection(.misconfigured, "a PEM certificate isn't valid Base64")
+                throw Rejection(
+                    .misconfigured, "a certificate in the PEM text isn't valid Base64; export the certificate again")
             }
             certificates.append(der)
             rest = rest[closing.upperBound...]

@@ -6,7 +6,7 @@ import X509
 /// A verified chain of certificates that leads to a trusted certificate. Only the functions in this file create a
 /// chain.
 ///
-/// The validity period isn't part of the verification: call `isValid(at:)` with the artifact's signing date.
+/// The validity period isn't part of the verification: call `checkValidity(at:)` with the artifact's signing date.
 /// `TrustedChain` is a class, because many threads share the same chain.
 package final class TrustedChain: Sendable {
     /// The key that verifies the artifact's signature.

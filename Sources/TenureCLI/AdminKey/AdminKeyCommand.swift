@@ -13,8 +13,8 @@ struct AdminKeyCommand: AsyncParsableCommand {
               admin    everything.
               support  read, grant and revoke, link, merge, export.
               link     link the app's users; for the server of the app.
-              read     find customers, and see what they have and why
-              policy   publish policies and make personas
+              read     find customers, and see what they have and why.
+              policy   publish policies and make personas.
 
             The service accepts only keys that these commands made: 256 random bits with a checksum. Docs/admin.md lists \
             the routes.

@@ -8,11 +8,11 @@ struct AdminKeyCreateCommand: AsyncParsableCommand {
         commandName: "create",
         abstract: "Make a key and print it once, or write it to a file. The database keeps only its hash.",
         discussion: """
-            The audit trail has the key's name in each line. Make one key for each person and each server. The database \
-            must exist: the first start of `tenure serve` creates it.
+            The audit trail shows which key made each change, by the key's name. So make one key for each person and \
+            each server. The database must exist: the first start of `tenure serve` creates it.
 
-            Exit codes: 0 made, 1 the name is taken, the database can't be opened, or the file exists or can't be written, \
-            64 wrong usage.
+            Exit codes: 0 made, 1 the name is taken, the database can't be opened, or the file exists or can't be \
+            written, 64 wrong usage.
 
             Example:
               tenure admin-key create --scope support --name ada --out ada.key \\
@@ -34,7 +34,7 @@ struct AdminKeyCreateCommand: AsyncParsableCommand {
     func validate() throws {
         guard !name.isEmpty, name.utf8.count <= 64,
             name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
-        else { throw ValidationError("a name must have 1 to 64 printable ASCII characters and no spaces") }
+        else { throw ValidationError("`--name` must have 1 to 64 printable ASCII characters and no spaces") }
         guard ![AdminKeyCheck.configuredName, commandActor].contains(name) else {
             throw ValidationError("`\(name)` is reserved for the audit trail; choose another name")
         }
@@ -72,6 +72,7 @@ struct AdminKeyCreateCommand: AsyncParsableCommand {
         Terminal.standardError.write("save it now: it isn't shown again")
     }
 
+    /// Removes the key's file after the key couldn't be stored.
     private func removeFile() {
         if let out { try? FileManager.default.removeItem(atPath: out) }
     }

@@ -24,7 +24,7 @@ struct AdminKeyRevokeCommand: AsyncParsableCommand {
             try await store.write(locking: [.adminKeys]) { try $0.revokeKey(named: name, actor: commandActor) }
         }
         guard key != nil else {
-            throw CommandError("there is no active key `\(name)`; `tenure admin-key list` shows all keys")
+            throw CommandError("there is no valid key `\(name)`; `tenure admin-key list` shows all keys")
         }
         Terminal.standardOutput.write("revoked `\(name)`")
     }

@@ -12,8 +12,8 @@ struct AppStoreTestNotificationCommand: AsyncParsableCommand {
         usage: "tenure app-store test-notification [production|sandbox] --config <file> [settings ...]",
         discussion: """
             Uses the service's key (`appStore.issuerID`, `appStore.keyID`, `appStore.privateKeyFile`) from the settings \
-            of `tenure serve`. The notification goes to the environment's address in App Store Connect. The service \
-            stores it for no customer.
+            of `tenure serve`. The App Store sends the notification to the URL that App Store Connect has for the \
+            environment. The notification is about no customer.
 
             Exit codes: 0 it arrived; 1 it didn't, or the App Store didn't answer; 64 wrong usage.
 
@@ -54,7 +54,9 @@ struct AppStoreTestNotificationCommand: AsyncParsableCommand {
                 Terminal.standardOutput.write(
                     "\(name)\(attempt.date.map { $0.rfc3339 + " " } ?? "")\(attempt.result)")
             }
-            if attempts.isEmpty { Terminal.standardOutput.write("\(name)the App Store hasn't sent it yet") }
+            if attempts.isEmpty {
+                Terminal.standardOutput.write("\(name)the App Store hasn't sent the notification yet")
+            }
             if attempts.last?.result != "SUCCESS" { haveArrived = false }
         }
         if !haveArrived { throw ExitCode.error }

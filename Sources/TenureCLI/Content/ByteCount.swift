@@ -20,5 +20,5 @@ struct ByteCount: CustomStringConvertible {
     }
 }
 
-/// `1 file`, `2 files`
+/// Returns a count with its noun, such as `1 file` and `2 files`.
 func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }

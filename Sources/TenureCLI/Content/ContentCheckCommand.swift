@@ -24,8 +24,8 @@ struct ContentCheckCommand: AsyncParsableCommand {
         let terminal = Terminal.standardOutput
         let name = InputFile(path: content.file).name
         do {
-            let found = try content.read()
-            for pack in found.packs {
+            let contentFile = try content.read()
+            for pack in contentFile.packs {
                 terminal.write(
                     "\(pack.name): \(counted(pack.files.files.count, "file")), \(ByteCount(pack.files.size))")
             }
@@ -44,8 +44,8 @@ struct ContentCheckCommand: AsyncParsableCommand {
                 }
             }
             // If the policy has mistakes, the packs aren't checked, and all mistakes are the policy's.
-            let areOfPolicy = !error.mistakes.contains { $0.file == content.file }
-            let checked = areOfPolicy ? content.policy.map { InputFile(path: $0).name } ?? name : name
+            let isPolicyInvalid = !error.mistakes.contains { $0.file == content.file }
+            let checked = isPolicyInvalid ? content.policy.map { InputFile(path: $0).name } ?? name : name
             terminal.write("\(checked): \(counted(error.mistakes.count, "mistake"))")
             throw ExitCode.refused
         }

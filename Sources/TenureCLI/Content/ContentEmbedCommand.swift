@@ -11,7 +11,7 @@ struct ContentEmbedCommand: AsyncParsableCommand {
             client opens these files in place. A pack in the bundle is installed from the first start, without a network. \
             A version that you publish later is its update.
 
-            Running it again replaces the folder that it wrote. It refuses a folder with other files.
+            Running the command again replaces the folder that it wrote. The command refuses a folder with other files.
 
             Exit codes: 0 written, 2 mistakes in the file or in the packs, 1 error, 64 wrong usage.
 

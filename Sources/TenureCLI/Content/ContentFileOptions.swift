@@ -7,7 +7,7 @@ import TenurePolicyFile
 struct ContentFileOptions: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
-            "The asset packs, in YAML or JSON; - for standard input. Folders are relative to it.",
+            "The asset packs, in YAML or JSON; - for standard input. Paths of folders are relative to the file.",
             valueName: "content.yaml"))
     var file: String
 

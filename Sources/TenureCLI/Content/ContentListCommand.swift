@@ -11,7 +11,7 @@ struct ContentListCommand: AsyncParsableCommand {
         commandName: "list",
         abstract: "Show the packs of a published folder: versions, sizes and digests.",
         discussion: """
-            With --key it also verifies the catalog's signature, as apps do.
+            With --key, the command also verifies the catalog's signature, as apps do.
 
             Exit codes: 0 shown, 2 the signature isn't made by the key, 1 unreadable, 64 wrong usage.
 

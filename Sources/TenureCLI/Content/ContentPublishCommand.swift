@@ -80,6 +80,7 @@ struct ContentPublishCommand: AsyncParsableCommand {
             terminal.write(
                 "\(pack.name): \(counted(pack.manifest.files.count, "file")), \(size), \(pack.isNew ? "new" : "unchanged")"
             )
+            // Newer apps use a version that was published before for a higher `minimumAppVersion`.
             for other in publication.catalog.catalog[pack.name]?.versions ?? [] {
                 guard let minimum = other.minimumAppVersion,
                     pack.version.minimumAppVersion.map({ $0 < minimum }) ?? true

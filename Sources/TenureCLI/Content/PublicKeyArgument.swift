@@ -9,11 +9,12 @@ struct PublicKeyArgument: ExpressibleByArgument {
 
     init?(argument: String) { text = argument }
 
+    /// Returns the public key. Throws if the text is neither a key nor a file with a key.
     func key() throws -> PinnedKey {
         if let key = PinnedKey(text) { return key }
         guard FileManager.default.fileExists(atPath: text) else {
             throw CommandError(
-                "`\(text)` is neither a file nor a public key of 86 characters, as `tenure policy signing-key` prints it"
+                "`\(text)` is neither a file nor a public key; pass the 86 characters that `tenure policy signing-key` prints"
             )
         }
         let contents = try InputFile(path: text).bytes(limit: 64 << 10, acceptsPipe: false)

@@ -26,24 +26,24 @@ struct DatabaseAcceptKeysCommand: AsyncParsableCommand {
     func run() async throws {
         let selection = try options.selection()
         try await selection.withStore { store in
-            let known = try await store.write(locking: [SharedKeys.lock]) { transaction in
-                let known = try transaction.sharedKeys()
-                if let known {
+            let storedKeys = try await store.write(locking: [SharedKeys.lock]) { transaction in
+                let storedKeys = try transaction.sharedKeys()
+                if let storedKeys {
                     try transaction.setSharedKeys(nil)
                     try transaction.audit(
                         AuditEntry(
                             at: .now, actor: commandActor, action: "acceptKeys", customer: nil,
-                            detail: ["signingKey": known.signingKey]))
+                            detail: ["signingKey": storedKeys.signingKey]))
                 }
-                return known
+                return storedKeys
             }
-            guard let known else {
+            guard let storedKeys else {
                 throw CommandError(
                     "`\(selection.database.name)` has no fingerprints of keys; the next service that starts stores its own"
                 )
             }
             Terminal.standardOutput.write(
-                "the next service that starts may replace the keys from `\(Terminal.escaped(known.place))`")
+                "the next service that starts may replace the keys from `\(Terminal.escaped(storedKeys.place))`")
         }
     }
 }

@@ -17,7 +17,8 @@ struct DatabaseCommand: AsyncParsableCommand {
     )
 }
 
-/// Opens the database for one command, and closes it afterward, even after an error.
+/// Opens the database for one command, and closes it afterward, even after an error. If the database file was replaced
+/// meanwhile, throws an error that says so, because this explains any other error.
 func withDatabase<Result>(
     _ database: DatabaseArgument, _ opening: DatabaseOpening = .existing(of: nil), primary: PrimaryFile? = nil,
     _ body: (Store) async throws -> Result

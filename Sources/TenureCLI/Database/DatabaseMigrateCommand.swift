@@ -34,7 +34,10 @@ struct DatabaseMigrateCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard (to == nil) != (toConfig == nil) else {
-            throw ValidationError("the target is missing; pass either `--to` or `--to-config`")
+            throw ValidationError(
+                to == nil
+                    ? "the target is missing; pass either `--to` or `--to-config`"
+                    : "`--to` and `--to-config` exclude each other; pass one of them")
         }
     }
 

@@ -20,16 +20,16 @@ struct DatabaseReopenCommand: AsyncParsableCommand {
         let selection = try options.selection()
         let database = selection.database
         try await selection.withStore { store in
-            let place = try await store.database.writeAlone { session throws(StoreError) in
+            let target = try await store.database.writeAlone { session throws(StoreError) in
                 let header = try DatabaseHeader.read(in: session)
                 try DatabaseHeader.markMoved(to: nil, in: session)
                 return header.movedTo
             }
-            guard let place else {
+            guard let target else {
                 throw CommandError("`\(database.name)` wasn't moved; services can write to it")
             }
             Terminal.standardOutput.write(
-                "services can write to \(database.name) again; don't start one on \(place)")
+                "services can write to \(database.name) again; don't start one on \(target)")
         }
     }
 }

@@ -22,7 +22,7 @@ struct CustomerFiles {
             for (name, bytes) in Self.split(try file.bytes(), of: file) {
                 do {
                     let artifact = try AppStoreArtifact(recognizing: bytes)
-                    // The operator may have app transactions from the App Store Server API.
+                    // Files may come from the App Store Server API, so accept app transactions without a device.
                     guard let verified = try verifier.verify(artifact, from: .appStoreServer, now: now) else {
                         throw RejectedFile(
                             name: name, code: "unsigned",
@@ -53,7 +53,7 @@ struct CustomerFiles {
         try Evidence(in: environment, from: artifacts, purchasesAreComplete: purchasesAreComplete)
     }
 
-    /// Splits a file with one JWS per line into artifacts.
+    /// Splits a file with one JWS per line into artifacts. Any other file is one artifact.
     private static func split(_ bytes: [UInt8], of file: InputFile) -> [(name: String, bytes: [UInt8])] {
         let lines = bytes.split(whereSeparator: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") })
         let areJWS =
@@ -65,14 +65,17 @@ struct CustomerFiles {
         return lines.enumerated().map { ("\(file.name):\($0.offset + 1)", Array($0.element)) }
     }
 
+    /// Throws a `RejectedFile` if this is an app transaction of another device than `device`.
     private static func check(_ verified: VerifiedArtifact, named name: String, isOf device: UUID?) throws {
         guard let device, case .appTransaction(let app) = verified else { return }
-        func other(_ detail: String) -> RejectedFile { RejectedFile(name: name, code: "otherDevice", detail: detail) }
+        func otherDevice(_ detail: String) -> RejectedFile {
+            RejectedFile(name: name, code: "otherDevice", detail: detail)
+        }
         guard let binding = try app.payload.deviceBinding() else {
-            throw other("it isn't bound to a device, so it can't be compared with the device ID")
+            throw otherDevice("it isn't bound to a device, so it can't be compared with the device ID")
         }
         guard binding.matches(deviceVerificationID: device) else {
-            throw other("it is bound to another device than `\(device.uuidString.lowercased())`")
+            throw otherDevice("it is bound to another device than `\(device.uuidString.lowercased())`")
         }
     }
 }

@@ -4,7 +4,7 @@ import TenureCore
 import TenurePolicyFile
 import TenureServer
 
-/// The asset packs of the demonstration, which are published with each start.
+/// The asset packs of the demonstration, which are published at each start.
 enum DemoContent {
     /// Writes `content.yaml`, which describes one pack, and the pack's sound files.
     static func write(to folder: DemoFolder) throws {

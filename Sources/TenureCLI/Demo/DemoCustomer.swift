@@ -27,23 +27,25 @@ struct DemoCustomer: Sendable {
         var minter = DemoMinter(app: app, authority: authority, now: now)
         return try [
             minter.customer(
-                "Ada", "bought the app in May 2014, as build 37, on her iPhone", build: "37", "2014-05-01T10:00:00Z"),
+                "Ada", "bought the app in May 2014, as build 37, on her iPhone", build: "37",
+                bought: "2014-05-01T10:00:00Z"),
             minter.customer(
-                "Boris", "bought version 1.9 on his Mac in March 2026", build: "1.9", "2026-03-05T10:00:00Z",
+                "Boris", "bought version 1.9 on his Mac in March 2026", build: "1.9", bought: "2026-03-05T10:00:00Z",
                 platform: "macOS"),
             minter.customer(
                 "Chen", "paid the old price two hours after the change, and got the new build", build: "120",
-                "2026-10-01T18:00:00Z"),
-            minter.customer("Dana", "got the free app last week", build: "121", "2026-11-14T10:00:00Z"),
+                bought: "2026-10-01T18:00:00Z"),
+            minter.customer("Dana", "got the free app last week", build: "121", bought: "2026-11-14T10:00:00Z"),
             minter.customer(
-                "Emre", "got the free app too, and subscribed", build: "121", "2026-11-14T11:00:00Z", subscribes: true),
+                "Emre", "got the free app too, and subscribed", build: "121", bought: "2026-11-14T11:00:00Z",
+                subscribes: true),
             minter.customer(
-                "Fay", "bought the app in 2024 and got a refund", build: "88", "2024-02-01T10:00:00Z",
+                "Fay", "bought the app in 2024 and got a refund", build: "88", bought: "2024-02-01T10:00:00Z",
                 refunded: "2024-02-03T10:00:00Z"),
             minter.ownerOfOldReceipt("Gus", "has only a receipt of 2012, which contains no version"),
             minter.customer(
                 "Hana", "tests the app in TestFlight, where every version is \"1.0\"", build: "1.0",
-                "2013-08-01T07:00:00Z",
+                bought: "2013-08-01T07:00:00Z",
                 environment: .sandbox),
         ]
     }
@@ -56,12 +58,13 @@ private struct DemoMinter {
     let now: Date
     var count: UInt8 = 0
 
+    /// Creates a customer with an app transaction, and with a subscription if `subscribes` is true.
     mutating func customer(
-        _ name: String, _ story: String, build: String, _ bought: String, platform: String = "iOS",
+        _ name: String, _ story: String, build: String, bought: String, platform: String = "iOS",
         subscribes: Bool = false, refunded: String? = nil, environment: AppStoreEnvironment = .production
     ) throws -> DemoCustomer {
-        let minted = next(environment)
-        let minter = JWSMinter(authority: authority, app: minted, signedAt: now)
+        let app = nextApp(in: environment)
+        let minter = JWSMinter(authority: authority, app: app, signedAt: now)
         let id = "7040000000000000\(10 + count)"
         var fields = try minter.payload(of: .appTransaction)
         for (field, value) in [
@@ -71,7 +74,7 @@ private struct DemoMinter {
             fields = try JWSKind.appTransaction.setting(field, to: value, in: fields)
         }
         var customer = DemoCustomer(
-            name: name, story: story, deviceVerificationID: minted.deviceVerificationID,
+            name: name, story: story, deviceVerificationID: app.deviceVerificationID,
             appTransaction: try minter.mint(payload: fields), transactions: [])
         if subscribes {
             var purchase = try minter.payload(of: .transaction)
@@ -88,10 +91,11 @@ private struct DemoMinter {
         return customer
     }
 
+    /// Creates a customer with a receipt of 2012, which has a purchase date but no version.
     mutating func ownerOfOldReceipt(_ name: String, _ story: String) throws -> DemoCustomer {
-        let minted = next(.production)
+        let app = nextApp(in: .production)
         let signed = Date(written: "2012-10-03T09:00:00Z") ?? now
-        let minter = ReceiptMinter(authority: authority, app: minted, signedAt: signed)
+        let minter = ReceiptMinter(authority: authority, app: app, signedAt: signed)
         let receipt = try minter.mint { draft in
             try draft.set("original_application_version", to: "")
             try draft.set("original_purchase_date", to: "2012-10-01T09:00:00Z")
@@ -99,11 +103,12 @@ private struct DemoMinter {
             draft.purchases = []
         }
         return DemoCustomer(
-            name: name, story: story, deviceVerificationID: minted.deviceVerificationID, receipt: receipt,
+            name: name, story: story, deviceVerificationID: app.deviceVerificationID, receipt: receipt,
             transactions: [])
     }
 
-    private mutating func next(_ environment: AppStoreEnvironment) -> MintedApp {
+    /// Returns the app as the next customer has it: with a device ID that no earlier customer has.
+    private mutating func nextApp(in environment: AppStoreEnvironment) -> MintedApp {
         count += 1
         return MintedApp(
             bundleID: app.bundleID, appAppleID: app.appleID ?? 0, environment: environment,

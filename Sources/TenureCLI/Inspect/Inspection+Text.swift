@@ -52,10 +52,14 @@ extension Inspection {
         }
     }
 
+    /// The fields with milliseconds since 1970, which are shown as dates. In receipts, dates are texts already.
     private var instantFields: Set<String> {
         kind == "receipt" || kind == "verifyReceipt" ? [] : JWSKind.allInstantFields
     }
 
+    /// Returns a line for each field of an object. Fields of objects inside it are indented.
+    ///
+    /// - Parameter dates: the names of fields with milliseconds since 1970, which are shown as dates.
     private static func lines(of object: JSONObject, dates: Set<String>, indentation: Int) -> [String] {
         let names = Set(object.members.map(\.name))
         let width = names.map { Terminal.escaped($0).count }.max() ?? 0
@@ -74,6 +78,7 @@ extension Inspection {
                         return [start + "  [\(index)]"] + lines(of: inner, dates: dates, indentation: indentation + 4)
                     }
             case .number(let text):
+                // Show numbers beyond JavaScript's range of dates as they are.
                 if dates.contains(member.name), let milliseconds = Double(text), abs(milliseconds) <= 8.64e15 {
                     return [label + "  \(Date(timeIntervalSince1970: milliseconds / 1000).rfc3339)"]
                 }
@@ -95,7 +100,7 @@ extension JSONValue {
         let clean: String
         switch self {
         case .string(let text): clean = Terminal.escaped(text)
-        // Keys of the object are untrusted too.
+        // The names of an object's members are untrusted too.
         default: return Terminal.escaped(String(decoding: bytes, as: UTF8.self))
         }
         return clean.count > 160 ? clean.prefix(120) + "… (\(clean.count) characters)" : clean
@@ -106,6 +111,7 @@ extension JWSKind {
     /// The fields of all kinds that hold an instant.
     fileprivate static let allInstantFields = Set(JWSKind.allCases.flatMap { instants(in: $0.fields) })
 
+    /// Returns the names of the fields that hold an instant, also in objects inside of fields.
     private static func instants(in fields: [FieldDescription]) -> [String] {
         fields.flatMap { field -> [String] in
             switch field.shape {

@@ -21,7 +21,7 @@ struct LocalStoreDeviceCommand: AsyncParsableCommand {
     @Argument(help: "The customer's name.")
     var customer: String
 
-    @OptionGroup var place: LocalStoreOptions
+    @OptionGroup var localStore: LocalStoreOptions
 
     @Option(help: ArgumentHelp("The file to write.", valueName: "file"))
     var out: String?
@@ -31,9 +31,9 @@ struct LocalStoreDeviceCommand: AsyncParsableCommand {
     func run() async throws {
         try FilePlan(writing: [out, out.map { $0 + ".receipt" }]).check(replacing: replacing.force)
         guard let name = customer.addingPercentEncoding(withAllowedCharacters: .alphanumerics) else {
-            throw CommandError("`\(customer)` can't be a name; use letters and digits")
+            throw CommandError("`\(customer)` can't be the name of a customer; use letters and digits")
         }
-        let answer = try await place.send("GET", "/control/customers/\(name)", nil)
+        let answer = try await localStore.send("GET", "/control/customers/\(name)", nil)
         guard let out else {
             Terminal.standardOutput.write(json: JSONValue.object(answer).bytes)
             return

@@ -30,7 +30,7 @@ struct LocalStoreDoCommand: AsyncParsableCommand {
     @Argument(help: "Its parameters: name=value.")
     var parameters: [String] = []
 
-    @OptionGroup var place: LocalStoreOptions
+    @OptionGroup var localStore: LocalStoreOptions
 
     @Flag(help: "Print the local App Store's response as JSON.")
     var json = false
@@ -42,6 +42,7 @@ struct LocalStoreDoCommand: AsyncParsableCommand {
 
     func validate() throws { _ = try parsed() }
 
+    /// Returns the operation that the arguments describe. Throws a `ValidationError` with the first mistake.
     private func parsed() throws -> AppStoreOperation {
         guard let kind = AppStoreOperation.Kind(rawValue: operation) else {
             throw ValidationError(OperationMistake(unknown: operation).description)
@@ -63,7 +64,8 @@ struct LocalStoreDoCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let answer = try await place.send("POST", "/control/operations", JSONValue.object(try parsed().json).bytes)
+        let answer = try await localStore.send(
+            "POST", "/control/operations", JSONValue.object(try parsed().json).bytes)
         if json {
             Terminal.standardOutput.write(json: JSONValue.object(answer).bytes)
             return

@@ -22,11 +22,11 @@ struct LocalStoreFaultCommand: AsyncParsableCommand {
     @Option(help: "The number of requests that fail; 0 ends the fault.")
     var requests = 1
 
-    @OptionGroup var place: LocalStoreOptions
+    @OptionGroup var localStore: LocalStoreOptions
 
     func run() async throws {
         let body: JSONObject = ["code": .number(String(code)), "requests": .number(String(requests))]
-        let answer = try await place.send("POST", "/control/fault", JSONValue.object(body).bytes)
+        let answer = try await localStore.send("POST", "/control/fault", JSONValue.object(body).bytes)
         guard case .string(let message)? = answer["message"] else { return }
         Terminal.standardOutput.write(
             requests == 0

@@ -4,7 +4,7 @@ import TenureMint
 import TenurePolicyFile
 import TenureServer
 
-/// The folder of a local store. Missing files are created, and existing ones are kept.
+/// The folder of a local App Store. Missing files are created, and existing ones are kept.
 ///
 /// One process at a time uses the folder, because two processes would mix their entries in the journal.
 final class LocalStoreFolder: Sendable {
@@ -28,7 +28,8 @@ final class LocalStoreFolder: Sendable {
         }
         guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
             _ = Foundation.close(lock)
-            throw CommandError("another local store runs in `\(path)`; stop it, or choose another folder with --folder")
+            throw CommandError(
+                "another local App Store runs in `\(path)`; stop it, or choose another folder with --folder")
         }
     }
 
@@ -49,6 +50,7 @@ final class LocalStoreFolder: Sendable {
             }
             try await begin(try ScenarioOnDisk(path: file).read())
         }
+        // `Journal` evaluates `header` only if the file has no entries. `begin` would have written some.
         let journal = try Journal(
             path: journalPath, header: try { throw CommandError("`\(journalPath)` is empty; delete it") }())
         let state = try journal.state()

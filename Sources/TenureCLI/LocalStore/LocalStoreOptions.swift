@@ -3,7 +3,7 @@ import Foundation
 import TenureAppStore
 import TenureJSON
 
-/// The running store that a command uses.
+/// The running local App Store that a command uses.
 struct LocalStoreOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

@@ -44,6 +44,7 @@ struct LocalStoreRunCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The URL to post notifications to.", valueName: "url"))
     var notify: String?
 
+    /// How many seconds of the local clock pass in a second of real time, such as `60x` or `60`.
     struct Speed: ExpressibleByArgument {
         let factor: Double
 

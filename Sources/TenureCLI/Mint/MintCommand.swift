@@ -122,6 +122,7 @@ struct MintOptions: ParsableArguments {
         try TestAuthority(directory: URL(fileURLWithPath: authority))
     }
 
+    /// Returns the JSON object in the file of `--payload`; nil without this option.
     func payloadObject() throws -> JSONObject? {
         guard let payload else { return nil }
         let file = InputFile(path: payload)

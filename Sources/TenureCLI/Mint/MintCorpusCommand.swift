@@ -54,7 +54,7 @@ struct MintCorpusCommand: AsyncParsableCommand {
         let authority = try TestAuthority(directory: URL(fileURLWithPath: self.authority))
         let corpus = try Corpus(count: count, seed: seed, authority: authority)
         let output = out == "-" ? nil : try StreamedFile(path: out, replacing: replacing.force)
-        var found = CorpusTruth()
+        var expected = CorpusTruth()
         var blocks = (0..<corpus.blockCount).makeIterator()
         let progress = Progress("lines")
         try await inOrder(
@@ -64,14 +64,15 @@ struct MintCorpusCommand: AsyncParsableCommand {
             if let output {
                 try output.write(block.bytes)
             } else if !Terminal.standardOutput.write(bytes: block.bytes) {
-                throw CommandError("standard output is closed")
+                throw CommandError(
+                    "standard output was closed before all lines were written; write to a file with --out")
             }
-            found.add(block.truth)
-            progress.show(Int64(found.lines), of: Int64(count))
+            expected.add(block.truth)
+            progress.show(Int64(expected.lines), of: Int64(count))
         }
         progress.end()
         try output?.close()
-        if let truth { try OutputFile(path: truth, replaces: replacing.force).write(found.json) }
+        if let truth { try OutputFile(path: truth, replaces: replacing.force).write(expected.json) }
     }
 }
 

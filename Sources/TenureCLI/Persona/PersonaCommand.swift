@@ -63,6 +63,7 @@ struct PersonaCreateCommand: AsyncParsableCommand {
 
     func validate() throws { _ = try parsed() }
 
+    /// Returns the fields of the app transaction, from `--set` and `--platform`.
     private func parsed() throws -> [String: String] {
         var result: [String: String] = [:]
         for setting in settings {
@@ -193,8 +194,8 @@ extension PersonaAnswer {
             case .revoked: "revoked \(revokedAt ?? "")"
             }
         let outcomes = entitlements.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
-        let known = set.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+        let facts = set.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
         return Terminal.escaped(
-            [name, end, outcomes.joined(separator: ", "), "(\(known.joined(separator: ", ")))"].joined(separator: "  "))
+            [name, end, outcomes.joined(separator: ", "), "(\(facts.joined(separator: ", ")))"].joined(separator: "  "))
     }
 }

@@ -12,8 +12,8 @@ struct PolicyCheckCommand: AsyncParsableCommand {
             Errors are invalid files, customers who lose what they paid for, and customers who get it without paying. \
             Warnings may lead to such errors; notes are hints. Docs/policy-check.md lists every rule by its code.
 
-            With a release list (in the policy, or by --releases) it also finds contradictions to your real releases. \
-            With --against it finds every right that existing customers would lose by the change.
+            With a release list (in the policy, or by --releases), the command also finds contradictions to your real \
+            releases. With --against, it finds every right that existing customers would lose by the change.
 
             The command has tested each fix that it prints: the fix resolves the finding and causes no new one. To accept \
             a finding, list its code and place (`at`) under `acknowledge` in the policy. The check then still shows the \
@@ -108,6 +108,7 @@ struct PolicyCheckCommand: AsyncParsableCommand {
             isCompared: against == nil || draft.policy != nil)
     }
 
+    /// Returns the policy of `--against`; nil without this option.
     private func oldPolicy() throws -> Policy? {
         guard let against else { return nil }
         do {
@@ -117,6 +118,7 @@ struct PolicyCheckCommand: AsyncParsableCommand {
         }
     }
 
+    /// Returns the columns that `--map` names, such as `Date=releasedAt`.
     private func mapping() throws -> ReleaseListFile.Mapping {
         var mapping = ReleaseListFile.Mapping()
         for entry in map {

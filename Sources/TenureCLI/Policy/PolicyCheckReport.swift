@@ -16,10 +16,12 @@ struct PolicyCheckReport {
     /// Whether the file is a valid policy.
     var isPolicy: Bool { !findings.contains(where: \.isMistake) }
 
-    /// Acknowledged findings don't fail the check.
+    /// Whether the check fails: if there is an error that the policy doesn't acknowledge, or with `strict` such a
+    /// warning.
     func fails(strict: Bool) -> Bool { !findings.unacknowledged(strict ? .warning : .error).isEmpty }
 
-    /// The path of a file in a finding.
+    /// Returns the path of a file that a finding names: the list of `--releases` as it is, and the policy's own list
+    /// in the policy's folder.
     func path(of file: String) -> String { file == releases ? file : source.path(of: file) }
 
     /// The number of findings that the policy doesn't acknowledge.

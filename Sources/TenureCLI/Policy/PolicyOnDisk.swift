@@ -46,5 +46,6 @@ struct PolicyOnDisk {
     /// The path of a file in a finding: the policy itself, or its release list.
     func path(of file: String) -> String { file == path ? file : beside(file) }
 
+    /// Resolves a path that is relative to the policy's folder.
     private func beside(_ relative: String) -> String { PolicyFile.path(of: relative, beside: path) }
 }

@@ -55,13 +55,13 @@ struct PublishingOptions: ParsableArguments {
     func run(
         _ client: ServiceClient, rehearsing proposal: RehearseRequest, publishingAt path: String
     ) async throws {
-        var found: RehearsalAnswer?
+        var ownRehearsal: RehearsalAnswer?
         if rehearsal == nil {
             let rehearsal: RehearsalAnswer = try await client.post("/v1/admin/policies/rehearsals", proposal)
             if !json || rehearse { show(rehearsal) }
-            found = rehearsal
+            ownRehearsal = rehearsal
         }
-        if rehearse, found?.customers == 0 {
+        if rehearse, ownRehearsal?.customers == 0 {
             Terminal.standardError.write("no customer was rehearsed, so these numbers prove nothing")
             throw ExitCode.refused
         }
@@ -77,44 +77,48 @@ struct PublishingOptions: ParsableArguments {
             throw ExitCode.refused
         } catch let refusal as ServiceClient.Refusal where Self.changesRights(refusal.problem) {
             // The service rehearsed again. If it counted the same, the rehearsal that was shown is enough.
-            let again: RehearsalAnswer = try await client.get(
+            let repeated: RehearsalAnswer = try await client.get(
                 "/v1/admin/policies/rehearsals/\(ServiceClient.escaped(refusal.problem.rehearsal ?? ""))")
-            let counts = [again.customers, again.losing, again.losingWithPromises, again.gaining]
-            let shown = found.flatMap {
-                [$0.customers, $0.losing, $0.losingWithPromises, $0.gaining] == counts && $0.against == again.against
+            let counts = [
+                repeated.customers, repeated.losing, repeated.losingWithPromises, repeated.gaining,
+            ]
+            let shown = ownRehearsal.flatMap {
+                [$0.customers, $0.losing, $0.losingWithPromises, $0.gaining] == counts && $0.against == repeated.against
                     ? $0 : nil
             }
-            if shown == nil, !json { show(again) }
+            if shown == nil, !json { show(repeated) }
             Terminal.standardError.write("refused: nothing was changed")
-            for line in advice(on: shown ?? again, isRollback: proposal.policy == nil) {
+            for line in advice(on: shown ?? repeated, isRollback: proposal.policy == nil) {
                 Terminal.standardError.write(line)
             }
             throw ExitCode.refused
         }
     }
 
+    /// Whether the service refused to publish because customers would lose or gain something.
     private static func changesRights(_ problem: Problem) -> Bool {
         ["takesRights", "takesMore", "givesRights", "givesMore"].contains(problem.reason)
     }
 
-    private func advice(on found: RehearsalAnswer, isRollback: Bool) -> [String] {
+    /// Returns lines with the options that allow these changes, such as `--take-from 12 --rehearsal reh_x`.
+    private func advice(on answer: RehearsalAnswer, isRollback: Bool) -> [String] {
         // A rollback needs no --give-to: gains aren't limited, because its purpose is to give back what a publication
         // took.
-        let given = found.gaining > 0 && !isRollback ? ["--give-to \(found.gaining)"] : []
-        let promised = found.losing - found.losingWithPromises
+        let giveOption = answer.gaining > 0 && !isRollback ? ["--give-to \(answer.gaining)"] : []
+        let promised = answer.losing - answer.losingWithPromises
         var lines: [String] = []
         if promised > 0, !keepPromises {
-            let rest = found.losingWithPromises
+            let rest = answer.losingWithPromises
             lines.append(
                 "  \(promised) were promised what they lose: with `--keep-promises` they keep it"
                     + (rest > 0
-                        ? ", and \(rest) others lose (--take-from \(rest) --rehearsal \(found.id))" : ""))
+                        ? ", and \(rest) others lose something (--take-from \(rest) --rehearsal \(answer.id))" : ""))
         }
-        let losing = keepPromises ? found.losingWithPromises : found.losing
-        var words = keepPromises ? ["--keep-promises"] : []
-        if losing > 0 { words.append("--take-from \(losing)") }
-        words += given + ["--rehearsal \(found.id)"]
-        lines.append("  to publish anyway, repeat the command with `\(words.joined(separator: " "))`")
+        let losing = keepPromises ? answer.losingWithPromises : answer.losing
+        var options = keepPromises ? ["--keep-promises"] : []
+        if losing > 0 { options.append("--take-from \(losing)") }
+        options += giveOption + ["--rehearsal \(answer.id)"]
+        lines.append("  to publish anyway, repeat the command with `\(options.joined(separator: " "))`")
         return lines
     }
 
@@ -169,13 +173,16 @@ struct PublishingOptions: ParsableArguments {
 }
 
 extension RehearsalAnswer.Example {
-    /// `cus_x loses: iOS 150, 2016-01-01: granted (eraHonored), then denied (eraNotHonored)`.
+    /// Returns a line such as
+    /// `cus_x loses [iOS, 150, 2016-01-01]: granted (eraHonored), then denied (eraNotHonored)`.
     fileprivate func line(_ word: String) -> String {
-        let known = [platform, originalAppVersion, originalPurchaseDate.map { String($0.prefix(10)) }].compactMap { $0 }
+        let knownFacts = [platform, originalAppVersion, originalPurchaseDate.map { String($0.prefix(10)) }].compactMap {
+            $0
+        }
         func words(_ answer: RehearsalAnswer.Answer) -> String {
             "\(answer.outcome)\(answer.until.map { " until \($0)" } ?? "") (\(answer.reason))"
         }
-        let facts = known.isEmpty ? "" : " [\(known.joined(separator: ", "))]"
+        let facts = knownFacts.isEmpty ? "" : " [\(knownFacts.joined(separator: ", "))]"
         return Terminal.escaped("\(customer) \(word)\(facts): \(words(before)), then \(words(now))")
     }
 }

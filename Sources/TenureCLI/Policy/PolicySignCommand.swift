@@ -10,8 +10,8 @@ struct PolicySignCommand: AsyncParsableCommand {
         abstract: "Sign a policy, so that apps accept it from any web server.",
         discussion: """
             Apps pin the public key, which `tenure policy signing-key` prints. They accept the policy with the highest \
-            counter, and never an older one. Without --counter, the counter is the time in seconds since 1970. With --force, \
-            --out may replace the earlier signed policy; the new counter must then be higher.
+            counter, and never an older one. Without --counter, the counter is the time in seconds since 1970. With \
+            --force, --out may replace the earlier signed policy; the new counter must then be higher.
 
             Exit codes: 0 written, 2 mistakes in the policy, 1 error, 64 wrong usage.
 
@@ -63,7 +63,7 @@ struct PolicySignCommand: AsyncParsableCommand {
             ).counter
         } catch {
             throw CommandError(
-                "`\(out)` isn't an earlier policy of this app and key (\(error)), so it isn't replaced; remove it, or write to another file"
+                "`\(out)` isn't an earlier policy of this app, signed with this key (\(error)), so it isn't replaced; remove it, or write to another file"
             )
         }
     }

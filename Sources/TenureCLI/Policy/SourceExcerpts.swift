@@ -31,6 +31,7 @@ struct SourceExcerpts {
         return ["  \(number) | \(text)", "  \(margin) | \(indentation)^"]
     }
 
+    /// Returns the lines of a file; empty if the file can't be read again, or has credentials.
     private static func read(_ path: String) -> [String] {
         guard path != "-",
             let bytes = try? InputFile(path: path).bytes(limit: ReleaseListFile.maximumSize, acceptsPipe: false)

@@ -32,6 +32,7 @@ final class BadLineFile {
 
     var isUsed: Bool { file != nil }
 
+    /// Lists a bad line. If the list is full, only counts the line.
     func add(_ line: BadLine) throws {
         guard omittedLines == 0, written.lines < Self.maximumLines else { return omittedLines += 1 }
         if file == nil { try make() }

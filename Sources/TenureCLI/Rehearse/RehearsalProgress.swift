@@ -48,6 +48,7 @@ final class RehearsalProgress: Sendable {
         }
     }
 
+    /// Returns the progress as text, such as `[######..................] 1,200 lines, 300/s, 25%, 40 s left`.
     private func text(
         _ progress: EvidenceRehearsal.Progress, since start: ContinuousClock.Instant, at now: ContinuousClock.Instant
     ) -> String {

@@ -3,12 +3,15 @@ import TenureAppStore
 import TenureCore
 import TenureRehearsal
 
-/// Reads the customers that a command selected.
+/// Reads the customers that a command selected, from a file of evidence or from a service's database.
 struct RehearsalSource {
+    /// The counts over the selected customers, and what was read.
     struct Population {
         let input: RehearsalReport.Input
         let tally: Tally
+        /// Whether the rehearsal was stopped, or the input couldn't be read to its end.
         let isPartial: Bool
+        /// Why the input couldn't be read to its end.
         let problem: RehearsalError?
     }
 
@@ -17,6 +20,7 @@ struct RehearsalSource {
     /// The files that the command reads and writes. The default name for the file of rejected lines avoids them.
     let files: FilePlan
 
+    /// Decides for all selected customers, and returns the counts. Also writes the file of rejected lines.
     func population(interruption: Interruption, progress: RehearsalProgress) async throws -> Population {
         if let database = try command.database {
             return try await population(of: database, interruption: interruption, progress: progress)

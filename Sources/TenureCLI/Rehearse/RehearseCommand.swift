@@ -102,7 +102,10 @@ struct RehearseCommand: AsyncParsableCommand {
     func validate() throws {
         let selectsDatabase = databaseOption.database != nil || databaseOption.config != nil
         guard (evidence == nil) == selectsDatabase else {
-            throw ValidationError("no customers are selected; pass `--evidence FILE`, `--database` or `--config`")
+            throw ValidationError(
+                selectsDatabase
+                    ? "`--evidence` can't be combined with `--database` or `--config`; keep one source of customers"
+                    : "no customers are selected; pass `--evidence FILE`, `--database` or `--config`")
         }
         if selectsDatabase, incomplete || rejected != nil {
             throw ValidationError("`--incomplete` and `--rejected` apply only to `--evidence`; remove them")

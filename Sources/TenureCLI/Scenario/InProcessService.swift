@@ -14,6 +14,7 @@ actor InProcessService: EntitlementService {
     private let logger: Logger
     /// The share of Apple's hourly request limits that the service may use.
     private let rateLimitShare: Double
+    /// Changes the configuration that the settings give, for example to shorten a pause.
     private let change: @Sendable (inout ServiceConfiguration) -> Void
     /// The runs of the service. `serveRuns` serves each run that `start` adds.
     private let (runs, addedRuns) = AsyncStream.makeStream(of: Run.self)
@@ -28,7 +29,9 @@ actor InProcessService: EntitlementService {
         let hasStopped = Gate()
     }
 
-    /// - Parameter policy: the path of the policy file.
+    /// - Parameters:
+    ///   - policy: the path of the policy file.
+    ///   - change: changes the configuration before the first start.
     init(
         policy: String, authority: TestAuthority, logger: Logger, rateLimitShare: Double = 1,
         change: @escaping @Sendable (inout ServiceConfiguration) -> Void = { _ in }
@@ -107,14 +110,14 @@ actor InProcessService: EntitlementService {
         for await run in runs {
             defer { run.hasStopped.open() }
             configuration.port = try await withService(configuration: configuration, logger: logger) { port in
-                await self.didStart(run, on: port, adminKey)
+                await self.didStart(run, on: port, adminKey: adminKey)
                 await run.shouldStop.wait()
                 return port
             }
         }
     }
 
-    private func didStart(_ run: Run, on port: Int, _ adminKey: String?) {
+    private func didStart(_ run: Run, on port: Int, adminKey: String?) {
         client = ServiceUnderTest(url: "http://127.0.0.1:\(port)", adminKey: adminKey)
         run.hasStarted.open()
     }
@@ -139,6 +142,7 @@ actor InProcessService: EntitlementService {
 
     private func setLocalStorePort(_ port: Int) { localStorePort = port }
 
+    /// The client of the running service.
     var running: ServiceUnderTest { client }
 
     // MARK: Requests of scenarios

@@ -27,8 +27,8 @@ struct ScenarioRunCommand: AsyncParsableCommand {
 
             --service names a running service, which has its own policy. It must trust the test authority in --folder or \
             --authority. If it was started with the settings that `tenure scenario settings` prints for the folder and \
-            --local-store-port, it fetches histories from the store and uses the store's clock. Otherwise it knows only what it \
-            receives and uses real time, so the expectations must be true at the real time.
+            --local-store-port, it fetches histories from the store and uses the store's clock. Otherwise it knows only \
+            what it receives and uses real time, so the expectations must be true at the real time.
 
             Exit codes: 0 all as expected, 2 something differs, 1 error, 64 wrong usage.
 
@@ -101,6 +101,7 @@ struct ScenarioRunCommand: AsyncParsableCommand {
         if hasDifferences { throw ExitCode.refused }
     }
 
+    /// Runs a scenario with the service of `--service`, or else with a service in this process.
     private func play(
         _ scenario: Scenario, of disk: ScenarioOnDisk, authority: TestAuthority
     ) async throws -> [ScenarioRun.Outcome] {
@@ -123,7 +124,10 @@ struct ScenarioRunCommand: AsyncParsableCommand {
         }
         // Reports mistakes in the policy before anything runs.
         _ = try PolicyOnDisk(path: path).read()
-        let service = InProcessService(policy: path, authority: authority, logger: logger) { $0.appStoreIdle = 0.02 }
+        let service = InProcessService(policy: path, authority: authority, logger: logger) { configuration in
+            // Fetch the history of a new customer at once. By default, the service looks every 5 seconds.
+            configuration.appStoreIdle = 0.02
+        }
         return try await ScenarioRun(scenario, signer: signer, service: service).play()
     }
 

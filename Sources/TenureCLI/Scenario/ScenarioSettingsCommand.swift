@@ -8,7 +8,8 @@ struct ScenarioSettingsCommand: AsyncParsableCommand {
         abstract: "Write the settings and files with which a service uses the local App Store of scenarios.",
         discussion: """
             The folder gets a test authority, the key with which the service signs its requests to the local App Store, \
-            an admin key, and the clock. Existing files are kept. The command prints options for the command line of `tenure serve`.
+            an admin key, and the clock. Existing files are kept. The command prints options for the command line of \
+            `tenure serve`.
 
             Exit codes: 0 written, 1 error, 64 wrong usage.
 

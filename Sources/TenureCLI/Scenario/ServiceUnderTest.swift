@@ -53,7 +53,8 @@ struct ServiceUnderTest: Sendable {
         get async { (try? await send(.GET, "/health/live")) != nil }
     }
 
-    /// Returns the outcomes in the response to a sync. Empty if there is no customer.
+    /// Returns the outcomes in the response to a sync. If the device has no artifacts, there is no customer. Then every
+    /// entitlement is undetermined.
     func openApp(_ device: DeviceArtifacts) async throws -> [String: Decision.Outcome] {
         if let customer = try await sync(device) { return customer.outcomes }
         let products: ProductsResponse = try await decoded(.GET, "/v1/products")
@@ -69,10 +70,10 @@ struct ServiceUnderTest: Sendable {
                 "the service has \(found.customers.count) customers with the ID `\(id)`; use a service with an empty database"
             )
         }
-        return (try await decoded(.GET, "/v1/admin/customers/\(customer.id)") as Dossier).customer
+        return (try await decoded(.GET, "/v1/admin/customers/\(customer.id)") as CustomerDetails).customer
     }
 
-    private struct Dossier: Decodable {
+    private struct CustomerDetails: Decodable {
         let customer: CustomerResponse
     }
 
@@ -97,20 +98,21 @@ struct ServiceUnderTest: Sendable {
     private func wait(orFailWith problem: String, until isOver: ([String: Double]) -> Bool) async throws {
         let clock = ContinuousClock()
         // The timeout begins again with each change, because a long queue takes time.
-        var (last, since) = ([String: Double](), clock.now)
+        var (lastProgress, lastChange) = ([String: Double](), clock.now)
         while true {
             let metrics = try await self.metrics()
             if isOver(metrics) { return }
             let progress = metrics.filter { $0.key.hasPrefix("tenure_app_store_") }
-            if progress != last { (last, since) = (progress, clock.now) }
-            guard clock.now - since < .seconds(120) else {
+            if progress != lastProgress { (lastProgress, lastChange) = (progress, clock.now) }
+            guard clock.now - lastChange < .seconds(120) else {
                 throw CommandError("the service at `\(url)` doesn't finish: \(problem); see its log")
             }
             try await Task.sleep(for: .milliseconds(10))
         }
     }
 
-    /// Returns the metrics. The keys are names with labels, as in the text.
+    /// Returns the service's metrics. A key is a name with its labels, if it has any, such as
+    /// `tenure_app_store_histories_waiting`.
     private func metrics() async throws -> [String: Double] {
         let text = String(decoding: try await send(.GET, "/metrics").body, as: UTF8.self)
         var metrics: [String: Double] = [:]
@@ -132,7 +134,7 @@ struct ServiceUnderTest: Sendable {
     private func decoded<Answer: Decodable>(_ answer: (status: UInt, body: Data)) throws -> Answer {
         guard answer.status == 200 else {
             let detail = Self.problem(answer)?.detail ?? "status \(answer.status)"
-            throw CommandError("the service at `\(url)` refused: \(detail)")
+            throw CommandError("the service at `\(url)` refused a request: \(detail)")
         }
         return try JSONDecoder().decode(Answer.self, from: answer.body)
     }

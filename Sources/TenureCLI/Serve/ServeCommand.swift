@@ -49,7 +49,7 @@ struct ServeCommand: AsyncParsableCommand {
         for warning in settings.warnings { logger.warning("\(warning.hidingCredentials)") }
         let address = ServiceAddress(configuration)
         if let apps = settings.apps {
-            for app in apps.apps { Self.warn(of: app.configuration.policy, in: "app \(app.name): ", to: logger) }
+            for app in apps.apps { Self.warn(of: app.configuration.policy, prefix: "app \(app.name): ", to: logger) }
             return try await Self.serve(apps, at: address, logger: logger) {
                 try ServiceSettings(arguments: arguments, environment: environment, isReload: true)
             }
@@ -66,10 +66,12 @@ struct ServeCommand: AsyncParsableCommand {
         Linter.findings(in: policy, at: Date()).unacknowledged(.warning)
     }
 
-    private static func warn(of policy: Policy, in app: String = "", to logger: Logger) {
+    /// Logs the linter's errors and warnings about a policy.
+    private static func warn(of policy: Policy, prefix: String = "", to logger: Logger) {
         for finding in objections(to: policy) {
             logger.warning(
-                "\(app)the policy: \(finding.message); \(finding.fix ?? "see `tenure policy check`") [\(finding.code)]")
+                "\(prefix)the policy: \(finding.message); \(finding.fix ?? "see `tenure policy check`") [\(finding.code)]"
+            )
         }
     }
 
@@ -89,6 +91,9 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
+    /// Serves several apps.
+    ///
+    /// - Parameter rereading: reads the settings again, for a reload.
     private static func serve(
         _ apps: AppsConfiguration, at address: ServiceAddress, logger: Logger,
         rereading: @escaping @Sendable () throws -> ServiceSettings
@@ -98,20 +103,22 @@ struct ServeCommand: AsyncParsableCommand {
             do {
                 let settings = try rereading()
                 return AppsReading(
-                    settings.apps.map { opening($0, logger: logger) },
+                    settings.apps.map { addingStoreOpeners(to: $0, logger: logger) },
                     mistakes: settings.mistakes + settings.mistakeOfReload,
                     warnings: settings.warnings)
             } catch {
                 return AppsReading(nil, mistakes: [describe(error)], warnings: [])
             }
         }
-        try await TenureServer.serve(opening(apps, logger: logger), reread: reread, logger: logger) { port in
+        try await TenureServer.serve(
+            addingStoreOpeners(to: apps, logger: logger), reread: reread, logger: logger
+        ) { port in
             Terminal.standardOutput.write("serving \(names) on \(address.url(port))")
         }
     }
 
-    /// Returns the apps, with closures that open their databases.
-    private static func opening(_ apps: AppsConfiguration, logger: Logger) -> AppsConfiguration {
+    /// Returns the apps with `openStore`, the closure that opens an app's database.
+    private static func addingStoreOpeners(to apps: AppsConfiguration, logger: Logger) -> AppsConfiguration {
         var apps = apps
         for index in apps.apps.indices {
             apps.apps[index].openStore = { configuration in

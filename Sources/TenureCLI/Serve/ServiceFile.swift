@@ -46,6 +46,7 @@ struct ServiceFile {
         readApps(mapping, into: &values)
     }
 
+    /// Reads the settings in a mapping. For example, `key` under the prefix `tls.` is the setting `tls.key`.
     private func read(
         _ mapping: Node.Mapping, under prefix: String, as settings: [Setting], into values: inout SettingValues
     ) {
@@ -78,6 +79,7 @@ struct ServiceFile {
         }
     }
 
+    /// Reads `apps`: a mapping with the name of each app, and the app's own settings.
     private func readApps(_ mapping: Node.Mapping, into values: inout SettingValues) {
         guard let node = mapping["apps"] else { return }
         guard let apps = node.mapping, !apps.isEmpty else {
@@ -103,14 +105,15 @@ struct ServiceFile {
             for needed in ["policy", "database"] where mapping[Node(needed)] == nil {
                 values.addMistake("\(place(key)): the app `\(name)` needs `\(needed)`")
             }
-            var own = SettingValues()
-            read(mapping, under: "", as: Setting.ofApp, into: &own)
-            own.mistakes.forEach { values.addMistake($0) }
-            if !own.isSet(.keys) { own.set(.keys, to: [beside("keys/\(name)")], at: place(key)) }
-            values.apps.append((name, own))
+            var appValues = SettingValues()
+            read(mapping, under: "", as: Setting.ofApp, into: &appValues)
+            appValues.mistakes.forEach { values.addMistake($0) }
+            if !appValues.isSet(.keys) { appValues.set(.keys, to: [beside("keys/\(name)")], at: place(key)) }
+            values.apps.append((name, appValues))
         }
     }
 
+    /// Reads the value of one setting.
     private func read(_ setting: Setting, from node: Node, into values: inout SettingValues) {
         var words = node.scalar.map { [$0.string] }
         if case .list = setting.kind, let sequence = node.sequence {
@@ -118,7 +121,8 @@ struct ServiceFile {
             words = texts.count == sequence.count ? texts : nil
         }
         guard let words else {
-            values.addMistake("\(place(node)): `\(setting.name)` has the wrong type; see `tenure serve --help`")
+            let wanted = if case .list = setting.kind { "a value or a list of values" } else { "a single value" }
+            values.addMistake("\(place(node)): `\(setting.name)` isn't \(wanted); see `tenure serve --help`")
             return
         }
         // `port:` without a value.
@@ -132,6 +136,7 @@ struct ServiceFile {
         values.set(setting, to: words.map { setting.kind.resolved($0, in: folder) }, at: place(node))
     }
 
+    /// Returns what is wrong with the YAML, without quoting the file.
     private static func words(for error: YamlError) -> String {
         switch error {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),

@@ -8,8 +8,8 @@ import TenureStore
 
 /// The settings of `tenure serve` from file, environment and command line, with all mistakes in them.
 struct ServiceSettings {
-    /// The configuration. Nil if required settings are missing. If there are several apps, this is the configuration of
-    /// the first app, which also has the address of the service.
+    /// The configuration, which is usable only if there are no mistakes. Nil if `apps` has mistakes. If there are
+    /// several apps, this is the configuration of the first app, which also has the address of the service.
     let configuration: ServiceConfiguration?
     /// The apps of a service with several apps. Nil for a service with a single app.
     let apps: AppsConfiguration?
@@ -28,14 +28,14 @@ struct ServiceSettings {
     ///   start, is ignored.
     /// - Throws: `ValidationError` for wrong usage of the command line.
     init(arguments: [String], environment: [String: String], isReload: Bool = false) throws {
-        var given = SettingValues()
+        var commandLine = SettingValues()
         do {
-            try given.read(arguments: arguments)
+            try commandLine.read(arguments: arguments)
         } catch {
             throw ValidationError(error.description)
         }
         var values = SettingValues()
-        if let file = given.text(.config) ?? environment[Setting.config.variable] {
+        if let file = commandLine.text(.config) ?? environment[Setting.config.variable] {
             var file = ServiceFile(path: file)
             file.read(into: &values)
         }
@@ -53,13 +53,13 @@ struct ServiceSettings {
         if values.apps.isEmpty {
             apps = nil
             configuration = Self.configuration(values, mistakes: &mistakes)
-            warnings += Self.idleHosts(values) + Self.contentWarnings(values, configuration)
+            warnings += Self.hostWarnings(values) + Self.contentWarnings(values, configuration)
             if values.isSet(.appsDefault) {
                 warnings.append("`\(Setting.appsDefault.name)` has no effect without `apps`; leave it out")
             }
             mistakes += configuration?.findings.map(\.description) ?? []
         } else {
-            for setting in [Setting.policy, .database] where given.isSet(setting) {
+            for setting in [Setting.policy, .database] where commandLine.isSet(setting) {
                 mistakes.append("each app has its own `\(setting.name)`; leave out `\(setting.flag)`")
             }
             apps = Self.apps(values, isReload: isReload, mistakes: &mistakes, warnings: &warnings)
@@ -70,25 +70,30 @@ struct ServiceSettings {
             if mistakes.isEmpty, let mistake = apps?.mistake { mistakes.append(mistake.description) }
         }
         // A mistake in a common setting is found for each app, so remove duplicates.
-        var known: Set<String> = []
-        mistakes = mistakes.filter { known.insert($0).inserted }
+        var seen: Set<String> = []
+        mistakes = mistakes.filter { seen.insert($0).inserted }
         self.mistakes = mistakes
         self.warnings = warnings
     }
 
+    /// Returns the configuration of a service with several apps; nil if too little could be read.
     private static func apps(
         _ values: SettingValues, isReload: Bool, mistakes: inout [String], warnings: inout [String]
     ) -> AppsConfiguration? {
         var apps: [AppConfiguration] = []
         for app in values.apps {
-            let own = values.overlaid(by: app.values)
-            let known = configuration(own, mistakes: &mistakes)
-            warnings += (idleHosts(own) + contentWarnings(own, known)).map { "the app `\(app.name)`: \($0)" }
-            if let known { apps.append(AppConfiguration(name: app.name, configuration: known)) }
+            let appValues = values.overlaid(by: app.values)
+            let appConfiguration = configuration(appValues, mistakes: &mistakes)
+            warnings += (hostWarnings(appValues) + contentWarnings(appValues, appConfiguration)).map {
+                "the app `\(app.name)`: \($0)"
+            }
+            if let appConfiguration { apps.append(AppConfiguration(name: app.name, configuration: appConfiguration)) }
         }
-        // With `--new-database`, at least one app must have no database yet. Database servers aren't checked here.
-        let areMissing = apps.map { $0.configuration.databaseFile == nil || !$0.configuration.hasDatabase }
-        for (index, isMissing) in areMissing.enumerated() where isReload || !isMissing && areMissing.contains(true) {
+        // `--new-database` is for the apps without a database, so turn it off for the others. If every app has a
+        // database, the setting stays on, and the start fails. A database on a server counts as missing here.
+        let areDatabasesMissing = apps.map { $0.configuration.databaseFile == nil || !$0.configuration.hasDatabase }
+        for (index, isMissing) in areDatabasesMissing.enumerated()
+        where isReload || !isMissing && areDatabasesMissing.contains(true) {
             apps[index].configuration.createsDatabase = false
         }
         guard let first = values.apps.first,
@@ -102,7 +107,7 @@ struct ServiceSettings {
     }
 
     /// Warnings about hosts of the App Store Server API, which have no effect without a key.
-    private static func idleHosts(_ values: SettingValues) -> [String] {
+    private static func hostWarnings(_ values: SettingValues) -> [String] {
         guard ServeOptions(values)?.hasAppStoreKey != true else { return [] }
         return [Setting.productionHost, .sandboxHost].filter { values.isSet($0) }.map {
             "`\($0.name)` has no effect without a key; set one with `\(Setting.keyID.name)`, or leave it out"
@@ -120,6 +125,8 @@ struct ServiceSettings {
             ?? []
     }
 
+    /// Returns the configuration of one app, and adds the mistakes in its settings. Nil only if the built-in defaults
+    /// are invalid.
     private static func configuration(
         _ values: SettingValues, mistakes: inout [String]
     ) -> ServiceConfiguration? {

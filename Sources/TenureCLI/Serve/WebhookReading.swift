@@ -29,6 +29,7 @@ struct WebhookReading {
                     "\(place(key)): a webhook has no `\(key.string ?? "")`; its keys are \(Self.keys.joined(separator: ", "))"
                 )
             }
+            // Returns a text that the webhook must have. If it is missing, reports a mistake and returns an empty text.
             func required(_ key: String) -> String {
                 if let text = mapping[Node(key)]?.string, !text.isEmpty { return text }
                 mistakes.append(

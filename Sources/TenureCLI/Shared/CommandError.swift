@@ -29,6 +29,7 @@ func checkCounter(_ counter: Int64?, upTo maximum: Int64 = SignedPolicy.maximumC
     throw ValidationError("`--counter` must be a whole number between 1 and \(maximum); found \(counter)")
 }
 
+/// Returns the message of an error for standard error.
 func describe(_ error: any Error) -> String {
     // Tenure's errors have messages as descriptions. The description of an `NSError` isn't suitable as a message.
     type(of: error) == NSError.self ? error.localizedDescription : String(describing: error)

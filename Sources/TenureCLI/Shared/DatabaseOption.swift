@@ -52,6 +52,7 @@ struct DatabaseSelection {
     let files: [String]
     private let options: ServeOptions
 
+    /// Selects the database of the options. Without `database`, uses the configuration file and the environment.
     init(database: DatabaseArgument?, config: String?, app: String?, environment: [String: String]) throws {
         var values = SettingValues()
         if let config {
@@ -59,16 +60,16 @@ struct DatabaseSelection {
             file.read(into: &values)
         }
         _ = values.read(environment: environment)
-        let all = [values] + values.apps.map(\.values)
+        let allValues = [values] + values.apps.map(\.values)
         if let app {
-            guard let found = values.apps.first(where: { $0.name == app }) else {
+            guard let selectedApp = values.apps.first(where: { $0.name == app }) else {
                 let names = values.apps.map(\.name).joined(separator: ", ")
                 throw CommandError(
                     names.isEmpty
                         ? "`--app` is for a configuration file with several apps; leave it out"
                         : "there is no app `\(app)` in the configuration; the apps are \(names)")
             }
-            values = values.overlaid(by: found.values)
+            values = values.overlaid(by: selectedApp.values)
         } else if !values.apps.isEmpty, database == nil {
             let names = values.apps.map(\.name).joined(separator: ", ")
             throw CommandError("the configuration has several apps; select one with `--app` (\(names))")
@@ -80,23 +81,24 @@ struct DatabaseSelection {
         self.options = options
         self.database = try (database ?? DatabaseArgument(argument: options.configuration.databasePath)).checked()
         bundleID = try options.policy.map { try ServiceConfiguration.readPolicy(at: $0).app.bundleID }
-        let anchors = all.flatMap { values in
+        let anchors = allValues.flatMap { values in
             var options = TrustOptions()
             options.trust = values.list(.trust) ?? []
             return options.paths.flatMap(FilePlan.files)
         }
-        files = [config].compactMap(\.self) + Self.files(all, beside: self.database) + anchors
+        files = [config].compactMap(\.self) + Self.files(allValues, beside: self.database) + anchors
     }
 
-    private static func files(_ all: [SettingValues], beside database: DatabaseArgument) -> [String] {
-        let policies = all.compactMap { $0.text(.policy) }.flatMap { PolicyOnDisk(path: $0).files }
-        let primary = all.compactMap { $0.text(.keys) }.map { "\($0)/\(PrimaryFile.name)" }
+    /// Returns the files of all apps that a command must not overwrite, without the selected database.
+    private static func files(_ allValues: [SettingValues], beside database: DatabaseArgument) -> [String] {
+        let policies = allValues.compactMap { $0.text(.policy) }.flatMap { PolicyOnDisk(path: $0).files }
+        let primary = allValues.compactMap { $0.text(.keys) }.map { "\($0)/\(PrimaryFile.name)" }
         // The default database isn't in use unless it is selected.
-        let others = all.filter { $0.isSet(.database) }.compactMap { $0.text(.database) }
+        let others = allValues.filter { $0.isSet(.database) }.compactMap { $0.text(.database) }
             .map { DatabaseArgument(argument: $0) }.filter { !$0.isSame(as: database) }.flatMap(\.files)
         let folder = (database.text as NSString).deletingLastPathComponent
         let keys = database.isPostgres ? [] : SettingValues.keys(in: folder)
-        return all.flatMap(\.files) + policies + primary + others + keys
+        return allValues.flatMap(\.files) + policies + primary + others + keys
     }
 
     /// The trusted signers: the signers in `options`, or else the signers in the configuration.

@@ -21,10 +21,14 @@ struct ServiceOptions: ParsableArguments {
 
     func validate() throws {
         guard (key == nil) != (keyFile == nil) else {
-            throw ValidationError("the admin key is missing; pass --key-file or --key")
+            throw ValidationError(
+                key == nil
+                    ? "the admin key is missing; pass --key-file or --key"
+                    : "--key-file and --key exclude each other; pass one of them")
         }
     }
 
+    /// Reads the key, and returns a client for the service.
     func client() throws -> ServiceClient {
         guard !service.contains("@") else {
             throw CommandError(

@@ -43,6 +43,7 @@ struct Terminal {
         write(json: json.map { Array($0) } ?? Array("{}".utf8))
     }
 
+    /// Escapes control characters, but keeps line breaks and, if asked, the sequences of `styled`.
     private static func visible(_ text: String, keepingStyles: Bool) -> String {
         guard text.unicodeScalars.contains(where: \.altersDisplay) else { return text }
         guard keepingStyles, text.contains("\u{1B}") else { return text.escapedLinesForDisplay }
@@ -76,6 +77,7 @@ struct Terminal {
     /// Escapes untrusted text for one line.
     static func escaped(_ text: String) -> String { text.escapedForDisplay }
 
+    /// Returns the text in this style, or unchanged if the terminal shows no colors.
     func styled(_ text: String, _ style: Style) -> String {
         hasColor ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
     }

@@ -69,14 +69,14 @@ struct TrustOptions: ParsableArguments {
 
     func validate() throws {
         guard environments.contains(.xcode) else { return }
-        let named = trust.map(TrustedPath.init)
-        guard named.contains(where: { $0.environment == nil || $0.environment == .xcode }) else {
+        let trustedPaths = trust.map(TrustedPath.init)
+        guard trustedPaths.contains(where: { $0.environment == nil || $0.environment == .xcode }) else {
             throw ValidationError(
                 "`--environment xcode` needs your Xcode's certificate: export it in Xcode (Editor, Save Public Certificate) and pass `--trust xcode=FILE`"
             )
         }
         if environments.count > 1,
-            let withoutEnvironment = named.first(where: { $0.environment == nil && !$0.isFolder })
+            let withoutEnvironment = trustedPaths.first(where: { $0.environment == nil && !$0.isFolder })
         {
             throw ValidationError(
                 "the environment of `\(withoutEnvironment.path)` is ambiguous; write `--trust xcode=\(withoutEnvironment.path)`, or the name of another environment"
@@ -89,8 +89,8 @@ struct TrustOptions: ParsableArguments {
         var byEnvironment: [AppStoreEnvironment: TrustAnchors] = [:]
         for environment in environments {
             var anchors = environment == .xcode ? nil : TrustAnchors.apple
-            for named in trust.map(TrustedPath.init) where (named.environment ?? environment) == environment {
-                let more = try Self.anchors(named, for: environment)
+            for trusted in trust.map(TrustedPath.init) where (trusted.environment ?? environment) == environment {
+                let more = try Self.anchors(in: trusted, for: environment)
                 anchors = anchors?.union(more) ?? more
             }
             byEnvironment[environment] = anchors
@@ -98,8 +98,10 @@ struct TrustOptions: ParsableArguments {
         return try TrustConfiguration(anchors: byEnvironment)
     }
 
-    private static func anchors(_ named: TrustedPath, for environment: AppStoreEnvironment) throws -> TrustAnchors {
-        let file = named.isFolder ? named.path + (environment == .xcode ? "/xcode.pem" : "/roots.pem") : named.path
+    /// Reads the certificates that one `--trust` gives for an environment.
+    private static func anchors(in trusted: TrustedPath, for environment: AppStoreEnvironment) throws -> TrustAnchors {
+        let file =
+            trusted.isFolder ? trusted.path + (environment == .xcode ? "/xcode.pem" : "/roots.pem") : trusted.path
         let bytes = try InputFile(path: file).bytes(limit: 1 << 20, acceptsPipe: false)
         do {
             return try TrustAnchors(bytes)

@@ -25,7 +25,7 @@ struct KeysFolderOption: ParsableArguments {
 }
 
 /// Warns that apps with these pinned keys need an update. Does nothing if `keys` is empty.
-func warn(ofStranded keys: [String]) {
+func warnOfNeededUpdates(pinnedKeys keys: [String]) {
     guard !keys.isEmpty else { return }
     Terminal.standardError.write(
         "warning: apps that pinned only these keys, and no offline root, reject new entitlement tokens: "

@@ -45,13 +45,14 @@ struct SigningKeyInstallCommand: AsyncParsableCommand {
         switch result {
         case .period(let end): output.write("the key in use may sign until \(end.rfc3339)")
         case .rotated(let end): output.write("the service signs with the new key now, until \(end.rfc3339)")
-        case .revoked(let ids, let stranded):
+        case .revoked(let ids, let keysOutsideChain):
             output.write(
                 ids.isEmpty ? "no key of this service is newly revoked" : "revoked: \(ids.joined(separator: ", "))")
-            warn(ofStranded: stranded)
+            warnOfNeededUpdates(pinnedKeys: keysOutsideChain)
         }
     }
 
+    /// Reads a small text file, such as a statement or a public key.
     static func text(in path: String) throws -> String {
         guard let data = FileManager.default.contents(atPath: path), data.count <= 64 * 1024,
             let text = String(data: data, encoding: .utf8)

@@ -43,6 +43,7 @@ struct SigningKeyListCommand: AsyncParsableCommand {
         output.write(summary.root ?? summary.inUse)
     }
 
+    /// Returns the state of a key, such as `in use` or `revoked 2026-11-21T12:00:00Z`.
     private static func words(for key: SigningKeyAdministration.Summary.Key) -> String {
         if let revoked = key.revokedAt { return "revoked \(revoked.rfc3339)" }
         guard let retired = key.retiredAt else { return "in use" }

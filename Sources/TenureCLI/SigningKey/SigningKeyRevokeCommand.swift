@@ -25,9 +25,9 @@ struct SigningKeyRevokeCommand: AsyncParsableCommand {
     var id: String
 
     func run() async throws {
-        let stranded = try folder.signingKeys.revoke(id, at: Date())
+        let keysOutsideChain = try folder.signingKeys.revoke(id, at: Date())
         Terminal.standardOutput.write("revoked `\(id)`")
-        warn(ofStranded: stranded)
+        warnOfNeededUpdates(pinnedKeys: keysOutsideChain)
         let summary = try folder.signingKeys.summary()
         if summary.period == .notSigned {
             Terminal.standardError.write(

@@ -65,7 +65,9 @@ struct SigningKeyRootSignCommand: AsyncParsableCommand {
     var days = 180
 
     func validate() throws {
-        guard (1...730).contains(days) else { throw ValidationError("a signing period has 1 to 730 days") }
+        guard (1...730).contains(days) else {
+            throw ValidationError("`--days` must be a number from 1 to 730; found \(days)")
+        }
     }
 
     func run() async throws {

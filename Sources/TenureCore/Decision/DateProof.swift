@@ -1,6 +1,6 @@
 import Foundation
 
-/// Rules B and C3: the eras that contain a purchase date, on one platform or on several.
+/// Rules B and C3 of Docs/decision-rules.md: the eras that contain a purchase date, on one platform or on several.
 struct DateProof {
     private(set) var eras = EraSet()
     /// The eras before and after every change with a changeover window that contains the date.

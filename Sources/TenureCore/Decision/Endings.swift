@@ -1,6 +1,6 @@
 import Foundation
 
-/// Rule E: how a refund of the app, or the end of a license, ends the rights that eras give.
+/// Rule E of Docs/decision-rules.md: how a refund of the app, or an ended license, ends the rights that eras give.
 struct Endings {
     let acquisition: Acquisition
     /// The timelines of the platforms on which the app can have been acquired.

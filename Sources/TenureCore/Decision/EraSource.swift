@@ -1,6 +1,6 @@
 import Foundation
 
-/// Rule D: whether the possible eras of one acquisition give an entitlement.
+/// Rule D of Docs/decision-rules.md: whether the possible eras of one acquisition give an entitlement.
 ///
 /// For example, a customer got build 37 in May 2014. Version and date both prove the era `paid`, and `everything`
 /// honors it, so the answer is: granted, because of `eraHonored`. If the date were missing and the list had build 37 in

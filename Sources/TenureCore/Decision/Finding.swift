@@ -88,7 +88,8 @@ enum Finding: Sendable, Hashable {
     case dateMissing
     /// The purchase date is inside a changeover window, so all of these eras are possible.
     case changeover(Date, eras: EraSet)
-    /// Date and version prove different eras, and the date's eras are earlier. The date decides (Rule C1).
+    /// Date and version prove different eras, and the date's eras are earlier. The date decides (rule C1 of
+    /// Docs/decision-rules.md).
     case dateBeforeVersion
     /// Date and version prove different eras, and the version decides (Rule C2).
     case versionAuthoritative

@@ -21,7 +21,7 @@ struct NextSteps {
 }
 
 extension EraSource {
-    /// Rule G2: the steps that can resolve this acquisition's undetermined answer.
+    /// Rule G2 of Docs/decision-rules.md: the steps that can resolve this acquisition's undetermined answer.
     func nextSteps(resolving finding: Finding) -> [NextStep] {
         if case .boughtAgainInDoubt = finding { return [.support] }
         if acquisition.version == nil || acquisition.originalPurchaseDate == nil {

@@ -1,4 +1,4 @@
-/// Rule C: the eras that are possible by the version and the date together.
+/// Rule C of Docs/decision-rules.md: the eras that are possible by the version and the date together.
 struct PossibleEras {
     let version: VersionProof
     let date: DateProof

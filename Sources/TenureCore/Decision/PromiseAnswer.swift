@@ -1,6 +1,6 @@
 import Foundation
 
-/// Rule H3: when a promise ends.
+/// Rule H3 of Docs/decision-rules.md: when a promise ends.
 extension Promise {
     /// Returns what the promise gives; nil if its own end has passed.
     ///

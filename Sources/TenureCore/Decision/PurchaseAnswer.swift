@@ -6,8 +6,8 @@ extension Purchase {
         productFingerprint == product.fingerprint && productID == product.id
     }
 
-    /// Rule F: what this purchase of one of the entitlement's products gives, by Apple's rules for
-    /// `currentEntitlements`.
+    /// Rule F of Docs/decision-rules.md: what this purchase of one of the entitlement's products gives, by
+    /// Apple's rules for `currentEntitlements`.
     func answer(as product: Entitlement.Product, at index: PurchaseIndex, now: Date) -> SourceAnswer {
         if isUpgraded { return .notGranted(.upgraded(index)) }
         if let revocationDate, revocationDate <= now { return .notGranted(.refunded(index, at: revocationDate)) }
@@ -34,6 +34,7 @@ extension Purchase {
         }
     }
 
+    /// Returns what a subscription gives: until the end of its period, or of its grace period.
     private func subscription(at index: PurchaseIndex, now: Date) -> SourceAnswer {
         guard let expires = expiresDate else { return .undetermined(.noLength(index)) }
         if now < expires { return .granted(until: expires, .product(index, until: expires)) }
@@ -43,6 +44,7 @@ extension Purchase {
         return .notGranted(isInBillingRetryPeriod ? .billingRetry(index) : .expired(index, at: expires))
     }
 
+    /// Returns what a non-renewing purchase gives: for the length in the policy, from the purchase on.
     private func nonRenewing(for length: CalendarPeriod?, at index: PurchaseIndex, now: Date) -> SourceAnswer {
         guard let length, let start = purchaseDate else { return .undetermined(.noLength(index)) }
         let end = length.end(from: start)

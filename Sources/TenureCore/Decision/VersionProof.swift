@@ -1,4 +1,5 @@
-/// Rule A: the eras in which a version can have been acquired, on one platform or on several.
+/// Rule A of Docs/decision-rules.md: the eras in which a version can have been acquired, on one platform or on
+/// several.
 struct VersionProof {
     private(set) var eras = EraSet()
     /// Whether the version was compared with a boundary on at least one platform.

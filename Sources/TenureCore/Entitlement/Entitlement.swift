@@ -2,7 +2,7 @@ public import Foundation
 
 /// Something that a customer may use, such as `premium`, and what grants it.
 public struct Entitlement: Sendable, Hashable {
-    /// A product that grants the entitlement while its purchase is valid (Rule F1).
+    /// A product that grants the entitlement while its purchase is valid (rule F1 of Docs/decision-rules.md).
     public struct Product: Sendable, Hashable {
         /// The product ID in App Store Connect.
         public let id: String

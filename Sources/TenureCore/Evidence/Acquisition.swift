@@ -8,7 +8,7 @@ public struct Acquisition: Sendable, Hashable {
     /// Identifies the acquisition, also in promises.
     public let key: AcquisitionKey
     /// The platform of the acquisition; nil if it is missing or unknown, or if the platform's App Store hadn't opened
-    /// on the original purchase date (Rule A9).
+    /// on the original purchase date (rule A9 of Docs/decision-rules.md).
     public let originalPlatform: Platform?
     /// The version as signed: a marketing version on macOS, elsewhere a build (Rule A1).
     public let originalAppVersion: String?
@@ -197,9 +197,9 @@ package func acquisitions(in proofs: [AppProof]) -> [Acquisition] {
     var groupOfDate: [Date: Int] = [:]
     for proof in Set(proofs).sorted(by: AppProof.areInSigningOrder) {
         // All proofs that have no ID and the same date form one group.
-        let known: Int? =
+        let existingGroup: Int? =
             if let id = proof.id { groupOfID[id] } else { proof.originalPurchaseDate.flatMap { groupOfDate[$0] } }
-        if let group = known {
+        if let group = existingGroup {
             groups[group].append(proof)
         } else {
             if let id = proof.id {

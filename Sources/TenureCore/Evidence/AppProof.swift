@@ -27,7 +27,7 @@ public struct AppProof: Sendable, Hashable {
     public let signedDate: Date?
     /// The acquisition's ID. Nil if the artifact has no such ID.
     public let id: AcquisitionID?
-    /// The signed `originalPlatform`; nil if it's absent or unknown (Rule A2).
+    /// The signed `originalPlatform`; nil if it's absent or unknown (rule A2 of Docs/decision-rules.md).
     public let originalPlatform: Platform?
     /// The text as signed, which may be malformed; nil if it is absent or empty.
     public let originalAppVersion: String?

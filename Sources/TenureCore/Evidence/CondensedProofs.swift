@@ -7,9 +7,9 @@ import Foundation
 /// - the last 64, unless they are of receipts;
 /// - the first and the last of each month (UTC).
 ///
-/// Rule E2 needs a proof that was signed after the last revoked proof. The revoked proof may be received later, so this
-/// function doesn't look at revocations. The result doesn't depend on the order in which proofs are received, or on how
-/// they are grouped into calls.
+/// Rule E2 of Docs/decision-rules.md needs a proof that was signed after the last revoked proof. The revoked proof may
+/// be received later, so this function doesn't look at revocations. The result doesn't depend on the order in which
+/// proofs are received, or on how they are grouped into calls.
 package func condensed(_ proofs: some Collection<AppProof>) -> [AppProof] {
     guard proofs.count > 1 else { return Array(proofs) }
     let groups = Dictionary(grouping: Set(proofs), by: \.withoutSigning)

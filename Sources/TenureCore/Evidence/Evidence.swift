@@ -16,8 +16,8 @@ public struct Evidence: Sendable, Hashable {
     public let purchasesAreComplete: Bool
     /// The latest grant or revocation by support for each entitlement.
     public let support: [SupportGrant]
-    /// The test customer that replaces the real customer in decisions. Ignored if the evidence is of production (Rule
-    /// I4).
+    /// The test customer that replaces the real customer in decisions. Ignored if the evidence is of production (rule
+    /// I4 of Docs/decision-rules.md).
     public let persona: Persona?
     /// Whether there is no verified artifact. If so, the persona isn't used, because a persona needs verified evidence
     /// (Rule I4).

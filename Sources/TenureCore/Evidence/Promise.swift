@@ -2,7 +2,7 @@ public import Foundation
 
 /// A right that an era gave in production, recorded so that later policy edits can't take it.
 public struct Promise: Sendable, Hashable {
-    /// The name of the entitlement when the promise was made (Rule H2).
+    /// The name of the entitlement when the promise was made (rule H2 of Docs/decision-rules.md).
     public let entitlement: String
     /// The acquisition that has the right. Only its refund or the end of its license ends a promise early (Rule H3).
     public let acquisition: AcquisitionKey

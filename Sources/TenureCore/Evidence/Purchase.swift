@@ -3,7 +3,7 @@ public import Foundation
 /// The facts that one verified transaction, or one in-app purchase in a receipt, proves. The facts include the renewal
 /// info of the purchase's subscription.
 public struct Purchase: Sendable, Hashable {
-    /// The type in App Store Connect, which decides how long a purchase grants (Rule F1).
+    /// The type in App Store Connect, which decides how long a purchase grants (rule F1 of Docs/decision-rules.md).
     public enum ProductType: Sendable, Hashable {
         /// Grants permanently.
         case nonConsumable

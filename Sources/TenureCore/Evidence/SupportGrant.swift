@@ -1,6 +1,7 @@
 public import Foundation
 
-/// Support's decision to give an entitlement to a customer, or to take it away. The latest decision applies (Rule G3).
+/// Support's decision to give an entitlement to a customer, or to take it away. The latest decision applies (rule G3
+/// of Docs/decision-rules.md).
 public struct SupportGrant: Sendable, Hashable {
     /// Whether support gave the entitlement or took it away.
     public enum Kind: String, Sendable, Hashable {

@@ -20,6 +20,7 @@ public struct CalendarPeriod: Sendable, Hashable {
         guard rest.popFirst() == UInt8(ascii: "P") else { return nil }
         var months = 0
         var days = 0
+        // Each unit may occur once, and only in this order.
         var unitsLeft = "YMWD".utf8[...]
         while !rest.isEmpty {
             let digits = rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }

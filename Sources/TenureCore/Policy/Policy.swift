@@ -27,7 +27,8 @@ public struct Policy: Sendable, Hashable {
         case restarted
     }
 
-    /// The outcome if the proofs leave several eras possible and only some give the entitlement (Rule D1).
+    /// The outcome if the proofs leave several eras possible and only some give the entitlement (rule D1 of
+    /// Docs/decision-rules.md).
     public enum InDoubt: String, Sendable, Hashable, CaseIterable {
         /// The entitlement is granted, as if only the eras that give it were possible.
         case favorCustomer

@@ -91,8 +91,8 @@ extension Policy {
             for (index, beginning) in timeline.beginnings.enumerated() {
                 let place: [PolicyMistake.Step] = ["eras", .index(index), "begins", .key(platform.rawValue)]
                 // Check what the policy says, not `timeline.beginnings`. If the platform's store opened after a
-                // boundary inherited from iOS, the timeline treats that boundary as `new` (rule A8), although the
-                // policy doesn't say `new`.
+                // boundary inherited from iOS, the timeline treats that boundary as `new` (rule A8 of
+                // Docs/decision-rules.md), although the policy doesn't say `new`.
                 let written =
                     eras[index].begins[platform] ?? (platform.inheritsFromIOS ? eras[index].begins[.iOS] : nil)
                 if written == .new, eras[..<index].contains(where: { $0.begins[platform] != nil }) {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Rule A5: the releases of one platform, and the eras in which each was on sale.
+/// Rule A5 of Docs/decision-rules.md: the releases of one platform, and the eras in which each was on sale.
 ///
 /// For example, the list has build 119 (April 20, 2015), 120 (June 10) and 121 (July 15), and the free era begins with
 /// build 120 on June 10 at 18:00 UTC. Build 119 was on sale until build 120 came, so it proves the era before. Build
@@ -11,10 +11,11 @@ import Foundation
 struct ReleaseList {
     /// The releases in the order of the list.
     private let entries: [Entry]
-    /// The indexes of dated entries, in arrays of which each has a certain order of release. In a sorted list, one
-    /// array has all dated entries. Otherwise, one has the entries with a day in the list, and one has the entries with
-    /// an instant: in the list, or in an era's beginning if the list has no date. An instant and a day have a certain
-    /// order only if they are far enough apart.
+    /// The indexes of the dated entries, in one array or two. Within an array, the order of release is certain.
+    /// - In a sorted list, one array has all dated entries.
+    /// - Otherwise, one array has the entries with a day in the list, and the other has the entries with an instant: in
+    ///   the list, or in an era's beginning if the list has no date. A day and an instant are never in one array,
+    ///   because their order is certain only if they are far enough apart.
     private let sequences: [[Int]]
     /// The beginning of each era on the platform, by index.
     private let beginnings: [Beginning?]

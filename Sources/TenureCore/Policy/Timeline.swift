@@ -7,6 +7,7 @@ package import Foundation
 /// `paid` for build 37 (`eras(enclosing:)`) and for May 1, 2014 (`eras(at:)`).
 ///
 /// Eras are numbered in the order of the policy, from 0. A set of eras such as `eras` has these numbers.
+/// Docs/decision-rules.md has the rules that the comments cite.
 package final class Timeline: Sendable {
     /// The platform. Nil if the policy has no beginning and no release for the platform, neither its own nor inherited
     /// from iOS. Then the eras can't be separated.
@@ -69,13 +70,13 @@ package final class Timeline: Sendable {
             return start <= end ? (start...end, both) : nil
         }
         // The release list: the platform's own list, or else the list of iOS.
-        let own = releases.filter { $0.platform == platform }
-        let inherited = platform?.inheritsFromIOS == true ? releases.filter { $0.platform == .iOS } : []
-        let list = own.isEmpty ? inherited : own
-        let listed = list.isEmpty ? nil : ReleaseList(list, beginnings: beginnings).eras(among: happened)
-        erasOfRelease = listed?.byVersion
-        hasReleaseBoundary = listed?.hasBoundary ?? false
-        inherits = inheritsBoundary || (own.isEmpty && !inherited.isEmpty)
+        let ownReleases = releases.filter { $0.platform == platform }
+        let inheritedReleases = platform?.inheritsFromIOS == true ? releases.filter { $0.platform == .iOS } : []
+        let list = ownReleases.isEmpty ? inheritedReleases : ownReleases
+        let listedEras = list.isEmpty ? nil : ReleaseList(list, beginnings: beginnings).eras(among: happened)
+        erasOfRelease = listedEras?.byVersion
+        hasReleaseBoundary = listedEras?.hasBoundary ?? false
+        inherits = inheritsBoundary || (ownReleases.isEmpty && !inheritedReleases.isEmpty)
     }
 
     /// Rules A7 and A8: the eras that happened on a platform, where each began, and whether a beginning is taken from
@@ -176,14 +177,14 @@ package struct Timelines: Sendable {
         func timeline(_ platform: Platform?) -> Timeline {
             Timeline(platform: platform, eras: eras, releases: releases, buildNumbers: buildNumbers)
         }
-        let named = Set(eras.flatMap(\.begins.keys)).union(releases.map(\.platform))
+        let namedPlatforms = Set(eras.flatMap(\.begins.keys)).union(releases.map(\.platform))
         let withoutBoundaries = timeline(nil)
         let all = Platform.allCases.map { platform in
-            named.contains(platform) || (platform.inheritsFromIOS && named.contains(.iOS))
+            namedPlatforms.contains(platform) || (platform.inheritsFromIOS && namedPlatforms.contains(.iOS))
                 ? timeline(platform) : withoutBoundaries
         }
         lists = all.map { [$0] }
-        let known = zip(Platform.allCases, all).filter { named.contains($0.0) }.map(\.1)
+        let known = zip(Platform.allCases, all).filter { namedPlatforms.contains($0.0) }.map(\.1)
         self.known = known.isEmpty ? [withoutBoundaries] : known
     }
 

@@ -113,7 +113,7 @@ extension StringProtocol where SubSequence == Substring {
         var rest = self[startIndex...]
         while let found = rest.firstPosition(of: mark, ignoringCase: ignoringCase) {
             let (shown, next) = hide(rest[found.upperBound...])
-            // The text may have been hidden before.
+            // If the credential was hidden before, the rest begins with the text that is shown instead.
             result += rest[..<found.upperBound] + (next.hasPrefix(shown) ? "" : shown)
             rest = next
         }
@@ -123,8 +123,9 @@ extension StringProtocol where SubSequence == Substring {
     /// Returns the range of the first occurrence of `mark`. Nil if `mark` doesn't occur. Compares bytes, because the
     /// text may be a large file.
     fileprivate func firstPosition(of mark: String, ignoringCase: Bool = false) -> Range<Index>? {
-        let lowercase: UInt8 = ignoringCase ? 0x20 : 0
-        func matches(_ byte: UInt8, _ other: UInt8) -> Bool { byte | lowercase == other | lowercase }
+        // This bit is the only difference between an upper-case letter and its lower-case letter in ASCII.
+        let caseBit: UInt8 = ignoringCase ? 0x20 : 0
+        func matches(_ byte: UInt8, _ other: UInt8) -> Bool { byte | caseBit == other | caseBit }
         let bytes = utf8
         guard let first = mark.utf8.first else { return nil }
         var start = bytes.startIndex

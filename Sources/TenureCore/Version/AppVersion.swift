@@ -72,7 +72,7 @@ public struct AppVersion: Sendable, CustomStringConvertible {
 }
 
 extension AppVersion: Comparable {
-    /// Whether both versions have the same components: `1` equals `1.0` (Rule A4).
+    /// Whether both versions have the same components: `1` equals `1.0` (rule A4 of Docs/decision-rules.md).
     public static func == (left: AppVersion, right: AppVersion) -> Bool {
         if left.packed != unpackable, right.packed != unpackable { return left.packed == right.packed }
         return left.description == right.description || compare(left, right) == 0

@@ -39,7 +39,8 @@ public enum Platform: String, CaseIterable, Sendable, Hashable, CodingKeyReprese
         }
     }
 
-    /// When the platform's App Store opened, if later than the App Store of iOS (Rule A8).
+    /// When the platform's App Store opened, if later than the App Store of iOS (rule A8
+    /// of Docs/decision-rules.md).
     package var storeOpening: Date? {
         switch self {
         case .iOS, .macOS: nil

@@ -66,7 +66,7 @@ struct CaseReader {
         let app = fields["app"].map { self.list($0) } ?? []
         let transactions = fields["transactions"].map { self.list($0) } ?? []
         let environments = (app + transactions).map { self.environment(of: $0) ?? environment }
-        // Rule I3: if there is Production evidence, evidence of other environments is ignored.
+        // Rule I3 of Docs/decision-rules.md: evidence of Production makes evidence of other environments ignored.
         result.environment = environments.contains(.production) ? .production : environment
         for part in app where (self.environment(of: part) ?? environment) == result.environment {
             if let fields = self.fields(part, .app) { result.app.append(proof(fields, now: now)) }
@@ -78,7 +78,7 @@ struct CaseReader {
         for part in fields["renewals"].map({ self.list($0) }) ?? [] {
             if let renewal = renewal(part, of: result.transactions, now: now) { result.renewals.append(renewal) }
         }
-        if let part = fields["purchasesComplete"] { result.purchasesAreComplete = part.truth(&reading) ?? true }
+        if let part = fields["purchasesComplete"] { result.purchasesAreComplete = part.boolean(&reading) ?? true }
         for part in fields["support"].map({ self.list($0) }) ?? [] {
             if let grant = supportGrant(part, now: now) { result.support.append(grant) }
         }
@@ -176,8 +176,8 @@ struct CaseReader {
             purchaseDate: fields["purchaseDate"] == nil ? min(now, expires ?? now) : date(fields["purchaseDate"]),
             expiresDate: expires,
             revocationDate: date(fields["revocationDate"]),
-            isUpgraded: fields["isUpgraded"].flatMap { $0.truth(&reading) } ?? false,
-            isFamilyShared: fields["familyShared"].flatMap { $0.truth(&reading) } ?? false,
+            isUpgraded: fields["isUpgraded"].flatMap { $0.boolean(&reading) } ?? false,
+            isFamilyShared: fields["familyShared"].flatMap { $0.boolean(&reading) } ?? false,
             signedDate: fields["signedDate"] == nil ? now : date(fields["signedDate"]))
     }
 
@@ -197,7 +197,7 @@ struct CaseReader {
             originalTransactionID: id,
             productID: fields["productID"].flatMap { $0.name(&reading, example: "com.example.calculator.yearly") },
             gracePeriodExpiresDate: date(fields["gracePeriodExpiresDate"]),
-            isInBillingRetryPeriod: fields["isInBillingRetryPeriod"].flatMap { $0.truth(&reading) } ?? false,
+            isInBillingRetryPeriod: fields["isInBillingRetryPeriod"].flatMap { $0.boolean(&reading) } ?? false,
             signedDate: fields["signedDate"] == nil ? now : date(fields["signedDate"]))
     }
 
@@ -333,7 +333,7 @@ extension Part {
     }
 
     /// Reads `true` or `false`.
-    fileprivate func truth(_ reading: inout Reading) -> Bool? {
+    fileprivate func boolean(_ reading: inout Reading) -> Bool? {
         switch node.content {
         case .plain("true"): return true
         case .plain("false"): return false

@@ -17,6 +17,7 @@ package struct DocumentKind: Sendable {
         "a policy", beginning: "`app: { bundleID: com.example.calculator }`",
         keys: PolicyShape.policy.keys.map(\.rawValue))
 
+    /// Whether the document has one of the keys. An empty mapping matches every kind.
     func matches(_ root: DocumentNode) -> Bool {
         if case .mapping(let entries) = root.content, entries.isEmpty { return true }
         return keys.contains { root[$0] != nil }

@@ -107,7 +107,7 @@
                     guard let key = duplicates.first, alteredKeys.count < maximumRepeats, alterKey(at: place, key)
                     else { throw failure("a key of this mapping is written twice; keep one", place) }
                 } catch {
-                    throw failure("the YAML can't be read", Place(line: 1, column: 1))
+                    throw failure("the file can't be read; check that it is YAML", Place(line: 1, column: 1))
                 }
             }
         }
@@ -139,8 +139,9 @@
                 if character(at: place) == "\t" {
                     return failure("a tab can't indent YAML; use spaces", place)
                 }
-                let what = [problem, context?.text].compactMap { $0 }.joined(separator: " ")
-                return failure("this isn't YAML (\(what)); check the indentation, brackets and quotes before it", place)
+                let description = [problem, context?.text].compactMap { $0 }.joined(separator: " ")
+                return failure(
+                    "this isn't YAML (\(description)); check the indentation, brackets and quotes before it", place)
             case .composer(_, let problem, let mark, _):
                 if problem.contains("alias") {
                     return failure(
@@ -151,7 +152,8 @@
             case .reader(let problem, _, _, _):
                 return failure("this isn't YAML (\(problem))", Place(line: 1, column: 1))
             default:
-                return failure("this isn't YAML, or is nested too deeply", Place(line: 1, column: 1))
+                return failure(
+                    "this isn't YAML, or is nested too deeply; check its brackets", Place(line: 1, column: 1))
             }
         }
 
@@ -165,7 +167,8 @@
             let place = place(node.mark)
             guard depth < DocumentNode.maximumDepth else {
                 throw failure(
-                    "this is nested deeper than \(DocumentNode.maximumDepth) levels, which no policy needs", place)
+                    "this is nested deeper than \(DocumentNode.maximumDepth) levels, which no file needs; remove levels",
+                    place)
             }
             switch node {
             case .scalar(let scalar):
@@ -180,7 +183,9 @@
                     let keyPlace = self.place(key.mark)
                     let value = try convert(value, depth: depth + 1)
                     guard case .scalar(let scalar) = key else {
-                        mistakes.append(PolicyFileMistake("a key must be a plain text", at: position(keyPlace)))
+                        mistakes.append(
+                            PolicyFileMistake(
+                                "a key must be a plain text, not a list or a mapping", at: position(keyPlace)))
                         continue
                     }
                     let text = alteredKeys[keyPlace] ?? scalar.string

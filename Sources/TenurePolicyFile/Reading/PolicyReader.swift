@@ -184,6 +184,7 @@ struct PolicyReader {
     static let denied = "deny"
     static let noChangeover = "none"
 
+    /// Reads a changeover: a window, or `none`.
     private mutating func changeover(_ part: Part) -> Changeover? {
         if let text = part.node.text {
             if text == Self.noChangeover { return .noWindow }

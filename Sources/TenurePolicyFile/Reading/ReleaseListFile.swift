@@ -109,8 +109,9 @@ package enum ReleaseListFile {
         for (index, cell) in header.enumerated() {
             // A mapped column is used only for its field. A column with a standard name is used only if no other column
             // was mapped to its field.
-            let known = mapping[cell.text] ?? Column(header: cell.text).flatMap { mapped.contains($0) ? nil : $0 }
-            guard let column = known else {
+            let recognizedColumn =
+                mapping[cell.text] ?? Column(header: cell.text).flatMap { mapped.contains($0) ? nil : $0 }
+            guard let column = recognizedColumn else {
                 if !mapping.isEmpty { continue }
                 let advice = Spelling.advice(for: cell.text, among: Column.allCases.map(\.rawValue))
                 mistakes.append(

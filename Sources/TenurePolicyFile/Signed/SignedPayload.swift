@@ -23,27 +23,27 @@ package struct SignedPayload: Sendable {
     /// - Parameters:
     ///   - type: the `typ` of its header.
     ///   - keys: the public keys, one of which must have signed it.
-    ///   - most: the maximum size of the text in bytes.
+    ///   - maximumSize: the maximum size of the text in bytes.
     package init(
-        _ text: some Collection<UInt8>, type: String, keys: [PinnedKey], most: Int
+        _ text: some Collection<UInt8>, type: String, keys: [PinnedKey], maximumSize: Int
     ) throws(SignedPayloadError) {
-        try self.init(text, type: type, most: most) { signature, signed in
+        try self.init(text, type: type, maximumSize: maximumSize) { signature, signed in
             keys.contains { $0.publicKey.isValidSignature(signature, for: signed) }
         }
     }
 
     /// Reads a text without verifying its signature, for servers that send it to clients, which verify it.
     package init(
-        unverified text: some Collection<UInt8>, type: String, most: Int
+        unverified text: some Collection<UInt8>, type: String, maximumSize: Int
     ) throws(SignedPayloadError) {
-        try self.init(text, type: type, most: most) { _, _ in true }
+        try self.init(text, type: type, maximumSize: maximumSize) { _, _ in true }
     }
 
     private init(
-        _ text: some Collection<UInt8>, type: String, most: Int,
+        _ text: some Collection<UInt8>, type: String, maximumSize: Int,
         isSigned: (P256.Signing.ECDSASignature, _ signed: ArraySlice<UInt8>) -> Bool
     ) throws(SignedPayloadError) {
-        guard text.count <= most else { throw .tooLarge(bytes: text.count) }
+        guard text.count <= maximumSize else { throw .tooLarge(bytes: text.count) }
         // Ignore a line break at the end, which editors and shells add.
         var bytes = Array(text)[...]
         while let last = bytes.last, last == 0x0A || last == 0x0D { bytes = bytes.dropLast() }

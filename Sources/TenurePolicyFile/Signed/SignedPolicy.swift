@@ -40,7 +40,7 @@ package struct SignedPolicy: Sendable, Hashable {
     ) throws(SignedPolicyError) -> SignedPolicy {
         let signed: SignedPayload
         do throws(SignedPayloadError) {
-            signed = try SignedPayload(text, type: type, keys: keys, most: maximumTextSize)
+            signed = try SignedPayload(text, type: type, keys: keys, maximumSize: maximumTextSize)
         } catch {
             throw SignedPolicyError(error)
         }

@@ -38,7 +38,7 @@ struct DateClasses {
             }
         }
         for timeline in timelines {
-            // Rule A9.
+            // Rule A9 of Docs/decision-rules.md: an earlier date contradicts the platform.
             guard let opening = timeline.platform?.storeOpening else { continue }
             edges.insert(opening.addingTimeInterval(-Tolerance.seconds))
         }
@@ -50,6 +50,7 @@ struct DateClasses {
         }
         let sorted = edges.filter { $0 <= now }.sorted()
         var classes: [Class] = []
+        // If no date is compared, any date will do, such as one of January 2008.
         let start = (sorted.first ?? Date(timeIntervalSince1970: 1.2e9)).addingTimeInterval(-86_400)
         classes.append(Class(representative: start, from: nil, until: sorted.first))
         for (index, edge) in sorted.enumerated() {

@@ -66,10 +66,10 @@ struct RightsComparison: Sendable {
     /// The platforms of both policies. If there are several, the list also contains nil for receipts, which contain no
     /// platform.
     private var platforms: [Platform?] {
-        let named = Platform.allCases.filter { platform in
+        let namedPlatforms = Platform.allCases.filter { platform in
             [old, new].contains { $0.timelines.known.contains { $0.platform == platform } }
         }
-        return named.count == 1 ? named : named + [nil]
+        return namedPlatforms.count == 1 ? namedPlatforms : namedPlatforms + [nil]
     }
 
     /// Compares the policies for one member of each class, and groups the losses.
@@ -131,9 +131,10 @@ struct RightsComparison: Sendable {
 
     /// Describes the customers of some classes.
     private func customers(on platform: Platform?, versions: String?, dates: String?) -> String {
-        let place = platform.map { " on \($0.rawValue)" } ?? " by a receipt without a platform"
+        let onPlatform = platform.map { " on \($0.rawValue)" } ?? " by a receipt without a platform"
         let limits = [versions.map { "with \($0)" }, dates].compactMap { $0 }
-        return "customers who got the app\(place)" + (limits.isEmpty ? "" : ", " + limits.joined(separator: ", ") + ",")
+        return "customers who got the app\(onPlatform)"
+            + (limits.isEmpty ? "" : ", " + limits.joined(separator: ", ") + ",")
     }
 
     /// Returns the evidence of a member of a class.
@@ -151,7 +152,9 @@ struct RightsComparison: Sendable {
         var result: [(entitlement: String, product: String, fate: Fate)] = []
         for entitlement in old.entitlements {
             for product in entitlement.products {
-                guard let fate = kinds(of: product).lazy.compactMap({ fates(of: $0)[entitlement.name] }).first
+                guard
+                    let fate = purchasesOfEachType(of: product).lazy.compactMap({ fates(of: $0)[entitlement.name] })
+                        .first
                 else { continue }
                 result.append((entitlement.name, product.id, fate))
             }
@@ -160,7 +163,7 @@ struct RightsComparison: Sendable {
     }
 
     /// Returns one purchase of the product for each possible type, because the policy doesn't have the type.
-    private func kinds(of product: Entitlement.Product) -> [Evidence] {
+    private func purchasesOfEachType(of product: Entitlement.Product) -> [Evidence] {
         let bought = now == .distantFuture ? Date(timeIntervalSince1970: 0) : now
         let types: [(Purchase.ProductType, expires: Date?)] = [
             (.nonConsumable, nil), (.autoRenewable, .distantFuture), (.nonRenewing, nil),
@@ -188,7 +191,7 @@ struct RightsComparison: Sendable {
             case .denied, nil: result[right.entitlement] = .denied
             case .undetermined:
                 // Without an acquisition, an entitlement with `honors` is never denied. Only a purchase with an unknown
-                // end needs support (Rule G2).
+                // end needs support (rule G2 of Docs/decision-rules.md).
                 let needsSupport = decision?.nextSteps.contains(.support) == true
                 result[right.entitlement] =
                     evidence.acquisitions.isEmpty && !needsSupport ? .denied : .undetermined

@@ -38,10 +38,10 @@ struct VersionClasses {
     /// - Parameter existing: the builds or versions of all releases; nil if there is no list.
     init(timelines: [Timeline], platform: Platform?, existing: Set<AppVersion>? = nil) {
         noun = platform.map(\.versionKey.rawValue) ?? "number"
-        let listed = timelines.compactMap(\.erasOfRelease).flatMap(\.keys)
-        hasList = existing != nil || !listed.isEmpty
-        let known = Set(timelines.flatMap(\.beginnings).compactMap { $0?.version } + listed)
-        let numbers = (existing ?? known).sorted()
+        let listedVersions = timelines.compactMap(\.erasOfRelease).flatMap(\.keys)
+        hasList = existing != nil || !listedVersions.isEmpty
+        let policyVersions = Set(timelines.flatMap(\.beginnings).compactMap { $0?.version } + listedVersions)
+        let numbers = (existing ?? policyVersions).sorted()
         var points: [Point] = []
         if existing == nil, let zero = AppVersion("0"), numbers.first.map({ zero < $0 }) ?? true {
             points.append(Point(version: zero, number: nil, isGap: true))

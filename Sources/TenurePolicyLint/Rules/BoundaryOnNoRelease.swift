@@ -30,14 +30,14 @@ extension LintRule {
             let first = begun.compactMap(\.originalAppVersion).filter { $0 > version }.min().map { "\($0)" } ?? above
             let key = change.platform.key.rawValue
             let platform = change.platform.platform.rawValue
-            let what =
+            let description =
                 "`\(change.after.name.shortened)` begins on \(platform) with \(key) \(version), which no release in the list has (below it \(below), above it \(above))"
             let lacksDate = change.platform.decidesByList && change.date == nil
             // The number may belong to a planned release, which isn't in a list of past releases.
             let isPlanned = above == "none" && change.date.map { $0 > subject.now } ?? false
             report.add(
                 at: change.path + [.key(key)], severity: lacksDate ? .error : isPlanned ? .note : .warning,
-                what
+                description
                     + (lacksDate
                         ? ": without an instant nothing separates this era from `\(change.before.name.shortened)`"
                         : above == "none"

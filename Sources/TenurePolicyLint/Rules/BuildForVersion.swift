@@ -15,14 +15,14 @@ extension LintRule {
             let path = change.path + [.key(VersionKey.shortVersionString.rawValue)]
             let releases = change.platform.listedReleases
             if releases.contains(where: { $0.version == version }) { continue }
-            let given =
+            let consequence =
                 change.lostEntitlements.isEmpty
                 ? "customers who come later still count as `\(change.before.name.shortened)`"
                 : "anyone who installs a version below `\(version)` gets \(inWords(change.lostEntitlements)) for nothing"
             if let meant = releases.first(where: { $0.build == version }) {
                 report.add(
                     at: path,
-                    "`\(version)` is a build: the release list has it with version \(meant.numberInWords). On macOS the App Store reports versions, so \(given)",
+                    "`\(version)` is a build: the release list has it with version \(meant.numberInWords). On macOS the App Store reports versions, so \(consequence)",
                     fix: .suggestion(
                         "write `version: \"\(meant.numberInWords)\"`", .write(.text(meant.numberInWords), at: path)),
                     "give the version in which that build shipped")
@@ -31,13 +31,13 @@ extension LintRule {
             let isBuildElsewhere = change.after.begins.contains {
                 $0.key.versionKey == .bundleVersion && $0.value.version == version
             }
-            let hasShape =
+            let looksLikeBuild =
                 !version.description.contains(".")
                 && (version.description.count >= 3 && !change.isYear(version) || isBuildElsewhere)
-            if releases.isEmpty, hasShape {
+            if releases.isEmpty, looksLikeBuild {
                 report.add(
                     at: path, severity: .warning,
-                    "`\(version)` looks like a build\(isBuildElsewhere ? ", and another platform begins with the same one" : ""). On macOS the App Store reports the marketing version, such as 2.0: if it is a build, \(given)",
+                    "`\(version)` looks like a build\(isBuildElsewhere ? ", and another platform begins with the same one" : ""). On macOS the App Store reports the marketing version, such as 2.0: if it is a build, \(consequence)",
                     fix:
                         "give the CFBundleShortVersionString of the first release of `\(change.after.name.shortened)`; if it is `\(version)`, add a release list that says so"
                 )

@@ -33,13 +33,13 @@ extension LintRule {
             func addFinding(_ listed: ListedRelease, _ era: Int, after last: Release, of lastEra: Int) {
                 let build = platform.name(of: listed.release)
                 let sale = platform.sale(of: listed.release)
-                let given = subject.extraEntitlements(listed.release, on: platform)
-                let what =
+                let unpaidEntitlements = subject.extraEntitlements(listed.release, on: platform)
+                let description =
                     "\(build) of \(subject.name(era)) on \(platform.platform.rawValue) (\(listed.release.releasedAt.text)) is below \(platform.name(of: last)) of \(subject.name(lastEra)) (\(last.releasedAt.text))"
-                guard !given.isEmpty else {
+                guard !unpaidEntitlements.isEmpty else {
                     report.add(
                         at: listed, severity: .note, on: platform,
-                        "\(what): only its row in the list, or its buyers' dates, tell it from the older ones",
+                        "\(description): only its row in the list, or its buyers' dates, tell it from the older ones",
                         fix: "keep every release in the policy's list, and let numbers rise from now on")
                     return
                 }
@@ -47,7 +47,8 @@ extension LintRule {
                     sale.until == .distantFuture
                     ? "installs \(build) today gets" : "installed \(build) until \(sale.until.rfc3339) gets"
                 report.add(
-                    at: listed, on: platform, "anyone who \(when) \(inWords(given)) for nothing: \(what)",
+                    at: listed, on: platform,
+                    "anyone who \(when) \(inWords(unpaidEntitlements)) for nothing: \(description)",
                     fix:
                         "ship a \(platform.key.rawValue) above \(last.numberInWords)\(platform.decidesByList ? "" : ", and add the release list to the policy (key `releases`), so that the release date of \(build) is used")"
                 )

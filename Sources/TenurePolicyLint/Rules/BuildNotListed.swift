@@ -2,7 +2,7 @@ import TenureCore
 import TenurePolicyFile
 
 /// Finds a release that the policy's own list lacks. Its build or version proves nothing, even if it was sold for years
-/// (rule A5). Only a separate list reveals that a release is missing.
+/// (rule A5 of Docs/decision-rules.md). Only a separate list reveals that a release is missing.
 extension LintRule {
     static let buildNotListed = LintRule(
         "build-not-listed", .error, "a release of an honored era that the policy's own list lacks",
@@ -27,10 +27,10 @@ extension LintRule {
             for group in groups {
                 let isOne = group.numbers.count == 1
                 let builds = "\(platform.key.rawValue)\(isOne ? "" : "s") \(inWords(group.numbers.sorted()))"
-                let place = platform.platform.rawValue
+                let platformName = platform.platform.rawValue
                 report.add(
-                    at: ["releases"], as: [place, builds], severity: group.datesHelp ? .warning : .error,
-                    "the policy's list lacks \(builds) on \(place), so \(isOne ? "it proves" : "they prove") nothing: customers who got \(isOne ? "it" : "them") lose \(inWords(group.lost))\(group.datesHelp ? " wherever the purchase date isn't known" : "")",
+                    at: ["releases"], as: [platformName, builds], severity: group.datesHelp ? .warning : .error,
+                    "the policy's list lacks \(builds) on \(platformName), so \(isOne ? "it proves" : "they prove") nothing: customers who got \(isOne ? "it" : "them") lose \(inWords(group.lost))\(group.datesHelp ? " wherever the purchase date isn't known" : "")",
                     fix: "add \(isOne ? "this release" : "these releases") to the policy's `releases`")
             }
         }

@@ -24,10 +24,10 @@ extension LintRule {
                 }
                 guard earlier.era != era, reported.insert(number).inserted else { continue }
                 let build = platform.name(of: listed.release)
-                let given = subject.extraEntitlements(listed.release, on: platform)
+                let unpaidEntitlements = subject.extraEntitlements(listed.release, on: platform)
                 let eras =
                     "\(build) on \(platform.platform.rawValue) was released in \(subject.name(earlier.era)) (\(earlier.release.releasedAt.text)) and again in \(subject.name(era)) (\(listed.release.releasedAt.text))"
-                if given.isEmpty {
+                if unpaidEntitlements.isEmpty {
                     report.add(
                         at: listed, severity: .warning, on: platform,
                         "\(eras): \(build) proves neither era, so the purchase date alone decides, and without a date `inDoubt`",
@@ -37,7 +37,7 @@ extension LintRule {
                 } else {
                     report.add(
                         at: listed, on: platform,
-                        "\(eras), and the policy takes the second release for the first: anyone who first got the app with that release in \(subject.name(era)) gets \(inWords(given)) for nothing",
+                        "\(eras), and the policy takes the second release for the first: anyone who first got the app with that release in \(subject.name(era)) gets \(inWords(unpaidEntitlements)) for nothing",
                         fix: platform.key == .bundleVersion
                             ? "let the date decide: add the release list to the policy (key `releases`), or set `buildNumbers: restarted`"
                             : "add the release list to the policy (key `releases`), so that the date decides")

@@ -1,7 +1,7 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Finds a changeover window for a beginning without a date, which therefore has no effect.
+/// Finds a changeover window that has no effect, because the beginning of its era has no date.
 extension LintRule {
     static let changeoverWithoutDate = LintRule(
         "changeover-without-date", .warning, "a changeover window without an instant",

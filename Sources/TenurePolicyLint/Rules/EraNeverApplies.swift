@@ -24,16 +24,16 @@ extension LintRule {
                 else { continue }
                 let era = subject.name(index)
                 let next = subject.name(following)
-                let place = platform.platform.rawValue
+                let platformName = platform.platform.rawValue
                 if let date, date == nextDate {
                     report.add(
                         at: change.path,
-                        "\(era) ends on \(place) at the instant at which it begins (\(date.rfc3339)): no customer is in it, whatever honors it",
+                        "\(era) ends on \(platformName) at the instant at which it begins (\(date.rfc3339)): no customer is in it, whatever honors it",
                         fix: "correct `at` of \(era) or of \(next)")
                 } else if let version, version == nextVersion, date == nil || nextDate == nil {
                     report.add(
                         at: change.path,
-                        "\(era) and \(next) begin on \(place) with one \(platform.key.rawValue) (\(version)), and no instant separates them: customers who came then may belong to either",
+                        "\(era) and \(next) begin on \(platformName) with one \(platform.key.rawValue) (\(version)), and no instant separates them: customers who came then may belong to either",
                         fix: "add `at` to both eras, or correct one of the numbers")
                 }
             }

@@ -13,11 +13,12 @@ extension LintRule {
     ) { subject, report in
         for change in subject.changes where change.platform.decidesByList && change.matters {
             let platform = change.platform
-            let numbers = platform.releases.map { platform.era(of: $0.release) }
-            // If a date isn't certain, don't report anything. An undated last release may belong to the era.
-            guard !numbers.isEmpty, !numbers.contains(where: { $0 == nil }),
+            let releaseEras = platform.releases.map { platform.era(of: $0.release) }
+            // Report nothing if a release's era isn't certain. An undated last release may belong to the new era.
+            guard !releaseEras.isEmpty, !releaseEras.contains(where: { $0 == nil }),
                 platform.listedReleases.last?.releasedAt != .undated,
-                !numbers.contains(where: { ($0 ?? 0) >= change.index }), change.date.map({ $0 <= subject.now }) ?? true
+                !releaseEras.contains(where: { ($0 ?? 0) >= change.index }),
+                change.date.map({ $0 <= subject.now }) ?? true
             else { continue }
             let last = platform.releases.last?.release
             report.add(

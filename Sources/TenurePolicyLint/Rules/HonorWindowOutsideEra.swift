@@ -17,26 +17,26 @@ extension LintRule {
             }
             guard let begin = sales.map(\.begin).min(), let end = sales.map(\.end).max() else { continue }
             let era = "`\(honor.era)`"
-            let give = "`\(entitlement.name.shortened)`"
+            let name = "`\(entitlement.name.shortened)`"
             if let since = honor.boughtSince, since >= end {
                 report.add(
                     at: path + ["boughtSince"],
-                    "no customer can get \(give) through this honor: \(era) ended everywhere by \(end.rfc3339), before `boughtSince` (\(since.rfc3339))",
+                    "no customer can get \(name) through this honor: \(era) ended everywhere by \(end.rfc3339), before `boughtSince` (\(since.rfc3339))",
                     fix: "correct `boughtSince`: it must be within \(era)")
             } else if let before = honor.boughtBefore, before <= begin {
                 report.add(
                     at: path + ["boughtBefore"],
-                    "no customer can get \(give) through this honor: \(era) begins at \(begin.rfc3339), which isn't before `boughtBefore` (\(before.rfc3339))",
+                    "no customer can get \(name) through this honor: \(era) begins at \(begin.rfc3339), which isn't before `boughtBefore` (\(before.rfc3339))",
                     fix: "correct `boughtBefore`: it must be within \(era)")
             } else if let until = honor.until, until <= begin {
                 report.add(
                     at: path + ["until"],
-                    "no customer ever has \(give) through this honor: it ends (`until`) at \(until.rfc3339), and \(era) begins at \(begin.rfc3339)",
+                    "no customer ever has \(name) through this honor: it ends (`until`) at \(until.rfc3339), and \(era) begins at \(begin.rfc3339)",
                     fix: "correct `until`: it must be after the beginning of \(era)")
             } else if let until = honor.until, end != .distantFuture, until < end {
                 report.add(
                     at: path + ["until"], severity: .warning,
-                    "\(give) ends (`until`) at \(until.rfc3339), but \(era) lasts until \(end.rfc3339): customers who buy in between don't get it",
+                    "\(name) ends (`until`) at \(until.rfc3339), but \(era) lasts until \(end.rfc3339): customers who buy in between don't get it",
                     fix: "correct `until`: it must be after the era's end")
             }
         }

@@ -11,11 +11,11 @@ extension LintRule {
     ) { subject, report in
         for (entitlement, honor, index, path) in subject.currentHonors {
             guard let length = honor.length else { continue }
-            let give = "`\(entitlement.name.shortened)`"
+            let name = "`\(entitlement.name.shortened)`"
             guard index + 1 < subject.eras.count else {
                 report.add(
                     at: path, severity: .warning,
-                    "\(length.iso8601) counts from the end of `\(honor.era)`, which is the last era: until there is a next one, \(give) never ends",
+                    "\(length.iso8601) counts from the end of `\(honor.era)`, which is the last era: until there is a next one, \(name) never ends",
                     fix: "also write `until`, or acknowledge this finding if it is intended")
                 continue
             }
@@ -27,7 +27,7 @@ extension LintRule {
             let places = undated.map(\.platform.rawValue).joined(separator: " and ")
             report.add(
                 at: path,
-                "\(length.iso8601) counts from the beginning of \(subject.name(index + 1)), which has no instant\(places.isEmpty ? "" : " on \(places)"): there \(give) is undetermined for everybody who came in `\(honor.era)`",
+                "\(length.iso8601) counts from the beginning of \(subject.name(index + 1)), which has no instant\(places.isEmpty ? "" : " on \(places)"): there \(name) is undetermined for everybody who came in `\(honor.era)`",
                 fix:
                     "add `at` to \(subject.name(index + 1))\(places.isEmpty ? "" : " on \(places)"), or limit the honor by `until` instead"
             )

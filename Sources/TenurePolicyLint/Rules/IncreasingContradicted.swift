@@ -58,9 +58,10 @@ extension Release {
     /// Whether the two are different releases with the same build. If a release is listed twice, such as for a new
     /// price or storefront, both rows also have the same marketing version.
     fileprivate func isOtherRelease(than other: Release) -> Bool {
-        guard platform.versionKey == .bundleVersion, build == other.build, let version, let its = other.version else {
+        guard platform.versionKey == .bundleVersion, build == other.build, let version, let otherVersion = other.version
+        else {
             return false
         }
-        return version != its
+        return version != otherVersion
     }
 }

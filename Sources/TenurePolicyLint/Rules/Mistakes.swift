@@ -25,7 +25,8 @@ extension LintRule {
         fix: "Write numbers separated by periods, as the App Store reports them.")
 
     /// The reader of the file reports eras that aren't listed oldest first. This check finds a beginning of an era that
-    /// comes before the first era on the platform (rule A8). Such a policy is valid, but the beginning has no effect.
+    /// comes before the first era on the platform (rule A8 of Docs/decision-rules.md). Such a policy is valid, but the
+    /// beginning has no effect.
     static let erasBackwards = LintRule(
         "eras-backwards", .error, "an era that begins before the era that it follows",
         rationale:
@@ -34,16 +35,16 @@ extension LintRule {
     ) { subject, report in
         for platform in subject.platforms {
             let first = platform.timeline.firstEra
-            let place = platform.platform.rawValue
+            let platformName = platform.platform.rawValue
             guard subject.eras[first].begins[platform.platform] == nil, platform.timeline.beginnings[first] == .new,
                 subject.eras[first].begins[.iOS] != .new
             else { continue }
             for (index, era) in subject.eras[..<first].enumerated() where era.begins[platform.platform] != nil {
-                let path: [PolicyMistake.Step] = ["eras", .index(index), "begins", .key(place)]
-                let missing = "write where \(subject.name(first)) begins on \(place)"
+                let path: [PolicyMistake.Step] = ["eras", .index(index), "begins", .key(platformName)]
+                let missing = "write where \(subject.name(first)) begins on \(platformName)"
                 report.add(
                     at: path,
-                    "this beginning has no effect: \(subject.name(first)) began on iOS before \(place)'s App Store opened, so no customer on \(place) counts as one of \(subject.name(index))",
+                    "this beginning has no effect: \(subject.name(first)) began on iOS before \(platformName)'s App Store opened, so no customer on \(platformName) counts as one of \(subject.name(index))",
                     fix: .suggestion("remove the beginning, or \(missing)", .remove(path)),
                     .init(stringLiteral: missing))
             }

@@ -20,14 +20,14 @@ extension LintRule {
                 let numbers = group.numbers
                 let builds = "\(key)\(numbers.count == 1 ? "" : "s") \(inWords(numbers))"
                 let era = subject.name(group.era)
-                let place = platform.platform.rawValue
+                let platformName = platform.platform.rawValue
                 // A platform that inherits iOS's boundary has no position in the file.
                 let isInherited = subject.eras[subject.misplacedEra(group)].begins[platform.platform] == nil
-                let details = isInherited && platform.platform.inheritsFromIOS ? [place, builds] : [builds]
+                let details = isInherited && platform.platform.inheritsFromIOS ? [platformName, builds] : [builds]
                 let lost = inWords(group.lostEntitlements.sorted())
                 report.add(
                     at: subject.path(ofBeginning: subject.misplacedEra(group), on: platform), as: details,
-                    "customers who bought \(builds) on \(place) lose \(lost)\(group.datesHelp ? " wherever the purchase date isn't known" : ""): the release list says that the app was sold then, but by \(group.isByDate ? "date" : key) \(numbers.count == 1 ? "it counts" : "they count") as \(era), which \(lost) \(group.lostEntitlements.count == 1 ? "doesn't" : "don't") honor",
+                    "customers who bought \(builds) on \(platformName) lose \(lost)\(group.datesHelp ? " wherever the purchase date isn't known" : ""): the release list says that the app was sold then, but by \(group.isByDate ? "date" : key) \(numbers.count == 1 ? "it counts" : "they count") as \(era), which \(lost) \(group.lostEntitlements.count == 1 ? "doesn't" : "don't") honor",
                     fix: subject.movedBoundary(group, on: platform), subject.advice(on: group, on: platform)
                 )
             }

@@ -23,20 +23,20 @@ extension LintRule {
             let sold = subject.entitlements.filter { !$0.products.isEmpty }
             let path: [PolicyMistake.Step] = ["eras", .index(index)]
             let name = "`\(era.name.shortened)`"
-            let listed = subject.platforms.flatMap { platform in
+            let listedBuilds = subject.platforms.flatMap { platform in
                 let releases = platform.releases.filter { platform.era(of: $0.release) == index }
                 let numbers = Set(releases.compactMap(\.release.originalAppVersion)).sorted()
                 let noun = "\(platform.key.rawValue)\(numbers.count == 1 ? "" : "s")"
                 return numbers.isEmpty ? [] : ["\(noun) \(inWords(numbers)) on \(platform.platform.rawValue)"]
             }
-            let builds = listed.isEmpty ? "" : " (\(listed.joined(separator: "; ")))"
+            let builds = listedBuilds.isEmpty ? "" : " (\(listedBuilds.joined(separator: "; ")))"
             if honoring.isEmpty {
                 let isFree = subject.eras[(index + 1)...].contains { $0.model == .free }
                 let again = sold.isEmpty ? "" : ", and must buy \(inWords(sold.map(\.name))) again"
                 report.add(
                     at: path, severity: isFree ? .error : .warning,
                     "customers who paid for the app in \(name)\(builds) keep nothing\(again): no entitlement honors the era",
-                    fix: subject.entitlements.first.map { subject.honoring(index, by: sold.first ?? $0) },
+                    fix: subject.entitlements.first.map { subject.fixAdding(era: index, toHonorsOf: sold.first ?? $0) },
                     "honor \(name) in \(inWords(subject.entitlements.map(\.name), "or"))")
                 continue
             }
@@ -49,16 +49,16 @@ extension LintRule {
             guard !unhonored.isEmpty else { continue }
             let isKept = sold.contains { honors($0).contains(where: \.isUnlimited) }
             let names = inWords(unhonored.map(\.name))
-            let others = inWords(honoring.map(\.name))
+            let honoringNames = inWords(honoring.map(\.name))
             for entitlement in unhonored {
                 // Report a warning even if another entitlement honors the era: only the developer knows which features
                 // are new.
                 report.add(
                     at: path, as: [entitlement.name], severity: .warning,
                     isKept
-                        ? "customers who paid for the app in \(name)\(builds) have \(others), and must buy `\(entitlement.name.shortened)`: that is right only if `\(entitlement.name.shortened)` is new"
-                        : "customers who paid for the app in \(name)\(builds) must buy \(names): the era gives them \(others), but no sold entitlement permanently",
-                    fix: isKept ? nil : subject.honoring(index, by: entitlement),
+                        ? "customers who paid for the app in \(name)\(builds) have \(honoringNames), and must buy `\(entitlement.name.shortened)`: that is right only if `\(entitlement.name.shortened)` is new"
+                        : "customers who paid for the app in \(name)\(builds) must buy \(names): the era gives them \(honoringNames), but no sold entitlement permanently",
+                    fix: isKept ? nil : subject.fixAdding(era: index, toHonorsOf: entitlement),
                     "honor \(name) in `\(entitlement.name.shortened)` too if it was part of the paid app\(isKept ? "; if it is new, add this finding to `acknowledge`" : "")"
                 )
             }
@@ -68,7 +68,7 @@ extension LintRule {
 
 extension LintSubject {
     /// Returns a fix that adds an era to the honors of an entitlement.
-    func honoring(_ era: Int, by entitlement: Entitlement) -> LintFix {
+    func fixAdding(era: Int, toHonorsOf entitlement: Entitlement) -> LintFix {
         let honors = (entitlement.honors ?? []) + [Honor(era: eras[era].name)]
         let path: [PolicyMistake.Step] = ["entitlements", .key(entitlement.name), "honors"]
         return .suggestion(

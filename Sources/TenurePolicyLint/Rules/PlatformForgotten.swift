@@ -28,10 +28,10 @@ extension LintRule {
                     ?? "another era mentions \(name)"
                 // Don't report a middle era, such as a promotion on one platform: it usually isn't on all platforms.
                 let isLast = index == subject.eras.count - 1
-                let given = before.isEmpty ? "" : " and gets \(inWords(before.map(\.name))) for nothing"
+                let givesAway = before.isEmpty ? "" : " and gets \(inWords(before.map(\.name))) for nothing"
                 let consequence =
                     isNamed
-                    ? "\(subject.name(index)) didn't happen there, and everyone who gets the app there counts as \(subject.name(index - 1))\(given)"
+                    ? "\(subject.name(index)) didn't happen there, and everyone who gets the app there counts as \(subject.name(index - 1))\(givesAway)"
                     : "nothing shows which customers on \(name) came before \(subject.name(index)), so \(inWords(different)) can't be decided by how the app was acquired"
                 let path: [PolicyMistake.Step] = ["eras", .index(index)]
                 report.add(

@@ -5,6 +5,7 @@ import TenurePolicyFile
 
 /// Finds a release that was still on sale after the next era had begun, if its version gives entitlements that the
 /// date doesn't.
+///
 /// Of undated releases, only the last release before a dated release has a known end.
 extension LintRule {
     static let soldAcrossChange = LintRule(
@@ -16,23 +17,25 @@ extension LintRule {
         needs: .releases
     ) { subject, report in
         for platform in subject.platforms {
-            for (place, listed) in platform.orderedReleases.enumerated() {
-                guard let number = listed.release.originalAppVersion, let sale = platform.eraAndSale(at: place)
+            for (index, listed) in platform.orderedReleases.enumerated() {
+                guard let number = listed.release.originalAppVersion, let sale = platform.eraAndSale(at: index)
                 else { continue }
                 // If the change is in the future, a newer release may come out before it.
                 for moment in platform.moments(from: sale.from, until: sale.until) where moment <= subject.now {
                     let eras = platform.timeline.eras(at: moment)
                     guard let now = eras.first, eras.count == 1, now > sale.era else { continue }
-                    let given = subject.extraEntitlements(number, on: platform.platform, bought: moment)
-                    guard !given.isEmpty else { continue }
+                    let unpaidEntitlements = subject.extraEntitlements(number, on: platform.platform, bought: moment)
+                    guard !unpaidEntitlements.isEmpty else { continue }
                     let until =
                         sale.until == .distantFuture
                         ? "is still the newest in the list" : "was on sale until \(sale.until.rfc3339)"
                     let isDated = listed.release.releasedAt != .undated
+                    // The moment is usually a minute after a change, so write the time of the change.
+                    let change = moment.addingTimeInterval(-60).inMinutes
                     report.add(
                         // If this is the last release in the list, the list may be incomplete.
                         at: listed, severity: sale.until == .distantFuture ? .warning : .error, on: platform,
-                        "\(platform.name(of: listed.release)) on \(platform.platform.rawValue) \(isDated ? "came out in" : "counts as one of") \(subject.name(sale.era)) and \(until), in \(subject.name(now)): anyone who installed it after \(moment.addingTimeInterval(-60).inMinutes) gets \(inWords(given)) for nothing",
+                        "\(platform.name(of: listed.release)) on \(platform.platform.rawValue) \(isDated ? "came out in" : "counts as one of") \(subject.name(sale.era)) and \(until), in \(subject.name(now)): anyone who installed it after \(change) gets \(inWords(unpaidEntitlements)) for nothing",
                         fix: subject.useOfList.map {
                             .suggestion(
                                 "write `releases: \($0.path)`, so that the date decides", $0.edit)

@@ -4,9 +4,10 @@ package import TenureCore
 ///
 /// Every rehearsal uses `customerEffects`. So a file, a database and a publication give the same numbers.
 package struct CustomerEffects: Sendable, Hashable {
-    /// The effects if the promises of rights that the old policy grants itself end. Promises of other rights come from
-    /// earlier versions of the policy, and are kept. If they ended too, the new policy would seem to end a right that
-    /// an earlier version had already ended.
+    /// The effects if each promise ends that repeats a right of the old policy.
+    ///
+    /// Other promises are kept. For example, version 1 of the policy granted `cloud`, version 2 doesn't, and a promise
+    /// keeps it for the customer. If version 3 ended this promise, version 3 would seem to take `cloud`.
     package let ifPromisesEnd: [Effect]
     /// The effects if every promise is kept.
     package let ifPromisesAreKept: [Effect]

@@ -8,7 +8,8 @@ struct AccountJoins: Sendable {
 
     /// The number of accounts of each placeholder `id`.
     private(set) var accountsByPlaceholder: [CustomerName: Int] = [:]
-    /// For each joined account, its parent. The account that is its own parent represents all accounts of the customer.
+    /// For each joined account, its parent (a union-find structure). The account that is its own parent represents all
+    /// accounts of the customer.
     private var parents: [CustomerName: CustomerName] = [:]
 
     /// Joins the accounts of all lines with an `id`.
@@ -57,10 +58,10 @@ struct AccountJoins: Sendable {
     /// Returns the strongest of these names if all belong to one customer; nil if they belong to several. Placeholders
     /// are ignored, so the result is also nil if all names are placeholders.
     func target(of names: Set<CustomerName>) -> CustomerName? {
-        let known = names.filter { accountsByPlaceholder[$0] == nil }
-        guard let first = known.min(by: { $0.precedes($1) }) else { return nil }
+        let realNames = names.filter { accountsByPlaceholder[$0] == nil }
+        guard let first = realNames.min(by: { $0.precedes($1) }) else { return nil }
         let root = root(of: first)
-        return known.allSatisfy { self.root(of: $0) == root } ? first : nil
+        return realNames.allSatisfy { self.root(of: $0) == root } ? first : nil
     }
 }
 

@@ -44,6 +44,7 @@ struct BatchReading: Sendable {
         for other in entry.names.dropFirst() where other.kind < name.kind { append(SpillRecord(other, .alias(name))) }
     }
 
+    /// Encodes an entry or an alias, and notes its bucket.
     private mutating func append(_ record: SpillRecord) {
         record.append(to: &records)
         ends.append((SpillFolder.bucket(of: record.name, at: GatheringStage(of: record.name.kind)), records.count))

@@ -33,6 +33,7 @@ struct Bucket {
     func decide(by comparison: Comparison, joins: AccountJoins) -> Outcome {
         var outcome = Outcome(tally: Tally(for: comparison))
         for (name, group) in groups {
+            // Moves the entries of this name to the bucket of another name, or of a later stage.
             func move(to target: CustomerName, at stage: GatheringStage) {
                 var record: [UInt8] = []
                 SpillRecord(target, .entry(group.entry)).append(to: &record)
@@ -48,6 +49,7 @@ struct Bucket {
                 move(to: joins.root(of: name), at: .joined)
             } else {
                 // No stronger name is known, so this is a complete customer.
+                // The remainder is a valid index even if a damaged disk changed the number.
                 let environment = AppStoreEnvironment.allCases[
                     Int(name.environmentIndex) % AppStoreEnvironment.allCases.count]
                 let evidence = group.facts.evidence(in: environment)

@@ -11,6 +11,7 @@ struct CustomerGroup {
     /// The number of parts at which all parts are decoded and joined into one part.
     private var joinAt = 32
 
+    /// Adds the facts of one of the customer's lines.
     mutating func add(_ entry: SpillRecord.Entry) {
         if let id = entry.exportedID { exportedID = min(id, exportedID ?? id) }
         // Skip a repeated line.
@@ -28,14 +29,14 @@ struct CustomerGroup {
 
     /// The facts of all lines together.
     var facts: CustomerFacts {
-        var all = parts.compactMap { try? CustomerFacts(decoding: $0) }
-        guard all.count != 1 else { return all.removeLast() }
+        var decodedParts = parts.compactMap { try? CustomerFacts(decoding: $0) }
+        guard decodedParts.count != 1 else { return decodedParts.removeLast() }
         var joined = CustomerFacts()
-        joined.add(all.flatMap(\.proofs))
-        joined.add(all.flatMap(\.purchases))
-        joined.add(all.flatMap(\.renewals))
+        joined.add(decodedParts.flatMap(\.proofs))
+        joined.add(decodedParts.flatMap(\.purchases))
+        joined.add(decodedParts.flatMap(\.renewals))
         // If one line has all purchases, the group is complete.
-        joined.purchasesAreComplete = all.contains(where: \.purchasesAreComplete)
+        joined.purchasesAreComplete = decodedParts.contains(where: \.purchasesAreComplete)
         return joined
     }
 }

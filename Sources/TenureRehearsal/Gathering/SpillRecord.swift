@@ -56,8 +56,8 @@ struct SpillRecord {
         if tag != 1 {
             var weaker: CustomerName?
             if tag == 2 {
-                guard let known = Self.name(&rest) else { return nil }
-                weaker = known
+                guard let decodedName = Self.name(&rest) else { return nil }
+                weaker = decodedName
             }
             guard let id = Self.text(&rest) else { return nil }
             content = .entry(Entry(exportedID: id.isEmpty ? nil : id, weaker: weaker, facts: rest))
@@ -79,12 +79,14 @@ struct SpillRecord {
         return (0..<4).reduce(0) { $0 | Int(bytes[position + $1]) << (8 * $1) }
     }
 
+    /// Appends a name: its kind, its environment and its text.
     private static func append(_ name: CustomerName, to bytes: inout [UInt8]) {
         bytes.append(name.kind.rawValue)
         bytes.append(name.environmentIndex)
         append(name.text, to: &bytes)
     }
 
+    /// Appends a text: its length in two bytes, then its UTF-8. A text of more than 65,535 bytes is cut.
     private static func append(_ text: String, to bytes: inout [UInt8]) {
         let utf8 = text.utf8.prefix(Int(UInt16.max))
         bytes.append(UInt8(truncatingIfNeeded: utf8.count))
@@ -92,6 +94,7 @@ struct SpillRecord {
         bytes.append(contentsOf: utf8)
     }
 
+    /// Reads the name at the beginning of `rest`, and removes it from `rest`; nil if the encoding is invalid.
     private static func name(_ rest: inout ArraySlice<UInt8>) -> CustomerName? {
         guard let code = rest.popFirst(), let kind = CustomerNameKind(rawValue: code),
             let environmentIndex = rest.popFirst(),
@@ -100,6 +103,7 @@ struct SpillRecord {
         return CustomerName(kind: kind, environmentIndex: environmentIndex, text: text)
     }
 
+    /// Reads the text at the beginning of `rest`, and removes it from `rest`; nil if the encoding is invalid.
     private static func text(_ rest: inout ArraySlice<UInt8>) -> String? {
         guard let low = rest.popFirst(), let high = rest.popFirst() else { return nil }
         let count = Int(low) | Int(high) << 8

@@ -43,11 +43,11 @@ struct EntryDraft {
 
     /// Adds an artifact. If it can't be combined with the line's earlier artifacts, returns the reason instead.
     mutating func add(_ artifact: consuming VerifiedArtifact) -> Rejection? {
-        let own = artifact.environment
-        if let environment, environment != own {
+        let artifactEnvironment = artifact.environment
+        if let environment, environment != artifactEnvironment {
             return Rejection(
                 .wrongEnvironment,
-                "it was signed in \(own.rawValue), but the line's earlier artifacts were signed in \(environment.rawValue)"
+                "it was signed in \(artifactEnvironment.rawValue), but the line's earlier artifacts were signed in \(environment.rawValue)"
             )
         }
         do throws(Rejection) {
@@ -80,7 +80,7 @@ struct EntryDraft {
         } catch {
             return error
         }
-        environment = own
+        environment = artifactEnvironment
         return nil
     }
 

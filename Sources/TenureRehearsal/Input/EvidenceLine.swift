@@ -86,6 +86,7 @@ struct EvidenceLine {
         }
     }
 
+    /// Reads an `id`, which may be a number. An empty `id` is nil.
     private static func id(_ value: JSONValue) throws(LineFault) -> String? {
         let text: String
         switch value {
@@ -100,11 +101,13 @@ struct EvidenceLine {
         return text.isEmpty ? nil : text
     }
 
+    /// Adds the artifact in a field.
     private mutating func add(_ value: JSONValue, as content: Content, named name: String) throws(LineFault) {
         guard case .string(let text) = value else { throw LineFault(.wrongShape, "`\(name)` must be a string") }
         parts.append(Part(content: content, bytes: Array(text.utf8)[...], name: name))
     }
 
+    /// Adds the artifacts in a field with an array.
     private mutating func addAll(_ value: JSONValue, as content: Content, named name: String) throws(LineFault) {
         guard case .array(let values) = value else {
             throw LineFault(.wrongShape, "`\(name)` must be an array of strings")

@@ -4,6 +4,8 @@ import Foundation
 ///
 /// A compressed file is decompressed by `gzip -dc` in a child process, at the same time as lines are verified.
 package final class EvidenceSource {
+    /// The path of the file, or `standard input`.
+    private let name: String
     /// The file descriptor from which decompressed bytes are read.
     private let descriptor: Int32
     /// The file on the disk, compressed or not; nil for standard input.
@@ -19,6 +21,7 @@ package final class EvidenceSource {
 
     /// - Parameter path: the path of the file. `-` is standard input, which must not be compressed.
     package init(path: String) throws(RehearsalError) {
+        name = path == "-" ? "standard input" : path
         guard path != "-" else {
             (file, child, size) = (nil, nil, nil)
             descriptor = STDIN_FILENO
@@ -89,7 +92,7 @@ package final class EvidenceSource {
                 initialized = max(0, got)
             }
             if got < 0, errno == EINTR || errno == EAGAIN { continue }
-            guard got >= 0 else { throw .unreadable("the evidence") }
+            guard got >= 0 else { throw .unreadable(name) }
             isAtEnd = got == 0
             return bytes
         }
@@ -109,11 +112,12 @@ package final class EvidenceSource {
         child.waitUntilExit()
         let status = child.terminationStatus
         guard child.terminationReason == .exit else {
-            // A terminal sends SIGINT to `gzip` too, perhaps before this process knows that it shall stop.
+            // A terminal sends SIGINT to `gzip` too, perhaps before this process has handled the signal.
             return status == SIGINT ? nil : .gzipKilled(signal: status)
         }
         switch status {
-        case 127: return .noGzip("the evidence")
+        // `env` exits with 127 if it doesn't find `gzip`.
+        case 127: return .noGzip(name)
         // Exit code 2 is a warning, such as about bytes after the end of the archive.
         case 0, 2: return nil
         default: return .damagedArchive

@@ -88,6 +88,7 @@ struct EraSpans {
         for span in spans where span.end > span.start {
             svg +=
                 "<rect class=\"eraSpan\" x=\"\(span.start.svg)\" y=\"\(top.svg)\" width=\"\((span.end - span.start).svg)\" height=\"\(Self.stripHeight.svg)\"><title>\(span.name.htmlEscaped)</title></rect>"
+            // Write the name only if it fits into the span. A character is about 6.4 units wide.
             if Double(span.name.count) * 6.4 + 8 <= span.end - span.start {
                 svg +=
                     "<text class=\"eraName\" text-anchor=\"middle\" x=\"\(((span.start + span.end) / 2).svg)\" y=\"\((top + 11).svg)\">\(span.name.htmlEscaped)</text>"

@@ -54,6 +54,7 @@ extension HTMLReport {
         if isCompared { writeTransitions(tally) }
     }
 
+    /// Writes a table of the outcomes under the new policy, with their reasons.
     private mutating func writeReasons(_ tally: EntitlementTally) {
         page.markup(
             "<table><thead><tr><th class=\"number\">Customers</th><th class=\"number\">Share</th><th>Outcome now, and why</th></tr></thead><tbody>"
@@ -80,6 +81,7 @@ extension HTMLReport {
         return parts.isEmpty ? "" : " <span class=\"soft\">(\(parts.joined(separator: "; ").htmlEscaped))</span>"
     }
 
+    /// Writes a collapsed list of all changes, with the outcome and the reason before and now.
     private mutating func writeTransitions(_ tally: EntitlementTally) {
         guard !tally.transitions.isEmpty else { return }
         page.markup("<details><summary>Every change, with its reasons</summary><ul class=\"changes\">")

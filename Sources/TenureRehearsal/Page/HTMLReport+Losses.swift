@@ -15,6 +15,7 @@ extension HTMLReport {
         for (name, cause, group) in causes { write(name, cause, group) }
     }
 
+    /// Writes one cause: how many customers lose the entitlement, who they are, and why.
     private mutating func write(_ entitlement: String, _ cause: LossCause, _ group: LossGroup) {
         // Describe the platform, the versions and the months of the customers who lose.
         var who = group.count == 1 ? "customer" : "customers"

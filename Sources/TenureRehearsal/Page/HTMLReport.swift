@@ -11,9 +11,9 @@ package struct HTMLReport {
 
     /// Returns the page in UTF-8.
     package static func bytes(of report: RehearsalReport) -> [UInt8] {
-        var page = HTMLReport(report)
-        page.write()
-        return Array(page.page.text.utf8)
+        var htmlReport = HTMLReport(report)
+        htmlReport.write()
+        return Array(htmlReport.page.text.utf8)
     }
 
     private init(_ report: RehearsalReport) {

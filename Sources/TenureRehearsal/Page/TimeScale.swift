@@ -110,7 +110,8 @@ struct CountScale {
     /// The numbers with a line and a label, from 0 to `top`.
     let ticks: [Int]
 
-    /// Creates a scale with a top of at least `highest`.
+    /// Creates a scale with a top of at least `highest`. The steps are 1, 2 or 5 times a power of ten, such as 20 or
+    /// 500, and there are at most five.
     init(upTo highest: Int) {
         var unit = 1
         while unit * 5 < highest { unit *= 10 }

@@ -15,24 +15,24 @@ struct VersionRows {
     /// Divides versions into about `maximum` rows, with a new row at each boundary. Missing, malformed and other
     /// versions have further rows.
     init(_ versions: some Sequence<Place.Version>, boundaries: [AppVersion], maximum: Int) {
-        var known: [(version: AppVersion, place: Place.Version)] = []
+        var parsed: [(version: AppVersion, place: Place.Version)] = []
         var others: [Place.Version] = []
         for place in versions {
             if case .version(let text) = place, let version = AppVersion(text) {
-                known.append((version, place))
+                parsed.append((version, place))
             } else {
                 others.append(place)
             }
         }
-        known.sort { $0.version != $1.version ? $0.version < $1.version : $0.place.precedes($1.place) }
+        parsed.sort { $0.version != $1.version ? $0.version < $1.version : $0.place.precedes($1.place) }
         var rows: [Row] = []
-        var rest = known[...]
+        var rest = parsed[...]
         for boundary in boundaries.sorted() {
             let end = rest.firstIndex { $0.version >= boundary } ?? rest.endIndex
-            rows += Self.rows(of: rest[..<end], of: known.count, maximum: maximum)
+            rows += Self.rows(of: rest[..<end], total: parsed.count, maximum: maximum)
             rest = rest[end...]
         }
-        rows += Self.rows(of: rest, of: known.count, maximum: maximum)
+        rows += Self.rows(of: rest, total: parsed.count, maximum: maximum)
         self.rows =
             rows
             + others.sorted { $0.precedes($1) }.map { Row(title: $0.title, lowest: nil, versions: [$0]) }
@@ -41,17 +41,17 @@ struct VersionRows {
     /// Divides the versions of one era into rows with about the same number of versions each. An era gets as many rows
     /// as fit its part of all versions, but at least one.
     private static func rows(
-        of part: ArraySlice<(version: AppVersion, place: Place.Version)>, of total: Int, maximum: Int
+        of part: ArraySlice<(version: AppVersion, place: Place.Version)>, total: Int, maximum: Int
     ) -> [Row] {
         guard !part.isEmpty else { return [] }
-        let share = total <= maximum ? part.count : max(1, part.count * maximum / total)
-        return (0..<share).compactMap { number in
-            let start = part.startIndex + part.count * number / share
-            let end = part.startIndex + part.count * (number + 1) / share
-            let some = part[start..<end]
-            guard let first = some.first, let last = some.last else { return nil }
-            let title = some.count == 1 ? first.place.title : "\(first.place.title)–\(last.place.title)"
-            return Row(title: title, lowest: first.version, versions: some.map(\.place))
+        let rowCount = total <= maximum ? part.count : max(1, part.count * maximum / total)
+        return (0..<rowCount).compactMap { number in
+            let start = part.startIndex + part.count * number / rowCount
+            let end = part.startIndex + part.count * (number + 1) / rowCount
+            let versions = part[start..<end]
+            guard let first = versions.first, let last = versions.last else { return nil }
+            let title = versions.count == 1 ? first.place.title : "\(first.place.title)–\(last.place.title)"
+            return Row(title: title, lowest: first.version, versions: versions.map(\.place))
         }
     }
 }

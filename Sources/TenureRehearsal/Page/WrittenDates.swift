@@ -17,13 +17,13 @@ extension String {
         let instant = #/\b\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d+)?Z)?\b/#.wordBoundaryKind(.simple)
         let range = #/from (\S+Z) until (\S+Z)/#
         // A range that is only as long as the tolerance is written as one instant.
-        let shorter = replacing(range) { match in
+        let withWrittenRanges = replacing(range) { match in
             guard let from = String(match.1).writtenToTheMinute, let until = String(match.2).writtenToTheMinute else {
                 return String(match.0)
             }
             return from == until ? "around \(from)" : "from \(from) until \(until)"
         }
-        return shorter.replacing(instant) { match in
+        return withWrittenRanges.replacing(instant) { match in
             String(match.0).writtenToTheMinute ?? String(match.0)
         }
     }

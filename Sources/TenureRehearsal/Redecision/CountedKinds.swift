@@ -31,6 +31,7 @@ struct CountedKinds: Sendable {
         }
     }
 
+    /// Counts more customers of the kind with this index.
     private mutating func count(_ more: Int, at index: Int) {
         times[index] += more
         customers += more

@@ -12,22 +12,22 @@ struct CriticalInstants: Sendable {
 
     /// Collects the dates of both policies, and of the policies that promises refer to.
     init(of policies: some Sequence<Policy>) {
-        // Rule A9.
+        // Rule A9 of Docs/decision-rules.md: a purchase before the platform's store opened contradicts the platform.
         var instants = Set(
             Platform.allCases.compactMap { $0.storeOpening?.addingTimeInterval(-Tolerance.seconds) })
         for policy in policies {
             for era in policy.eras {
                 for date in era.begins.values.compactMap(\.date) {
-                    // Rule B.
+                    // Rules B: the date proves an era.
                     instants.insert(date.addingTimeInterval(-Tolerance.seconds))
                     instants.insert(date.addingTimeInterval(Tolerance.seconds))
-                    // Rule C.
+                    // Rules C: the changeover window.
                     guard let window = era.changeover?.window else { continue }
                     instants.insert(date.addingTimeInterval(window.from - Tolerance.seconds))
                     instants.insert(date.addingTimeInterval(window.until + Tolerance.seconds))
                 }
             }
-            // Rule D.
+            // Rules D: the honored dates.
             for honor in policy.entitlements.flatMap({ $0.honors ?? [] }) {
                 if let since = honor.boughtSince { instants.insert(since.addingTimeInterval(-Tolerance.seconds)) }
                 if let before = honor.boughtBefore { instants.insert(before.addingTimeInterval(Tolerance.seconds)) }

@@ -47,6 +47,7 @@ struct CustomerKinds: Sendable {
         }
     }
 
+    /// Whether the entry at this index has this key.
     private func isKey(_ key: UnsafeRawBufferPointer, at index: Int) -> Bool {
         let start = index == 0 ? 0 : keyEnds[index - 1]
         guard keyEnds[index] - start == key.count else { return false }

@@ -87,17 +87,18 @@ struct PageEvaluator: Sendable {
             let size = keyBuffer.withUnsafeMutableBytes { buffer in
                 PlainFacts.writeKey(of: facts, in: realm, to: buffer) { instants.class(of: $0) }
             }
+            // Without a size, the facts aren't plain, or their key is too long.
             guard let size else { return try decide(realm, publicID, facts) }
-            let found = keyBuffer.withUnsafeBytes { buffer -> (hash: UInt64, index: Int?) in
+            let lookup = keyBuffer.withUnsafeBytes { buffer -> (hash: UInt64, index: Int?) in
                 let key = UnsafeRawBufferPointer(rebasing: buffer[..<size])
                 let hash = StableHash.of(key)
                 return (hash, self.index(of: key, hash: hash))
             }
-            guard let index = found.index else {
+            guard let index = lookup.index else {
                 guard knownKinds.count + outcome.newKinds.count < CustomerKinds.maximumCount else {
                     return try decide(realm, publicID, facts)
                 }
-                return try decideFirst(realm, publicID, facts, keySize: size, hash: found.hash)
+                return try decideFirst(realm, publicID, facts, keySize: size, hash: lookup.hash)
             }
             outcome.times[index] += 1
             // The kind is known, so a decision is needed only if the customer becomes an example.
@@ -109,11 +110,13 @@ struct PageEvaluator: Sendable {
             ranks[index] = min(highest, ExampleRanks(of: outcome.tally).highest(of: kind(at: index).chances))
         }
 
+        /// Returns the index of a kind in `times`; nil if neither earlier pages nor this page found the kind.
         private func index(of key: UnsafeRawBufferPointer, hash: UInt64) -> Int? {
             knownKinds.index(of: key, hash: hash)
                 ?? outcome.newKinds.index(of: key, hash: hash).map { knownKinds.count + $0 }
         }
 
+        /// Returns the kind with an index in `times`.
         private func kind(at index: Int) -> CustomerKinds.Kind {
             index < knownKinds.count ? knownKinds.all[index] : outcome.newKinds.all[index - knownKinds.count]
         }

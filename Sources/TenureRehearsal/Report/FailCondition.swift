@@ -136,11 +136,11 @@ package struct FailCondition: Sendable, Hashable {
 
     /// Measures the value in a report, and compares it with the limit.
     func measurement(in report: RehearsalReport) -> Measurement {
-        let all = report.entitlements.filter { entitlement == nil || $0.name == entitlement }
+        let entitlements = report.entitlements.filter { entitlement == nil || $0.name == entitlement }
         // Returns the measurement of the first entitlement that fails; if no entitlement fails, of the first
         // entitlement.
         func worst(of value: (EntitlementTally) -> Int) -> Measurement {
-            let measurements = all.map {
+            let measurements = entitlements.map {
                 measurement(value($0.tally), of: report.tally.customers, entitlement: $0.name)
             }
             return measurements.first(where: \.fails) ?? measurements.first ?? measurement(0, of: 0)
@@ -163,6 +163,7 @@ package struct FailCondition: Sendable, Hashable {
         }
     }
 
+    /// Compares a count, or its percentage of `total`, with the limit.
     private func measurement(_ count: Int, of total: Int, entitlement: String? = nil) -> Measurement {
         let value = isPercentage ? (total == 0 ? 0 : Double(count) / Double(total) * 100) : Double(count)
         return Measurement(

@@ -72,14 +72,15 @@ package struct TextReport: Sendable {
             if let badLines { lines.append(.faint("  each with its line number: \(badLines)")) }
             if !anonymousIDs.isEmpty { lines.append(.plain("  " + report.remark(on: anonymousIDs))) }
         case .database(let name, let skipped):
-            let others =
+            let skippedCustomers =
                 skipped > 0
                 ? ", \(skipped.grouped) skipped (of another environment, or of a test authority that --trust doesn't name)"
                 : ""
-            lines.append(.plain("\(name): \(customers.grouped("customer"))\(others)"))
+            lines.append(.plain("\(name): \(customers.grouped("customer"))\(skippedCustomers)"))
         }
     }
 
+    /// Adds a line of counts by reason, the most frequent first, such as `rejected lines: badSignature 12, wrongApp 3`.
     private mutating func add(_ numbers: [String: Int], as title: String) {
         guard !numbers.isEmpty else { return }
         let sorted = numbers.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
@@ -115,6 +116,7 @@ package struct TextReport: Sendable {
         }
     }
 
+    /// Adds how many customers lose the entitlement because the policy no longer lists a product.
     private mutating func addRemovedProducts(_ tally: EntitlementTally) {
         let groups = tally.losses.values.filter { !$0.removedProducts.isEmpty }
         guard !groups.isEmpty else { return }

@@ -37,7 +37,7 @@ package struct Counts: Sendable, Hashable {
     }
 
     /// Counts customers with the same effect.
-    mutating func add(_ effect: Effect, changing change: Change?, times: Int = 1) {
+    mutating func add(_ effect: Effect, change: Change?, times: Int = 1) {
         switch effect.now.outcome {
         case .granted: granted += times
         case .denied: denied += times

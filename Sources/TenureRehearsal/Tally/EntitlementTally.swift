@@ -31,8 +31,8 @@ package struct EntitlementTally: Sendable, Hashable {
     }
 
     /// Counts customers with the same effect and the same place.
-    mutating func add(_ effect: Effect, changing change: Change?, in place: Place, times: Int) {
-        counts.add(effect, changing: change, times: times)
+    mutating func add(_ effect: Effect, change: Change?, in place: Place, times: Int) {
+        counts.add(effect, change: change, times: times)
         reasons[OutcomeReason(effect.now), default: 0] += times
         guard let change, change != .same, let before = effect.before else { return }
         let transition = Transition(change: change, before: OutcomeReason(before), now: OutcomeReason(effect.now))

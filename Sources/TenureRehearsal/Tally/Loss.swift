@@ -41,6 +41,7 @@ struct LossGroup: Sendable, Hashable {
         if place.month.isCertain { months = Self.joined(place.month...place.month, months) }
     }
 
+    /// Keeps the customer as an example if there is room.
     mutating func offer(_ customer: RehearsedCustomer, _ effect: Effect) {
         if examples.admits(customer) { examples.offer(Example(customer, effect)) }
     }

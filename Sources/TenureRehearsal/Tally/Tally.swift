@@ -60,10 +60,10 @@ package struct Tally: Sendable, Hashable {
         let changes = effects.map(\.change)
         for (index, effect) in effects.enumerated() {
             if index < byEntitlement.count {
-                byEntitlement[index].add(effect, changing: changes[index], in: place, times: times)
+                byEntitlement[index].add(effect, change: changes[index], in: place, times: times)
             } else {
                 promisedOnly[effect.entitlement, default: EntitlementTally()]
-                    .add(effect, changing: changes[index], in: place, times: times)
+                    .add(effect, change: changes[index], in: place, times: times)
             }
         }
         // A customer who gains one entitlement and loses another is counted in both numbers.
@@ -78,7 +78,7 @@ package struct Tally: Sendable, Hashable {
         let counted = min(effects.count, byEntitlement.count)
         cells.add(place) { counts in
             while counts.count < counted { counts.append(Counts()) }
-            for index in 0..<counted { counts[index].add(effects[index], changing: changes[index], times: times) }
+            for index in 0..<counted { counts[index].add(effects[index], change: changes[index], times: times) }
         }
     }
 

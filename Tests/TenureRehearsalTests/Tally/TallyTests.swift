@@ -69,9 +69,9 @@ struct TallyTests {
         let effects = changes.map { Effect(entitlement: "everything", now: $1, before: $0) }
         var (whole, merged) = (Counts(), Counts())
         for (index, effect) in effects.enumerated() {
-            whole.add(effect, changing: effect.change, times: index + 1)
+            whole.add(effect, change: effect.change, times: index + 1)
             var part = Counts()
-            part.add(effect, changing: effect.change, times: index + 1)
+            part.add(effect, change: effect.change, times: index + 1)
             merged.add(part)
         }
         #expect(merged == whole)

@@ -54,6 +54,8 @@ extension TextPieces where Self: ~Copyable {
     }
 
     /// Writes a text, and a date as the end of a right, such as "until June 10, 2015".
+    ///
+    /// - Parameter isOfDay: whether the end may be a day in the policy, as in `inWords(asEndOfDay:)`.
     mutating func say(_ start: String, end date: Date, ofDay isOfDay: Bool = false) {
         say(start, date.inWords(asEndOfDay: isOfDay))
     }

@@ -46,6 +46,7 @@ extension Sentence {
         output.say(": the App Store's records don't settle it")
     }
 
+    /// Writes that not all purchases are known, with the titles of the products if there are few.
     private func writeMissingPurchases(to output: inout some TextPieces & ~Copyable) {
         guard let titles = facts.titlesOfProducts else {
             return output.say(": we haven't seen all of your purchases yet")
@@ -54,6 +55,7 @@ extension Sentence {
         write(titles: titles, to: &output)
     }
 
+    /// Writes what the customer can do, such as "Please open the app and tap Restore Purchases."
     private func writeNextSteps(to output: inout some TextPieces & ~Copyable) {
         let steps = decision.nextSteps
         let needsSupport = steps.contains(.support) || steps.isEmpty
