@@ -125,7 +125,7 @@ import TenureJSON
         /// A forged token of a persona, or a forged access token.
         func token(_ input: [UInt8]) {
             let text = String(decoding: input, as: UTF8.self)
-            guard PersonaToken.claims(of: text, by: key) == nil, tokens.token(in: text.utf8) == nil else {
+            guard PersonaToken.claims(of: text, signedBy: key) == nil, tokens.token(in: text.utf8) == nil else {
                 fatalError("a token was forged")
             }
         }
@@ -133,7 +133,7 @@ import TenureJSON
         /// The payload of a persona's token with a valid signature.
         func personaPayload(_ input: [UInt8]) {
             guard let text = try? key.sign(input, type: PersonaToken.type) else { return }
-            _ = PersonaToken.claims(of: text, by: key)
+            _ = PersonaToken.claims(of: text, signedBy: key)
         }
 
         /// The header `X-Forwarded-For` behind a declared proxy.

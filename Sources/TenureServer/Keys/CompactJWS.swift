@@ -61,10 +61,10 @@ extension P256.Signing.PublicKey {
         return payload
     }
 
-    /// Returns the payload of a compact JWS of this type and at most `most` bytes that this key signed; nil for any
-    /// other text.
-    func statement(_ jws: String, type: String, most: Int) -> Data? {
-        guard jws.utf8.count <= most else { return nil }
+    /// Returns the payload of a statement: a compact JWS of this type and size that this key signed. Nil for any other
+    /// text.
+    func payload(ofStatement jws: String, type: String, maximumSize: Int) -> Data? {
+        guard jws.utf8.count <= maximumSize else { return nil }
         return payload(of: jws, type: type, keyID: id).map { Data($0) }
     }
 }

@@ -81,7 +81,7 @@ struct KeyAgreement: Sendable {
             guard keys.mayReplace(known), known.secret == fingerprint else { return known }
             if known.signingKey == mine.signingKey, mine.root == nil || mine.root == known.root { return nil }
         }
-        // Something is to be stored, so compare again in a transaction.
+        // Something must be stored, so compare again in the transaction that stores it.
         do {
             return try await store.write(locking: [SharedKeys.lock]) { transaction -> SharedKeys? in
                 let known = try transaction.sharedKeys()
@@ -110,7 +110,8 @@ struct KeyAgreement: Sendable {
         let hasSameKey = known?.signingKey == current.id
         let root = current.file.root?.id
         var isSame = hasSameKey && (root == nil || root == known?.root)
-        // Here, an older key doesn't replace the newer key of another process, although it may do that at a start.
+        // If the database has another key, only a rotation by this process may replace it. Otherwise this process's key
+        // is the older one.
         let mayStore = known == nil || hasSameKey || current.id != agreed
         if !isSame, mayStore { isSame = try await conflict(storing: current) == nil }
         keys.isOutdated = !isSame

@@ -41,7 +41,7 @@ struct PersonaToken {
     func signed(by keys: SigningKeySet) throws -> String { try keys.sign(claims, type: Self.type) }
 
     /// Returns the claims of a persona token that one of these keys signed; nil for any other text.
-    static func claims(of text: String, by keys: SigningKeySet) -> Claims? {
+    static func claims(of text: String, signedBy keys: SigningKeySet) -> Claims? {
         guard text.utf8.count <= maximumSize, let payload = keys.payload(of: text, type: type) else { return nil }
         return try? JSONDecoder().decode(Claims.self, from: Data(payload))
     }

@@ -1,8 +1,8 @@
 package import Foundation
 import TenureJSON
 
-/// The operations on a service's signing keys for `tenure signing-key`. Each operation changes all of its parts or
-/// nothing.
+/// The operations on a service's signing keys for `tenure signing-key`. Each operation replaces the whole key file, or
+/// leaves it unchanged.
 package struct SigningKeyAdministration: Sendable {
     private let store: SigningKeyStore
 
@@ -18,7 +18,7 @@ package struct SigningKeyAdministration: Sendable {
             package let createdAt: Date
             package let retiredAt: Date?
             package let revokedAt: Date?
-            /// Whether apps that pinned it trust the key in use.
+            /// Whether apps that pinned this key trust the key in use: a chain of statements leads from one to the other.
             package let isInChain: Bool
         }
 
@@ -49,7 +49,7 @@ package struct SigningKeyAdministration: Sendable {
         var waiting: String?
         if file.next != nil {
             var copy = file
-            waiting = try copy.prepare(at: Date()).text
+            waiting = try copy.prepareNextKey(at: Date()).text
         }
         let period: Summary.Period =
             switch keys.period {
@@ -80,7 +80,7 @@ package struct SigningKeyAdministration: Sendable {
     /// - Parameter droppingOldest: Whether apps that pinned only the oldest key may lose trust, if the chain is full.
     package func rotate(droppingOldest: Bool = false, at now: Date) throws -> Rotation {
         try store.update { file in
-            guard file.root == nil else { return .waiting(publicKey: try file.prepare(at: now).text) }
+            guard file.root == nil else { return .waiting(publicKey: try file.prepareNextKey(at: now).text) }
             try file.rotate(at: now, droppingOldest: droppingOldest)
             guard let key = file.keys.last?.key else { throw SigningKeyError.cannotSign }
             return .rotated(id: key.id, publicKey: key.text)
@@ -121,7 +121,7 @@ package struct SigningKeyAdministration: Sendable {
         }
         return try store.update {
             try $0.install(
-                statement, of: newRoot, at: now, droppingOldest: droppingOldest, replacingRoot: replacingRoot)
+                statement, ofRoot: newRoot, at: now, droppingOldest: droppingOldest, replacingRoot: replacingRoot)
         }
     }
 }

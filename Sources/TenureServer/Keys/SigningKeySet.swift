@@ -82,8 +82,9 @@ struct SigningKeySet: Sendable {
         for (place, statement) in chain.enumerated() {
             let signer = start + place
             guard keys[signer].revokedAt == nil,
-                let payload = publicKeys[signer].statement(
-                    statement, type: SignedType.keyStatement, most: SigningKeyBounds.maximumStatementSize),
+                let payload = publicKeys[signer].payload(
+                    ofStatement: statement, type: SignedType.keyStatement,
+                    maximumSize: SigningKeyBounds.maximumStatementSize),
                 Array(payload) == keys[signer + 1].key.bytes
             else { throw Mistake("statement \(place + 1) of its chain doesn't vouch for the next key") }
         }
@@ -98,11 +99,11 @@ struct SigningKeySet: Sendable {
             return .unlimited
         }
         guard let key = root.publicKey else { throw Mistake("the offline root's public key isn't a P-256 key") }
-        if let revocations = file.revocations, RootRevocations(revocations, by: key) == nil {
+        if let revocations = file.revocations, RootRevocations(revocations, signedBy: key) == nil {
             throw Mistake("its list of revoked keys isn't signed by the offline root")
         }
         guard let text = file.rootStatement else { return .notSigned }
-        guard let statement = RootStatement(text, by: key), statement.key == newest else {
+        guard let statement = RootStatement(text, signedBy: key), statement.key == newest else {
             throw Mistake("the offline root's statement isn't about the key in use")
         }
         return .until(statement.signUntil)
