@@ -29,7 +29,8 @@ public struct ServiceConfiguration: Sendable {
     public var app: AppIdentity
     /// The trusted roots of each accepted environment. A service with a root that isn't Apple's is a test service.
     public var anchors: [AppStoreEnvironment: TrustAnchors] = [.production: .apple, .sandbox: .apple]
-    /// Allows test anchors beyond loopback. Anyone with a test authority's key can get every entitlement.
+    /// Whether `anchors` may have test authorities although other machines can reach the service. Anyone with a test
+    /// authority's key can get every entitlement.
     public var allowsTestAnchorsBeyondLoopback = false
 
     /// The key for the admin API, from `tenure admin-key generate`; nil if no key is configured.
@@ -193,8 +194,8 @@ public struct ServiceConfiguration: Sendable {
 
     /// The current time. Tests set it.
     package var now: @Sendable () -> Date = { Date() }
-    /// A clock that replaces the system's clock in tests with a local App Store. It is allowed only with test anchors
-    /// on loopback, because anyone who sets the clock decides which rights have ended.
+    /// A clock that replaces the system's clock in tests with a local App Store. It is allowed only on loopback and with
+    /// test authorities in `anchors`, because anyone who sets the clock decides which rights have ended.
     public var clock: RehearsalClock? {
         didSet { if let clock { now = { clock.now } } }
     }
@@ -270,10 +271,10 @@ public struct ServiceConfiguration: Sendable {
     private var mistakeOfClock: ServiceError? {
         guard clock != nil else { return nil }
         guard isLoopback, proxies.isEmpty else {
-            return .clock("it is for tests; set `host` to 127.0.0.1, and remove `behindProxy`")
+            return .clock("it is only for tests on this machine; set `host` to 127.0.0.1, and remove `behindProxy`")
         }
         guard anchors.values.allSatisfy({ !Self.testAuthorities(in: $0).isEmpty }) else {
-            return .clock("it is for tests; set `trust` to the test authority that signs in them")
+            return .clock("it is only for tests; set `trust` to the test authority that signs the tests' artifacts")
         }
         return nil
     }
