@@ -68,9 +68,9 @@ extension SubscriptionStatuses {
 
     /// Verifies an artifact. If it is rejected, adds it to `rejected` and returns nil. Throws `untrusted` if verifying
     /// it later may succeed.
-    private mutating func verifiedUnlessRejected<Answered>(
-        _ path: ArtifactPath, _ verify: () throws(Rejection) -> Answered
-    ) throws(AppStoreFailure) -> Answered? {
+    private mutating func verifiedUnlessRejected<Output>(
+        _ path: ArtifactPath, _ verify: () throws(Rejection) -> Output
+    ) throws(AppStoreFailure) -> Output? {
         do {
             return try verify()
         } catch {

@@ -62,6 +62,6 @@ struct AppsHandlers: Sendable {
             key, in: request, from: WrongKeyLimit.name(of: context.peer), now: now(),
             else: Problem(
                 .notAuthenticated,
-                "send the admin key that is set outside of `apps`, and not an app's, as `Authorization: Bearer …`"))
+                "send the admin key that is set outside of `apps`, and not an app's key, as `Authorization: Bearer …`"))
     }
 }

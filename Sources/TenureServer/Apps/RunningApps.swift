@@ -167,7 +167,7 @@ final class RunningApps: Sendable {
     /// - Returns: The services of the replaced apps, for the caller to end.
     func useConfiguration(
         _ configuration: AppsConfiguration, routes: AppRoutes,
-        replacements: [(name: String, old: RunningApp, RunningApp)]
+        replacements: [(name: String, old: RunningApp, new: RunningApp)]
     ) -> [ServiceGroup] {
         state.withLock { state in
             state.configuration = configuration
@@ -211,7 +211,7 @@ final class RunningApps: Sendable {
     private func makeApp(
         _ app: AppConfiguration, _ store: Store, registeringWebhooks: Bool
     ) async throws(ServiceError) -> RunningApp {
-        BodyBudget.process.allow(bodies: app.configuration.limits.bodySize)
+        BodyBudget.process.allow(bodiesOf: app.configuration.limits.bodySize)
         let service = try await TenureService(
             app.configuration, store: store, downloads: downloads, metrics: metrics(of: app.name),
             registeringWebhooks: registeringWebhooks)

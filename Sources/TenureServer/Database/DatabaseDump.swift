@@ -49,7 +49,8 @@ package struct DatabaseDump: Sendable {
         }
     }
 
-    /// Returns the number of lines of each table, and their hash in the order of the dump.
+    /// Returns the number of lines of each table, and their hash in the order of the dump. A copy into another database
+    /// compares them to check that it is complete.
     package static func sums(in session: any DatabaseSession) throws(StoreError) -> [String: DatabaseCopySum] {
         let walk = try DatabaseWalk(session)
         var hashes = Dictionary(uniqueKeysWithValues: walk.tableNames.map { ($0, (0, SHA256())) })

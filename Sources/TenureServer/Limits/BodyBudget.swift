@@ -59,7 +59,7 @@ final class BodyBudget: Sendable {
 
     /// Enlarges the budget, if necessary, to four bodies of the given size, because a client gets at most a quarter of
     /// it.
-    func allow(bodies size: Int) {
+    func allow(bodiesOf size: Int) {
         state.withLock { $0.total = max($0.total, 4 * size) }
     }
 

@@ -25,8 +25,8 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
 
     /// One open connection.
     final class Connection: @unchecked Sendable {
-        // The lock of `Connections` guards the variables of all connections. A lock for each connection couldn't,
-        // because a change of a queue also changes the neighbors.
+        // The lock of `Connections` guards the variables of all connections. A separate lock for each connection isn't
+        // enough, because a change of a queue also changes the neighbors.
 
         /// The networks with limits to which the client's address belongs.
         fileprivate let networks: [ClientNetwork]
@@ -65,9 +65,8 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
 
     /// - Parameters:
     ///   - limit: The maximum number of connections of the service.
-    ///   - limitPerAddress: The maximum for one address. It is reduced to a quarter of `limit` if it is more, but not
-    ///     below
-    ///     1. A /48 of IPv6 may have four times as many, but at most half of `limit`.
+    ///   - limitPerAddress: The maximum for one address. A number above a quarter of `limit` is reduced to that quarter,
+    ///     but not below 1. A /48 of IPv6 may have four times as many, but at most half of `limit`.
     ///   - proxies: Addresses without a limit, because they pass on the requests of many clients.
     ///   - bodyWindow: The seconds over which the rate of a body is measured.
     ///   - onClose: Called with the phase of each connection that is closed to make room.
@@ -253,7 +252,7 @@ private struct State {
     /// Chooses the next connection to close, in the order that `Connections` describes; nil if none can be closed.
     private func victim(at now: UInt64) -> Connection? {
         if let idle = queues[.idle], let longest = idle.first {
-            // If most connections are new and idle, they are the attack, so close the oldest of them.
+            // If most connections are new and idle, they are probably an attack, so close the oldest of them.
             if longest.hadRequest || isOld(longest, at: now) || idle.count > limit / 2 { return longest }
         }
         if let slowest = slowest(of: first(.request), at: now) { return slowest }

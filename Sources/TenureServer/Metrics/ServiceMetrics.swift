@@ -34,7 +34,7 @@ struct ServiceMetrics: Sendable {
         let result: WebhookResult
     }
 
-    /// The number of requests in progress. The service also reads this number when it ends.
+    /// The number of requests in progress. The service also reads this number when it stops.
     private let inFlight: PrometheusNumber
     private let requests: MetricSeries<Request, Counter>
     private let durations: MetricSeries<Route, CoreMetrics.Timer>

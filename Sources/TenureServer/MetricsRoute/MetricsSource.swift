@@ -26,9 +26,9 @@ struct MetricsSource: Sendable {
         var families = process(startedAt: sources.map(\.metrics.startedAt).min() ?? Date())
         for source in sources {
             let labels = source.app.map { [PrometheusLabel("app", $0)] } ?? []
-            let read = PrometheusFactory()
-            await source.read(into: read)
-            for family in [source.metrics.factory, read].flatMap(\.families.values) {
+            let measured = PrometheusFactory()
+            await source.read(into: measured)
+            for family in [source.metrics.factory, measured].flatMap(\.families.values) {
                 families[family.name, default: PrometheusFamily(name: family.name, kind: family.kind)].series +=
                     family.series.map { PrometheusFamily.Series(labels: labels + $0.labels, value: $0.value) }
             }

@@ -55,11 +55,12 @@ final class SyncService: Sendable {
 
         // 2. Link the artifacts that belong to one customer.
         let linked = LinkedArtifacts(verified)
-        var namedPersona = try await personas.answer(to: request.persona, at: now)
+        var personaAnswer = try await personas.answer(to: request.persona, at: now)
         guard let realm = verified.realm, !linked.artifacts.isEmpty else {
-            throw Self.nothingVerified(linked.rejected + namedPersona.rejected, mayCountLater: verified.mayCountLater)
+            throw Self.nothingVerified(
+                linked.rejected + personaAnswer.rejected, mayBeAcceptedLater: verified.mayBeAcceptedLater)
         }
-        namedPersona = namedPersona.combined(withArtifactsFrom: realm.environment)
+        personaAnswer = personaAnswer.combined(withArtifactsFrom: realm.environment)
 
         // 3. In one transaction, which the database may run twice: find the customer, decide, save.
         let plan = CustomerUpdatePlan(
@@ -84,10 +85,10 @@ final class SyncService: Sendable {
         let result = try outcome.get()
         var (answered, answerOutcome) =
             linked.isBound ? (customer, result) : try await answerUnbound(verified, linked, in: realm, now: now)
-        let persona = namedPersona.persona
+        let persona = personaAnswer.persona
         if let persona { answerOutcome = try self.decide(on: answered, as: persona.persona, now: now) }
         var answer = CustomerAnswer(answered, evidence: answerOutcome.evidence, decisions: answerOutcome.decisions)
-        answer.problems = (result.rejected + namedPersona.rejected).problems
+        answer.problems = (result.rejected + personaAnswer.rejected).problems
         answer.accessToken = accessToken(for: answered, bound: linked.isBound, as: persona, now: now)
         // Only an app transaction for this device proves enough for an entitlement token.
         let keys = signingKeys.current
@@ -135,7 +136,7 @@ final class SyncService: Sendable {
         var update = CustomerUpdate(of: known)
         update.add(
             linked.artifacts, proving: linked.proofs, purchases: linked.purchases, renewals: linked.renewals)
-        update.identify(by: linked.identities + linked.names.searchableIdentities(beyond: known))
+        update.identify(by: linked.identities + linked.namedIdentities.searchableIdentities(beyond: known))
         if alone.isBound, let device = verified.hashedDevice {
             let getsEntitlementToken = verified.appTransaction?.isOnDevice == true
             update.addUse(
@@ -205,10 +206,10 @@ final class SyncService: Sendable {
 
     /// The response if no artifact is accepted.
     ///
-    /// - Parameter mayCountLater: Whether a rejected artifact may be accepted later, so that the client should send all
+    /// - Parameter mayBeAcceptedLater: Whether a rejected artifact may be accepted later, so that the client should send all
     ///   of them again.
-    private static func nothingVerified(_ rejected: [RejectedArtifact], mayCountLater: Bool) -> Problem {
-        if mayCountLater {
+    private static func nothingVerified(_ rejected: [RejectedArtifact], mayBeAcceptedLater: Bool) -> Problem {
+        if mayBeAcceptedLater {
             return Problem(
                 .tooManyUnknownSigners,
                 "the service received too many artifacts with unknown signers in a short time; send them again",

@@ -13,7 +13,8 @@ struct VerifiedArtifacts: Sendable {
     var rejected: [RejectedArtifact] = []
     /// Whether the client sent a list of transactions. A list must have all of the customer's transactions.
     let listsAllPurchases: Bool
-    /// The ID of the sender's device, which signed artifacts prove; nil if the client didn't send it.
+    /// The ID of the sender's device; nil if the client didn't send it. An artifact that was signed for this ID proves
+    /// that it belongs to the device.
     let deviceVerificationID: UUID?
     /// The device's hash in the database and in entitlement tokens.
     let hashedDevice: String?
@@ -48,7 +49,7 @@ struct VerifiedArtifacts: Sendable {
     var size: Int { 2 * (transactions.count + renewals.count) + (receipt?.verified.purchases.count ?? 0) + 2 }
 
     /// Whether one of the rejected artifacts may be accepted later.
-    var mayCountLater: Bool { rejected.contains(where: \.isRetryable) }
+    var mayBeAcceptedLater: Bool { rejected.contains(where: \.isRetryable) }
 
     private mutating func readAppTransaction(_ bytes: [UInt8], by verifier: AppStoreVerifier, now: Date) {
         do throws(Rejection) {

@@ -73,10 +73,10 @@ struct WebhookSender: Sendable {
             return isLoopback ? nil : "`\(target.host)` isn't loopback, and the URL has no TLS; use https"
         }
         guard !target.allowsPrivate else { return nil }
-        guard let hidden = addresses.first(where: { !PublicAddress.contains($0) }) else { return nil }
+        guard let privateAddress = addresses.first(where: { !PublicAddress.contains($0) }) else { return nil }
         return
             """
-            `\(target.host)` has the address \(hidden.ipAddress ?? "?"), which isn't public; set `allowPrivate: true` to \
+            `\(target.host)` has the address \(privateAddress.ipAddress ?? "?"), which isn't public; set `allowPrivate: true` to \
             allow it
             """
     }

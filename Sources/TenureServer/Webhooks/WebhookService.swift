@@ -52,9 +52,10 @@ struct EntitlementChangeService: Service {
         }
         let isMoreDue =
             try await store.compareDueCustomers(at: now, limit: Self.batch, under: publication, evaluate) == Self.batch
-        let areAllLeft = try await store.compareAllCustomers(at: now, limit: Self.batch, under: publication, evaluate)
+        let hasMoreCustomers = try await store.compareAllCustomers(
+            at: now, limit: Self.batch, under: publication, evaluate)
         let old = now.addingTimeInterval(-retention)
         let hasMoreOldMessages = try await store.pruneMessages(before: old, limit: Self.batch) == Self.batch
-        return isMoreDue || areAllLeft || hasMoreOldMessages
+        return isMoreDue || hasMoreCustomers || hasMoreOldMessages
     }
 }

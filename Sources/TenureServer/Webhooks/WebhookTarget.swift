@@ -35,10 +35,10 @@ struct WebhookTarget: Sendable, Hashable {
             throw Mistake(detail: "its URL has a user, a password or a fragment, which aren't sent; remove them")
         }
         // An IPv6 address is written in brackets.
-        let isLiteral = host.hasPrefix("[") && host.hasSuffix("]")
-        let bare = isLiteral ? String(host.dropFirst().dropLast()) : host
+        let isIPv6 = host.hasPrefix("[") && host.hasSuffix("]")
+        let bare = isIPv6 ? String(host.dropFirst().dropLast()) : host
         let allowed: (Character) -> Bool = { $0.isASCII && ($0.isLetter || $0.isNumber || "-._".contains($0)) }
-        guard isLiteral ? bare.allSatisfy({ $0.isHexDigit || $0 == ":" || $0 == "." }) : bare.allSatisfy(allowed) else {
+        guard isIPv6 ? bare.allSatisfy({ $0.isHexDigit || $0 == ":" || $0 == "." }) : bare.allSatisfy(allowed) else {
             throw Mistake(detail: "`\(host)` isn't a valid host name; write other alphabets as `xn--…`")
         }
         let port = parts.port ?? (isEncrypted ? 443 : 80)
