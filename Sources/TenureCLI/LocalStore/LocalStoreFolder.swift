@@ -52,10 +52,10 @@ final class LocalStoreFolder: Sendable {
         let journal = try Journal(
             path: journalPath, header: try { throw CommandError("`\(journalPath)` is empty; delete it") }())
         let state = try journal.state()
-        try write("the clock", to: clockPath) { try RehearsalClock.set(clockPath, to: state.now) }
+        try write("the clock", to: clockPath) { try FileClock.set(clockPath, to: state.now) }
         let store = try LocalAppStore(
             journal, signer: AppStoreSigner(authority: try authority()),
-            clock: { [clockPath] in try? RehearsalClock.set(clockPath, to: $0) }, sender: HTTPNotificationSender().send)
+            clock: { [clockPath] in try? FileClock.set(clockPath, to: $0) }, sender: HTTPNotificationSender().send)
         let key = try ServerAPIKey(seed: state.seed)
         try write("the key", to: keyPath) {
             try SecretFile(path: keyPath).replace(with: Array(key.pem.utf8))

@@ -54,7 +54,7 @@ actor InProcessService: EntitlementService {
         defer { folder.remove() }
         let clock = folder.clock
         let store = LocalAppStore(
-            state, signer: signer, clock: { try? RehearsalClock.set(clock, to: $0) },
+            state, signer: signer, clock: { try? FileClock.set(clock, to: $0) },
             sender: HTTPNotificationSender().send)
         let server = AppStoreServer(store: store, key: folder.key, port: 0, rateLimitShare: rateLimitShare)
         return try await server.serve { port in

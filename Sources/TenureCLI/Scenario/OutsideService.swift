@@ -21,7 +21,7 @@ struct OutsideService: EntitlementService {
         for index in header.apps.indices { header.apps[index].notificationURL = client.notificationURL }
         let store = LocalAppStore(
             header.state, signer: signer,
-            clock: { [clock] now in if let clock { try? RehearsalClock.set(clock, to: now) } },
+            clock: { [clock] now in if let clock { try? FileClock.set(clock, to: now) } },
             sender: HTTPNotificationSender().send)
         return try await AppStoreServer(store: store, key: key, port: localStorePort).serve { _ in
             try await body(store)

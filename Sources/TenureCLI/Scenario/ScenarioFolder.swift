@@ -28,7 +28,7 @@ struct ScenarioFolder {
         key = try ServerAPIKey(seed: seed)
         try SecretFile(path: privateKeyFile).replace(with: Array(key.pem.utf8))
         _ = try SecretFile(path: adminKeyFile).contents { Array(KeySecret().text.utf8) }
-        try RehearsalClock.set(clock, to: now)
+        try FileClock.set(clock, to: now)
     }
 
     /// Creates a temporary folder, which the caller removes after the scenario.

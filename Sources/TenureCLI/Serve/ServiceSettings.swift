@@ -150,7 +150,7 @@ struct ServiceSettings {
         }
         if let path = options.clock {
             do throws(ServiceError) {
-                configuration.clock = try RehearsalClock(path: path)
+                configuration.clock = try FileClock(path: path)
             } catch {
                 mistakes.append(error.description)
             }

@@ -196,7 +196,7 @@ public struct ServiceConfiguration: Sendable {
     package var now: @Sendable () -> Date = { Date() }
     /// A clock that replaces the system's clock in tests with a local App Store. It is allowed only on loopback and with
     /// test authorities in `anchors`, because anyone who sets the clock decides which rights have ended.
-    public var clock: RehearsalClock? {
+    public var clock: FileClock? {
         didSet { if let clock { now = { clock.now } } }
     }
 

@@ -7,7 +7,7 @@ import TenureJSON
 ///
 /// The instant is in a file so that services in other processes can use it, and so that a time written before a request
 /// applies to the request.
-public final class RehearsalClock: Sendable {
+public final class FileClock: Sendable {
     private let last: Locked<Date>
     /// The file with the instant, in RFC 3339.
     public let path: String

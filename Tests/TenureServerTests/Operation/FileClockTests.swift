@@ -10,13 +10,13 @@ import Testing
 
 @testable import TenureServer
 
-@Suite struct `the service's rehearsal clock` {
-    private func clock(in folder: String, at now: Date = Calculator.now) throws -> RehearsalClock {
-        try RehearsalClock.set(folder + "/clock", to: now)
-        return try RehearsalClock(path: folder + "/clock")
+@Suite struct `the service's clock in a file` {
+    private func clock(in folder: String, at now: Date = Calculator.now) throws -> FileClock {
+        try FileClock.set(folder + "/clock", to: now)
+        return try FileClock(path: folder + "/clock")
     }
 
-    @Test func `the service's rehearsal clock follows its file immediately`() async throws {
+    @Test func `a service with a clock in a file follows the file immediately`() async throws {
         try await withFolder { folder in
             let clock = try clock(in: folder)
             try await withService(in: folder, { $0.clock = clock }) { client in
@@ -26,15 +26,15 @@ import Testing
                 let token = try #require(try await client.sync(request).accessToken)
                 _ = try await client.customer(token.value)
                 // The token has expired as soon as the clock file has a later instant.
-                try RehearsalClock.set(clock.path, to: token.expiresAt.addingTimeInterval(1))
+                try FileClock.set(clock.path, to: token.expiresAt.addingTimeInterval(1))
                 #expect(try await client.get("/v1/customer", token: token.value).status == .unauthorized)
-                try RehearsalClock.set(clock.path, to: Calculator.now)
+                try FileClock.set(clock.path, to: Calculator.now)
                 _ = try await client.customer(token.value)
             }
         }
     }
 
-    @Test func `the service's rehearsal clock keeps its time while its file can't be read`() async throws {
+    @Test func `a clock in a file keeps its time while the file can't be read`() async throws {
         try await withFolder { folder in
             let clock = try clock(in: folder)
             try Data("tomorrow".utf8).write(to: URL(fileURLWithPath: clock.path))
@@ -44,17 +44,17 @@ import Testing
         }
     }
 
-    @Test func `a rehearsal clock is refused if its file has no instant`() async throws {
+    @Test func `a clock in a file is refused if the file has no instant`() async throws {
         try await withFolder { folder in
             for text in ["", "soon", String(repeating: "2026-11-20T12:00:00Z", count: 9)] {
                 try Data(text.utf8).write(to: URL(fileURLWithPath: folder + "/clock"))
-                #expect(throws: ServiceError.self) { try RehearsalClock(path: folder + "/clock") }
+                #expect(throws: ServiceError.self) { try FileClock(path: folder + "/clock") }
             }
-            #expect(throws: ServiceError.self) { try RehearsalClock(path: folder + "/none") }
+            #expect(throws: ServiceError.self) { try FileClock(path: folder + "/none") }
         }
     }
 
-    @Test func `a rehearsal clock is refused beyond loopback, behind a proxy and without test anchors`() async throws {
+    @Test func `a clock in a file needs loopback, no proxy and a test authority`() async throws {
         try await withFolder { folder in
             let clock = try clock(in: folder)
             func refuses(_ change: (inout ServiceConfiguration) -> Void) throws -> Bool {
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func `metrics report the progress of App Store jobs under a rehearsal clock`() async throws {
+    @Test func `metrics report the progress of App Store jobs under a clock in a file`() async throws {
         try await LocalStoreTestBed.run { local in
             try await withFolder { folder in
                 try await local.service(in: folder, key: local.key) { client, jobs in
