@@ -58,7 +58,9 @@ struct JobRunner<Job: Sendable>: Service {
             return true
         } catch {
             if !Task.isCancelled {
-                logger.error("the queue of jobs for the App Store failed", metadata: ["detail": "\(error)"])
+                logger.error(
+                    "the queue of jobs for the App Store can't be read or changed; trying again",
+                    metadata: ["detail": "\(error)"])
             }
             return false
         }

@@ -80,7 +80,7 @@ struct MissedNotifications: Service {
         } catch {
             guard !Task.isCancelled else { return nil }
             logger.warning(
-                "missed notifications couldn't be fetched",
+                "missed notifications can't be fetched; trying again later",
                 metadata: ["environment": "\(environment.rawValue)", "detail": "\(error)"])
             return error
         }

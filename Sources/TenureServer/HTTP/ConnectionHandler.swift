@@ -251,10 +251,10 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
             context.write(data, promise: promise)
         case .end:
             let written = promise ?? context.eventLoop.makePromise(of: Void.self)
-            let (responses, bound) = (responsesBegun, NIOLoopBound((self, context), eventLoop: context.eventLoop))
+            let (response, bound) = (responsesBegun, NIOLoopBound((self, context), eventLoop: context.eventLoop))
             written.futureResult.whenComplete { _ in
                 let (handler, context) = bound.value
-                handler.finish(response: responses, context)
+                handler.finish(response: response, context)
             }
             context.write(data, promise: written)
         }

@@ -83,13 +83,13 @@ final class SyncService: Sendable {
         // 4. Respond. If the artifacts are unbound, the response shows only what they prove by themselves. A persona
         // replaces the customer in the response only, and is never saved.
         let result = try outcome.get()
-        var (answered, answerOutcome) =
+        var (shownCustomer, shownOutcome) =
             linked.isBound ? (customer, result) : try await answerUnbound(verified, linked, in: realm, now: now)
         let persona = personaAnswer.persona
-        if let persona { answerOutcome = try self.decide(on: answered, as: persona.persona, now: now) }
-        var answer = CustomerAnswer(answered, evidence: answerOutcome.evidence, decisions: answerOutcome.decisions)
+        if let persona { shownOutcome = try self.decide(on: shownCustomer, as: persona.persona, now: now) }
+        var answer = CustomerAnswer(shownCustomer, evidence: shownOutcome.evidence, decisions: shownOutcome.decisions)
         answer.problems = (result.rejected + personaAnswer.rejected).problems
-        answer.accessToken = accessToken(for: answered, bound: linked.isBound, as: persona, now: now)
+        answer.accessToken = accessToken(for: shownCustomer, bound: linked.isBound, as: persona, now: now)
         // Only an app transaction for this device proves enough for an entitlement token.
         let keys = signingKeys.current
         answer.signingKey = keys.vouchers
@@ -97,7 +97,7 @@ final class SyncService: Sendable {
             let token = EntitlementToken(
                 bundleID: bundleID, customer: customer,
                 appTransactionID: verified.appTransaction?.payload.appTransactionID, device: device,
-                decisions: answerOutcome.decisions, persona: persona, nonce: request.nonce, lifetimes: lifetimes,
+                decisions: shownOutcome.decisions, persona: persona, nonce: request.nonce, lifetimes: lifetimes,
                 now: now)
             answer.entitlementToken = try keys.sign(token.claims, type: EntitlementToken.type)
         }
@@ -154,6 +154,7 @@ final class SyncService: Sendable {
         }
         do {
             let (evidence, decisions) = try policies.decide(&update, in: realm.environment, at: now)
+            // If this process has no webhooks, `later` lets a process with webhooks compare the customer.
             update.entitlementChange =
                 try entitlementComparer?.entitlementChange(of: known, decisions: decisions, at: now) ?? .later
             let outcome = Outcome(

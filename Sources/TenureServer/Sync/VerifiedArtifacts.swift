@@ -45,7 +45,8 @@ struct VerifiedArtifacts: Sendable {
     var realm: Realm? { appTransaction?.realm ?? receipt?.realm ?? transactions.first?.artifact.realm }
 
     /// The maximum number of artifacts, purchases and renewals to save. The number tells whether one transaction of the
-    /// database is enough.
+    /// database is enough. A transaction is an artifact with a purchase, and renewal info is an artifact with a renewal.
+    /// The app transaction and the receipt are two more artifacts.
     var size: Int { 2 * (transactions.count + renewals.count) + (receipt?.verified.purchases.count ?? 0) + 2 }
 
     /// Whether one of the rejected artifacts may be accepted later.

@@ -90,7 +90,7 @@ struct EndpointWorker: Sendable {
         do {
             return try await store.claimDeliveries(to: webhook.name, at: now(), limit: limit, lease: Self.lease)
         } catch {
-            logger.error("the webhook outbox can't be read; trying again", metadata: ["detail": "\(error)"])
+            logger.error("the waiting webhook messages can't be read; trying again", metadata: ["detail": "\(error)"])
             return []
         }
     }
@@ -147,7 +147,7 @@ struct EndpointWorker: Sendable {
         case .failed(_, let detail, let retryAt?):
             metadata["detail"] = "\(detail)"
             metadata["retryIn"] = "\(Int(retryAt.timeIntervalSince(now())))s"
-            logger.notice("webhook failed", metadata: metadata)
+            logger.notice("a webhook delivery failed; trying again later", metadata: metadata)
         case .failed(_, let detail, nil):
             metadata["detail"] = "\(detail)"
             logger.error("webhook message abandoned; `tenure webhook replay` sends it again", metadata: metadata)
