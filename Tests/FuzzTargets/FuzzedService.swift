@@ -87,7 +87,7 @@ import TenureJSON
             await decode(ReadyMadePersonasRequest.self, input)
             if let persona = await decode(PersonaRequest.self, input) { try? trySettings(persona.set ?? [:]) }
             if let find = await decode(FindRequest.self, input),
-                let pasted = try? PastedArtifact(find.artifact, by: verifier, now: now)
+                let pasted = try? PastedArtifact(find.artifact, verifiedBy: verifier, now: now)
             {
                 guard pasted.ids.allSatisfy(AdminParameter.isID) else {
                     fatalError("a customer is looked for by no id")

@@ -42,8 +42,8 @@ struct CustomerHistory: Sendable {
     ///   - appTransaction: The app transaction; nil if the request for it failed.
     ///   - refunds: The refunded transactions, if not all pages of `list` were read.
     init(
-        of id: AppStoreCustomerID, _ list: TransactionList?, _ statuses: SubscriptionStatuses?,
-        _ appTransaction: SyncArtifact<AppTransactionPayload>?, refunds: TransactionList? = nil,
+        of id: AppStoreCustomerID, transactions list: TransactionList? = nil, statuses: SubscriptionStatuses? = nil,
+        appTransaction: SyncArtifact<AppTransactionPayload>?, refunds: TransactionList? = nil,
         in environment: AppStoreEnvironment
     ) {
         self.environment = environment

@@ -43,7 +43,7 @@ struct Derivation: Sendable {
         for entry in notifications {
             do throws(Rejection) {
                 let contents = try NotificationContents(
-                    entry.notification, receivedAt: entry.receivedAt, by: verifier)
+                    entry.notification, receivedAt: entry.receivedAt, verifiedBy: verifier)
                 proven.proofs += contents.proofs
                 proven.purchases += contents.purchases
                 proven.renewals += contents.renewals

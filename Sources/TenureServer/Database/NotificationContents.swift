@@ -42,7 +42,7 @@ struct NotificationContents: Sendable {
     ///
     /// Throws if it can't be verified anymore.
     init(
-        _ stored: StoredNotification, receivedAt: Date, by verifier: AppStoreVerifier
+        _ stored: StoredNotification, receivedAt: Date, verifiedBy verifier: AppStoreVerifier
     ) throws(Rejection) {
         self.init(try verifier.verifyNotification(stored.bytes, now: receivedAt), bytes: stored.bytes)
     }

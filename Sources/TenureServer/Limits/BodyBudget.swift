@@ -34,7 +34,7 @@ final class BodyBudget: Sendable {
         }
 
         /// Whether the body is large once it holds `count` bytes more. A notification is never large.
-        fileprivate func isLarge(with count: Int = 0) -> Bool {
+        fileprivate func isLarge(adding count: Int = 0) -> Bool {
             !isNotification && reservedBytes + count > BodyBudget.smallBody
         }
     }
@@ -118,7 +118,7 @@ private struct State {
         var victims: [BodyBudget.Body] = []
         body.recent.add(count, at: now)
         guard body.isOpen else { return (false, victims) }
-        let isLarge = body.isLarge(with: count)
+        let isLarge = body.isLarge(adding: count)
         // If the body becomes large now, the bytes that it already holds become part of `reservedByLargeBodies`.
         let growth = isLarge ? count + (body.isLarge() ? 0 : body.reservedBytes) : 0
         // Drops one body after the other until there is room.
@@ -135,7 +135,7 @@ private struct State {
             droppedBodies += 1
             victims.append(slowest)
         }
-        queue(body, with: count)
+        queue(body, adding: count)
         body.reservedBytes += count
         reservedBytes += count
         reservedByLargeBodies += growth
@@ -171,9 +171,9 @@ private struct State {
     }
 
     /// Puts a body into the queues to which it belongs once it holds `count` bytes more.
-    private mutating func queue(_ body: BodyBudget.Body, with count: Int) {
+    private mutating func queue(_ body: BodyBudget.Body, adding count: Int) {
         guard body.reservedBytes + count >= BodyBudget.minimumVictimSize else { return }
-        if body.isLarge(with: count) {
+        if body.isLarge(adding: count) {
             guard largeBodies.append(body) else { return }
             smallBodies.remove(body)
         } else {

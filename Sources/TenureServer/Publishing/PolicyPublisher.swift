@@ -133,7 +133,7 @@ struct PolicyPublisher: Sendable {
                 losing: findings.losing(keepingPromises: check.keepsPromises), gaining: findings.tally.gaining)
             {
                 let rehearsal = try await storeRehearsal(findings, of: candidate, against: inEffect, by: actor, at: now)
-                throw try await check.recordRefusal(refusal, by: rehearsal, at: now)
+                throw try await check.recordRefusal(refusal, basedOn: rehearsal, at: now)
             }
             // Errors about lost rights are checked after the numbers of customers, because a refusal with numbers says
             // more.

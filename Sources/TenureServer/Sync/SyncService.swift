@@ -51,7 +51,7 @@ final class SyncService: Sendable {
         -> CustomerAnswer
     {
         // 1. Verify each artifact by itself.
-        let verified = await VerifiedArtifacts(request, on: device, by: verifier, now: now)
+        let verified = await VerifiedArtifacts(request, on: device, verifiedBy: verifier, now: now)
 
         // 2. Link the artifacts that belong to one customer.
         let linked = LinkedArtifacts(verified)

@@ -22,7 +22,7 @@ struct VerifiedArtifacts: Sendable {
     private let deviceIdentifier: [UInt8]?
 
     /// Verifies each artifact of a request.
-    init(_ request: SyncRequest, on device: ClaimedDevice, by verifier: AppStoreVerifier, now: Date) async {
+    init(_ request: SyncRequest, on device: ClaimedDevice, verifiedBy verifier: AppStoreVerifier, now: Date) async {
         deviceVerificationID = device.verificationID
         hashedDevice = device.verificationID?.hashed
         deviceIdentifier = device.identifier
