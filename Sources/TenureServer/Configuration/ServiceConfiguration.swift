@@ -79,8 +79,7 @@ public struct ServiceConfiguration: Sendable {
     public var rateLimits = RateLimits()
     /// How long devices and clients may use a token.
     public var tokenLifetimes = TokenLifetimes()
-    /// The number of devices of one acquisition above which the service stores an event for support. It has no other
-    /// effect.
+    /// The number of devices of one customer above which the service stores an event for support. It has no other effect.
     public var deviceLimit = 20
 
     /// Which clients may read `/metrics`.

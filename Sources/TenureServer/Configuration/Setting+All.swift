@@ -89,7 +89,7 @@ extension Setting {
         ),
         Setting(
             "deviceLimit", 1...1_000_000, \.configuration.deviceLimit, isOfApp: true,
-            "the number of devices of one acquisition above which the event `manyDevices` is stored; no sync is refused"
+            "the number of devices of one customer above which the event `manyDevices` is stored; no sync is refused"
         ),
         issuerID,
         keyID,

@@ -14,6 +14,7 @@ struct MetricsSource: Sendable {
     /// The path of the SQLite file; nil for a database server.
     var database: String?
     var signingKeys: SigningKeys?
+    /// The names of the webhook endpoints.
     var webhooks: [String] = []
     /// The environments with notifications to fetch; nil if there is no key for the App Store.
     var environments: [AppStoreEnvironment]?

@@ -8,7 +8,7 @@ import TenureStore
 
 /// The artifacts of a sync that belong to one customer, and what they prove together.
 ///
-/// A client may send artifacts of several Apple accounts, or copies of another person's. So one artifact leads. Any
+/// A client may send artifacts of several Apple accounts, or copies of another person's artifacts. So one artifact leads. Any
 /// other artifact is accepted only if signed fields link it to the leading artifact, directly or through further
 /// artifacts.
 struct LinkedArtifacts: Sendable {
@@ -79,7 +79,7 @@ struct LinkedArtifacts: Sendable {
         isBound = links.isOnDevice
         // If there is no better identity, the first artifact identifies the customer.
         if identities.isEmpty, let artifact = artifacts.first {
-            namedIdentities.add(Identity(.artifact, artifact.name))
+            namedIdentities.add(Identity(.artifact, artifact.hashText))
         }
     }
 
@@ -140,7 +140,7 @@ struct LinkedArtifacts: Sendable {
         // Without an ID, the artifact's hash is an identity. So the artifact finds the same customer if another device
         // sends it.
         if artifact.payload.appTransactionID == nil {
-            namedIdentities.add(Identity(.artifact, artifact.storedArtifact.name))
+            namedIdentities.add(Identity(.artifact, artifact.storedArtifact.hashText))
         }
     }
 
@@ -180,7 +180,7 @@ struct LinkedArtifacts: Sendable {
 
 extension Artifact {
     /// The artifact's hash as text.
-    fileprivate var name: String { Base64.urlSafe.text(sha256) }
+    fileprivate var hashText: String { Base64.urlSafe.text(sha256) }
 }
 
 /// The signed facts that link the artifacts of one sync to one customer.
@@ -274,8 +274,9 @@ private struct ArtifactLinks {
     /// Whether a receipt is linked. If so, its purchases link further artifacts.
     ///
     /// A receipt is linked if a linked artifact has one of its purchases, or if it was linked to the stored customer
-    /// before. It is also linked if it was made on this device and the dates agree. Equal dates alone are no link: many
-    /// people bought the app in the same second, and copies of their receipts circulate.
+    /// before. It is also linked if it was made on this device, and its purchase date of the app is the leading artifact's
+    /// date. Equal dates alone are no link: many people bought the app in the same second, and copies of their receipts
+    /// circulate.
     mutating func accepts(_ receipt: SyncArtifact<ReceiptPayload>) -> Bool {
         let purchases = receipt.verified.purchases
         guard
