@@ -60,7 +60,8 @@ extension SubscriptionStatuses {
                 subscription.renewal = renewal
             } else if renewal != nil {
                 rejected.append(
-                    RejectedArtifact(path, .noTransaction, "its subscription has no verified transaction"))
+                    RejectedArtifact(
+                        path, .noTransaction, "no verified transaction has this renewal info's subscription"))
             }
         }
         subscriptions.append(subscription)

@@ -124,7 +124,8 @@ struct CustomerHistory: Sendable {
         guard belongs(artifact.payload.appTransactionID, artifact.realm, at: artifact.path) else { return }
         guard originalTransactionIDs.contains(renewal.originalTransactionID) else {
             rejected.append(
-                RejectedArtifact(artifact.path, .noTransaction, "its subscription has no verified transaction"))
+                RejectedArtifact(
+                    artifact.path, .noTransaction, "no verified transaction has this renewal info's subscription"))
             return
         }
         artifacts.append(artifact.storedArtifact)
@@ -136,13 +137,14 @@ struct CustomerHistory: Sendable {
     /// than the other artifacts.
     private mutating func belongs(_ id: String?, _ realm: Realm, at path: ArtifactPath) -> Bool {
         if let id, let appTransactionID, id != appTransactionID {
-            rejected.append(RejectedArtifact(path, .unrelated, "it belongs to another Apple account than the rest"))
+            rejected.append(
+                RejectedArtifact(path, .unrelated, "the artifact belongs to another Apple account than the rest"))
             return false
         }
         guard self.realm == nil || self.realm == realm else {
             rejected.append(
                 RejectedArtifact(
-                    path, .unrelated, "it is from another environment or authority than the rest of the history"))
+                    path, .unrelated, "the artifact is from another environment or authority than the rest"))
             return false
         }
         self.realm = realm

@@ -131,7 +131,9 @@ final class RunningApps: Sendable {
     func start(_ name: String) async throws(ServiceError) -> RunningApp {
         if let running = self[name] { return running }
         let (configuration, generation) = state.withLock { ($0.configuration, $0.generation) }
-        guard let app = configuration[name] else { throw .app(name: name, "it isn't configured anymore") }
+        guard let app = configuration[name] else {
+            throw .app(name: name, "the configuration doesn't have this app anymore")
+        }
         let opened = try await open(app)
         try await register(opened, as: name, under: generation)
         return opened
@@ -227,7 +229,7 @@ final class RunningApps: Sendable {
     ) async throws(ServiceError) {
         let id = app.service.store.databaseID
         let refusal = state.withLock { state -> String? in
-            guard state.generation == generation else { return "the configuration changed while it started" }
+            guard state.generation == generation else { return "the configuration changed while the app started" }
             let other = state.running.first { $0.value.service.store.databaseID == id }?.key
             if other == nil {
                 state.running[name] = app
@@ -238,7 +240,7 @@ final class RunningApps: Sendable {
                     state.configuration.apps[index].configuration.createsDatabase = false
                 }
             }
-            return other.map { "it uses the same database as the app `\($0)`; give each app its own" }
+            return other.map { "the app uses the same database as the app `\($0)`; give each app its own" }
         }
         guard let refusal else { return }
         try? await app.service.store.close()

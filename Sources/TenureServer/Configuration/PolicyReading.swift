@@ -37,7 +37,7 @@ extension ServiceConfiguration {
         }
         guard let contents else { throw Unreadable(description: "there is no such file") }
         guard contents.count <= maximumSize else {
-            throw Unreadable(description: "it has more than \(maximumSize) bytes")
+            throw Unreadable(description: "the file has more than \(maximumSize) bytes")
         }
         return contents
     }

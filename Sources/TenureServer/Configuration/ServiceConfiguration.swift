@@ -270,10 +270,12 @@ public struct ServiceConfiguration: Sendable {
     private var mistakeOfClock: ServiceError? {
         guard clock != nil else { return nil }
         guard isLoopback, proxies.isEmpty else {
-            return .clock("it is only for tests on this machine; set `host` to 127.0.0.1, and remove `behindProxy`")
+            return .clock(
+                "the clock is only for tests on this machine; set `host` to 127.0.0.1, and remove `behindProxy`")
         }
         guard anchors.values.allSatisfy({ !Self.testAuthorities(in: $0).isEmpty }) else {
-            return .clock("it is only for tests; set `trust` to the test authority that signs the tests' artifacts")
+            return .clock(
+                "the clock is only for tests; set `trust` to the test authority that signs the tests' artifacts")
         }
         return nil
     }

@@ -94,7 +94,7 @@ struct LinkedArtifacts: Sendable {
         guard links.contains(subscription: renewal.originalTransactionID) else {
             return reject(
                 artifact.path, .noTransaction,
-                "no verified transaction has the subscription of this renewal info; send that transaction too")
+                "no verified transaction has this renewal info's subscription; send that transaction too")
         }
         artifacts.append(artifact.storedArtifact)
         renewals.append(renewal)

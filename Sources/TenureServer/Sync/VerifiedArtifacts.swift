@@ -113,8 +113,8 @@ struct VerifiedArtifacts: Sendable {
             guard other != realm else { return nil }
             let detail =
                 other.environment == realm.environment
-                ? "it was signed by another authority than the other artifacts"
-                : "it is from \(other.environment.rawValue), and the other artifacts are from \(realm.environment.rawValue)"
+                ? "the artifact was signed by another authority than the other artifacts"
+                : "the artifact is from \(other.environment.rawValue), and the others are from \(realm.environment.rawValue)"
             return RejectedArtifact(path, .wrongEnvironment, detail + "; send it separately")
         }
         if let artifact = receipt, let rejection = rejection(of: artifact.path, in: artifact.realm) {

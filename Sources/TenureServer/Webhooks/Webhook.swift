@@ -54,7 +54,7 @@ public struct Webhook: Sendable, Hashable {
     var mistake: ServiceError? {
         let detail: String
         if name.isEmpty {
-            detail = "it has no name; give it a name, which logs and the database use"
+            detail = "the name is missing; give the webhook a name, which logs and the database use"
         } else if let mistake = mistakeOfURL {
             detail = mistake
         } else if let unknown = events.first(where: { Message.Kind(rawValue: $0) == nil }) {
@@ -62,12 +62,12 @@ public struct Webhook: Sendable, Hashable {
             detail = "there is no event `\(unknown)`; use some of \(known)"
         } else if !eachCustomer, !events.isEmpty, !events.contains(Message.Kind.policyPublished.rawValue) {
             detail = """
-                with `eachCustomer: false` it gets no message about a publication; add `policy.published` to its events
+                with `eachCustomer: false`, the webhook gets no message about a publication; add `policy.published` to `events`
                 """
         } else if secrets.isEmpty || secrets.count > 2 {
-            detail = "its secret file has \(secrets.count) secrets; write one, or two during a change"
+            detail = "the secret file has \(secrets.count) secrets; write one, or two during a change"
         } else if secrets.contains(where: { $0.utf8.count < Self.minimumSecretLength }) {
-            detail = "its secret is too short; use at least \(Self.minimumSecretLength) random characters"
+            detail = "a secret is too short; use at least \(Self.minimumSecretLength) random characters"
         } else {
             return nil
         }
