@@ -86,6 +86,7 @@ struct MissedNotifications: Service {
         }
     }
 
+    /// Stores the instant up to which no notification is missing.
     private func setReachedInstant(_ instant: Date, in environment: AppStoreEnvironment) async throws {
         let name = Self.progressName(for: environment)
         try await store.write(locking: [.progress(name)]) {

@@ -18,6 +18,7 @@ package struct AppsConfiguration: Sendable {
         self.common = common ?? first.configuration
     }
 
+    /// The app with this name; nil if the configuration doesn't have it.
     subscript(name: String) -> AppConfiguration? { apps.first { $0.name == name } }
 
     /// The name of the app that also answers the routes without `/apps/NAME`: the configured one, or the only app.

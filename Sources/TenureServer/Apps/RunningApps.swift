@@ -64,6 +64,7 @@ final class RunningApps: Sendable {
     /// The routes of the configuration in use; nil until `makeRoutes`.
     var routes: AppRoutes? { state.withLock { $0.routes } }
 
+    /// The running app with this name; nil if the app isn't running.
     subscript(name: String) -> RunningApp? { state.withLock { $0.running[name] } }
 
     /// Why the app isn't running; nil if the app is running or wasn't started yet.

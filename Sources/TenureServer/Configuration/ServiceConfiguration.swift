@@ -35,10 +35,10 @@ public struct ServiceConfiguration: Sendable {
 
     /// The key for the admin API, from `tenure admin-key generate`; nil if no key is configured.
     public var adminKey: String? {
-        get { operatorKey?.revealed }
-        set { operatorKey = newValue.map { Secret($0) } }
+        get { adminKeySecret?.revealed }
+        set { adminKeySecret = newValue.map { Secret($0) } }
     }
-    private var operatorKey: Secret<String>?
+    private var adminKeySecret: Secret<String>?
     /// The certificate for TLS; nil for plain HTTP.
     public var certificateFiles: CertificateFiles?
     /// The proxies in front of the service. They speak TLS with clients, and the service trusts their

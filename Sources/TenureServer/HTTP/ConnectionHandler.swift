@@ -181,6 +181,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
+    /// Adds an event to the counts of what is waiting, or removes the event from them if `times` is -1.
     private func count(_ event: WaitingEvent, times: Int) {
         waitingBytes += times * MemoryLayout<WaitingEvent>.stride
         switch event {

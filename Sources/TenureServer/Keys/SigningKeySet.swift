@@ -115,7 +115,7 @@ struct SigningKeySet: Sendable {
     func requireNewestKey() throws(Problem) {
         guard period == .outdated else { return }
         throw Problem(
-            .busy, "another process has a newer signing key, and this process has no copy of it yet",
+            .busy, "another process has a newer signing key, and this process has no copy of it yet; try again",
             reason: "outdatedSigningKey", retryAfter: 5)
     }
 

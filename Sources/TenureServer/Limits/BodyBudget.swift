@@ -202,41 +202,41 @@ private struct State {
 /// Bodies in the order in which they were added: a doubly linked list. The time to add or remove a body doesn't depend
 /// on the number of bodies.
 private struct BodyQueue {
-    private struct Place {
+    private struct Node {
         let body: BodyBudget.Body
         var previous: ObjectIdentifier?
         var next: ObjectIdentifier?
     }
 
-    private var places: [ObjectIdentifier: Place] = [:]
+    private var nodes: [ObjectIdentifier: Node] = [:]
     private var head: ObjectIdentifier?
     private var tail: ObjectIdentifier?
 
-    var isEmpty: Bool { places.isEmpty }
+    var isEmpty: Bool { nodes.isEmpty }
 
     /// Adds a body at the end. Returns false if it is in the queue already.
     @discardableResult mutating func append(_ body: BodyBudget.Body) -> Bool {
         let id = ObjectIdentifier(body)
-        guard places[id] == nil else { return false }
-        places[id] = Place(body: body, previous: tail)
-        if let tail { places[tail]?.next = id } else { head = id }
+        guard nodes[id] == nil else { return false }
+        nodes[id] = Node(body: body, previous: tail)
+        if let tail { nodes[tail]?.next = id } else { head = id }
         tail = id
         return true
     }
 
     mutating func remove(_ body: BodyBudget.Body) {
-        guard let place = places.removeValue(forKey: ObjectIdentifier(body)) else { return }
-        if let previous = place.previous { places[previous]?.next = place.next } else { head = place.next }
-        if let next = place.next { places[next]?.previous = place.previous } else { tail = place.previous }
+        guard let node = nodes.removeValue(forKey: ObjectIdentifier(body)) else { return }
+        if let previous = node.previous { nodes[previous]?.next = node.next } else { head = node.next }
+        if let next = node.next { nodes[next]?.previous = node.previous } else { tail = node.previous }
     }
 
     /// Returns the `count` bodies that were added first, or all if there are fewer.
     func first(_ count: Int) -> [BodyBudget.Body] {
         var bodies: [BodyBudget.Body] = []
         var next = head
-        while let id = next, let place = places[id], bodies.count < count {
-            bodies.append(place.body)
-            next = place.next
+        while let id = next, let node = nodes[id], bodies.count < count {
+            bodies.append(node.body)
+            next = node.next
         }
         return bodies
     }

@@ -80,6 +80,7 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
         self.onClose = onClose
     }
 
+    /// The uptime in nanoseconds, as in all methods.
     static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
 
     // MARK: The life of a connection

@@ -13,6 +13,7 @@ struct MetricsSource: Sendable {
     var store: Store?
     /// The path of the SQLite file; nil for a database server.
     var database: String?
+    /// The app's signing keys; nil while the app can't start.
     var signingKeys: SigningKeys?
     /// The names of the webhook endpoints.
     var webhooks: [String] = []

@@ -130,7 +130,8 @@ struct EndpointWorker: Sendable {
         case .status(let status, _) where (200..<300).contains(status): return .delivered(status: status)
         case .status(let status, _) where (300..<400).contains(status):
             return .failed(
-                status: status, detail: "the endpoint redirects, and redirects aren't followed", retryAt: retry())
+                status: status, detail: "the endpoint redirects, and redirects aren't followed; set the final URL",
+                retryAt: retry())
         case .status(let status, let retryAfter):
             return .failed(status: status, detail: "the endpoint answered \(status)", retryAt: retry(retryAfter))
         case .noResponse(let detail): return .failed(status: nil, detail: detail, retryAt: retry())
