@@ -106,16 +106,16 @@ struct AppStoreClient: Sendable {
         _ environment: AppStoreEnvironment?,
         _ ask: (AppStoreEnvironment) async throws(AppStoreFailure) -> Result
     ) async throws(AppStoreFailure) -> Result {
-        var unknown: AppStoreFailure?
+        var firstFailure: AppStoreFailure?
         for candidate in environment.map({ [$0] }) ?? environments {
             do {
                 return try await ask(candidate)
             } catch {
                 guard error.isUnknownID else { throw error }
-                unknown = unknown ?? error
+                firstFailure = firstFailure ?? error
             }
         }
-        throw unknown ?? .notServed(environment ?? .production)
+        throw firstFailure ?? .notServed(environment ?? .production)
     }
 
     /// Sends one request, and returns the JSON of a response with status 2xx.

@@ -31,8 +31,8 @@ extension AppStoreClient {
         let reply = try await answer(to: AppStoreCall(.subscriptionStatuses, id.text), in: environment, before: end)
         var statuses = SubscriptionStatuses(environment: environment)
         for group in try reply.objects("data") {
-            for last in try group.objects("lastTransactions") {
-                try statuses.add(last, by: verifier, now: time.now())
+            for entry in try group.objects("lastTransactions") {
+                try statuses.add(entry, by: verifier, now: time.now())
             }
         }
         return statuses
@@ -42,15 +42,15 @@ extension AppStoreClient {
 extension SubscriptionStatuses {
     /// Verifies and adds one subscription of the response.
     fileprivate mutating func add(
-        _ last: AppStoreReply, by verifier: AppStoreVerifier, now: Date
+        _ entry: AppStoreReply, by verifier: AppStoreVerifier, now: Date
     ) throws(AppStoreFailure) {
         let (index, environment) = (subscriptions.count, environment)
-        var subscription = Subscription(status: try last.optionalInteger("status").map(Open.init))
-        let transaction = try last.text("signedTransactionInfo")
+        var subscription = Subscription(status: try entry.optionalInteger("status").map(Open.init))
+        let transaction = try entry.text("signedTransactionInfo")
         subscription.transaction = try verifiedUnlessRejected(.transaction(index)) { () throws(Rejection) in
             try verifier.verified(transaction: transaction, at: .transaction(index), in: environment, now: now)
         }
-        if let renewalInfo = try last.optionalText("signedRenewalInfo") {
+        if let renewalInfo = try entry.optionalText("signedRenewalInfo") {
             let path = ArtifactPath.renewalInfo(index)
             let renewal = try verifiedUnlessRejected(path) { () throws(Rejection) in
                 try verifier.verified(renewalInfo: renewalInfo, at: path, in: environment, now: now)

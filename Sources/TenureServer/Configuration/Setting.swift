@@ -90,7 +90,7 @@ extension Setting.Kind {
     var placeholder: String? {
         switch self {
         case .path, .trust: "file"
-        case .text(let wanted): wanted
+        case .text(let description): description
         case .number: "number"
         case .length: "length"
         case .flag, .structure: nil

@@ -75,20 +75,20 @@ struct KeyAgreement: Sendable {
     /// and returns nil. Otherwise returns the stored fingerprints, with which these keys are in conflict.
     private func conflict(storing keys: SigningKeySet) async throws(ServiceError) -> SharedKeys? {
         // First only reads, because most starts change nothing.
-        let mine = SharedKeys(keys, secret: fingerprint, place: "\(Self.machine):\(Self.path(of: folder))")
+        let ownKeys = SharedKeys(keys, secret: fingerprint, place: "\(Self.machine):\(Self.path(of: folder))")
         let known = try await Self.reading(store) { try $0.sharedKeys() }
         if let known {
             guard keys.mayReplace(known), known.secret == fingerprint else { return known }
-            if known.signingKey == mine.signingKey, mine.root == nil || mine.root == known.root { return nil }
+            if known.signingKey == ownKeys.signingKey, ownKeys.root == nil || ownKeys.root == known.root { return nil }
         }
         // Something must be stored, so compare again in the transaction that stores it.
         do {
             return try await store.write(locking: [SharedKeys.lock]) { transaction -> SharedKeys? in
                 let known = try transaction.sharedKeys()
                 if let known, !keys.mayReplace(known) || known.secret != fingerprint { return known }
-                var mine = mine
-                mine.root = mine.root ?? known?.root
-                try transaction.setSharedKeys(mine)
+                var ownKeys = ownKeys
+                ownKeys.root = ownKeys.root ?? known?.root
+                try transaction.setSharedKeys(ownKeys)
                 return nil
             }
         } catch {

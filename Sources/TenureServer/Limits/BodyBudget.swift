@@ -154,9 +154,10 @@ private struct State {
     private func slowest(of others: [BodyBudget.Body], beside body: BodyBudget.Body, at now: UInt64) -> BodyBudget.Body?
     {
         let old = others.filter { $0.recent.age(at: now) >= BodyBudget.oldAge }
-        guard let slowest = old.map({ ($0, $0.recent.rate(at: now)) }).min(by: { $0.1 < $1.1 }) else { return nil }
+        let rates = old.map { (body: $0, rate: $0.recent.rate(at: now)) }
+        guard let slowest = rates.min(by: { $0.rate < $1.rate }) else { return nil }
         let isYoung = body.recent.age(at: now) < BodyBudget.oldAge
-        return isYoung || slowest.1 < body.recent.rate(at: now) ? slowest.0 : nil
+        return isYoung || slowest.rate < body.recent.rate(at: now) ? slowest.body : nil
     }
 
     /// The oldest bodies of the same client. They may include `body` itself, so one more body is read than is compared.
@@ -194,8 +195,8 @@ private struct State {
         }
         reservedBytes -= body.reservedBytes
         if body.isLarge() { reservedByLargeBodies -= body.reservedBytes }
-        guard let client = body.client, let theirs = reservedByClient[client] else { return }
-        reservedByClient[client] = theirs > body.reservedBytes ? theirs - body.reservedBytes : nil
+        guard let client = body.client, let reserved = reservedByClient[client] else { return }
+        reservedByClient[client] = reserved > body.reservedBytes ? reserved - body.reservedBytes : nil
     }
 }
 

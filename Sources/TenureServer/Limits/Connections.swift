@@ -289,7 +289,7 @@ private struct State {
     /// The connection that sends its request slowest. Requests that began less than a second ago are left out.
     private func slowest(of connections: [Connection], at now: UInt64) -> Connection? {
         connections.filter { isOld($0, at: now) }
-            .map { ($0, $0.receivedBytes?.rate(at: now) ?? 0) }.min { $0.1 < $1.1 }?.0
+            .map { (connection: $0, rate: $0.receivedBytes?.rate(at: now) ?? 0) }.min { $0.rate < $1.rate }?.connection
     }
 
     /// The connection that reads its response slowest, of the network with most connections.

@@ -138,8 +138,8 @@ struct NotificationService: Sendable {
             }
             environment = environment ?? name
         }
-        guard let known = environment.flatMap({ AppStoreEnvironment(rawValue: $0) }) else { return false }
-        return !verifier.trust.environments.contains(known)
+        guard let knownEnvironment = environment.flatMap({ AppStoreEnvironment(rawValue: $0) }) else { return false }
+        return !verifier.trust.environments.contains(knownEnvironment)
     }
 }
 
