@@ -63,7 +63,7 @@ struct RateLimitMiddleware: RouterMiddleware {
                 retryAfter: seconds)
         }
         // The App Store sends a notification again after a 5xx status, but not after a 4xx. The problem isn't thrown,
-        // because the log would report a failure of the service, and any client could fill it.
+        // because the log would report a failure of the service, and any client could fill the log.
         return .problem(
             Problem(.busy, "too many notifications in a short time; send this one again", retryAfter: seconds))
     }
