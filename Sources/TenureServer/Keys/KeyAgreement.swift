@@ -10,8 +10,8 @@ import TenureStore
 /// - If the key folder of the second machine is empty, the start is refused. The error says from which machine to copy
 ///   the keys.
 /// - If the keys were copied, the second machine starts, because the keys have the fingerprints in the database.
-/// - When the first machine rotates its signing key, it stores the new fingerprint. The second machine notices that
-///   within a second, and issues no entitlement tokens until its file has the new key.
+/// - When the first machine rotates its signing key, it stores the new fingerprint. The second machine notices
+///   the new fingerprint within a second, and issues no entitlement tokens until its file has the new key.
 struct KeyAgreement: Sendable {
     let store: Store
     /// The folder of this process's keys.

@@ -18,7 +18,8 @@ package struct SigningKeyAdministration: Sendable {
             package let createdAt: Date
             package let retiredAt: Date?
             package let revokedAt: Date?
-            /// Whether apps that pinned this key trust the key in use: a chain of statements leads from one to the other.
+            /// Whether apps that pinned this key trust the key in use, because a chain of statements leads from this key to
+            /// the key in use.
             package let isInChain: Bool
         }
 

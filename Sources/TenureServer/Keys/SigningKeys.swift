@@ -25,7 +25,7 @@ final class SigningKeys: Sendable {
     /// Reads the keys.
     ///
     /// - Parameters:
-    ///   - creating: Whether to create the first key if it doesn't exist. A service with customers must not do that,
+    ///   - creating: Whether to create the first key if it doesn't exist. A service with customers must not create a key,
     ///     because their apps trust the missing key and would reject the new one.
     ///   - tokenLife: The lifetime of entitlement tokens, in seconds.
     ///   - lastUsed: Where the keys were when a process last used them, if that is known.

@@ -162,7 +162,7 @@ struct LinkedArtifacts: Sendable {
     /// What the artifacts prove about the acquisition of the app.
     var acquisition: ProvenAcquisition { ProvenAcquisition(proofs, accountPurchases: accountPurchases) }
 
-    /// The identity of the unbound customer for exactly these artifacts: it contains a hash of them all, the kind of
+    /// The identity of the unbound customer for exactly these artifacts: it contains a hash of all artifacts, the kind of
     /// the leading artifact, and the best identity in them.
     func unboundIdentity(of verified: VerifiedArtifacts) -> Identity {
         let lead: Identity.Lead =

@@ -22,7 +22,7 @@ public struct Webhook: Sendable, Hashable {
     /// The types of messages to send; empty for all types.
     public var events: [String]
     /// Whether a publication also sends a message about each customer that it affects. If false, the endpoint gets only
-    /// `policy.published`, and its server reads customers from the admin API when it needs them.
+    /// `policy.published`, and the developer's server reads customers from the admin API when it needs them.
     public var eachCustomer: Bool
     /// Whether the host may be in a private network, or on loopback without TLS.
     public var allowsPrivate: Bool
