@@ -96,16 +96,16 @@ public struct ServiceConfiguration: Sendable {
     public struct Limits: Sendable, Hashable {
         /// The largest body of a request, in bytes. The response to a larger body is 413.
         public var bodySize = 4 * 1024 * 1024
-        /// The number of transactions in a sync.
+        /// The maximum number of transactions in a sync.
         public var transactions = 2000
-        /// The number of renewal infos in a sync.
+        /// The maximum number of renewal infos in a sync.
         public var renewalInfos = 500
-        /// The number of concurrent connections, at most as many as the process may open. If there are more, the
+        /// The maximum number of concurrent connections, never more than the process may open. If there are more, the
         /// service closes the least important one; see `Connections`.
         public var connections = 16_384
-        /// The number of connections from one IPv4 address or one /64 of IPv6. A /48 may have four times as many. For
-        /// loopback and declared proxies, the number limits the concurrent requests of one client instead. The default
-        /// is high, because a mobile carrier may use one address for all of its customers.
+        /// The maximum number of connections from one IPv4 address or one /64 of IPv6. A /48 may have four times as many.
+        /// For loopback and declared proxies, the number limits the concurrent requests of one client instead. The
+        /// default is high, because a mobile carrier may use one address for all of its customers.
         public var connectionsPerAddress = 256
         /// The bytes per second that a client must send of a body, over the last `Timeouts.body` seconds; 0 for no
         /// limit. The default is the same as in Apache's `mod_reqtimeout`.
@@ -134,10 +134,9 @@ public struct ServiceConfiguration: Sendable {
 
     /// How often one client may send requests. A mobile carrier may use one address for all of its customers.
     public struct RateLimits: Sendable, Hashable {
-        /// The requests of one IPv4 address or one /64 of IPv6. The response to further requests is 429 with
-        /// `Retry-After`.
+        /// The rate for one IPv4 address or one /64 of IPv6. The response to further requests is 429 with `Retry-After`.
         public var perAddress = Rate(perSecond: 5000, burst: 50_000)
-        /// The requests with one access token, from any address.
+        /// The rate for one access token, from any address.
         public var perToken = Rate(perSecond: 1000, burst: 10_000)
 
         /// The defaults of `tenure serve`.

@@ -25,7 +25,7 @@ extension Setting {
         }
     }
 
-    /// Creates a setting for a length of time between these seconds.
+    /// Creates a setting for a length of time. The range is in seconds.
     init(
         _ name: String, _ range: ClosedRange<Double>, fallback: String, _ path: Path<Double>, isOfApp: Bool = false,
         _ summary: String

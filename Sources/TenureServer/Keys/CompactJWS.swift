@@ -32,7 +32,7 @@ extension P256.Signing.PrivateKey {
         text += Base64.urlSafe.encode(payload)
         var hash = SHA256()
         text.withUnsafeBytes { hash.update(bufferPointer: $0) }
-        // RFC 7518, section 3.4: the two numbers, 32 bytes each.
+        // The signature is the two numbers R and S, 32 bytes each (RFC 7518, section 3.4).
         let signature = try signature(for: hash.finalize())
         text.append(CompactHeader.period)
         text += Base64.urlSafe.encode(signature.rawRepresentation)

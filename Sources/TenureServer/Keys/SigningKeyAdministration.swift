@@ -76,7 +76,7 @@ package struct SigningKeyAdministration: Sendable {
         case waiting(publicKey: String)
     }
 
-    /// Replaces the key in use, or with an offline root creates the key that the root must sign first.
+    /// Replaces the key in use. With an offline root, only creates the next key, which the root must sign first.
     ///
     /// - Parameter droppingOldest: Whether apps that pinned only the oldest key may lose trust, if the chain is full.
     package func rotate(droppingOldest: Bool = false, at now: Date) throws -> Rotation {

@@ -14,7 +14,7 @@ extension SigningKeyFile {
         guard let current = try? P256.Signing.PrivateKey(pemRepresentation: privateKey.revealed),
             let last = keys.indices.last
         else { throw SigningKeyError.cannotSign }
-        // A chain has one statement fewer than keys.
+        // A chain has one statement fewer than keys, so this rotation gives the chain `chain.count + 2` keys.
         let excess = chain.count + 2 - SigningKeyBounds.maximumChainLength
         if excess > 0 {
             guard droppingOldest else { throw SigningKeyError.chainTooLong(oldest: keys[chainStart].key.id) }

@@ -99,9 +99,10 @@ struct ServiceMetrics: Sendable {
         durations[Route(method: method, route: route)].recordSeconds(seconds)
     }
 
-    /// Counts the artifacts of one sync. `codes` are from the service's own tables.
-    func countSync(counted: Int, rejected codes: [String]) {
-        artifactsCounted.increment(by: max(0, counted))
+    /// Counts the artifacts of one sync: the accepted ones, and the rejected ones by error code. `codes` are from the
+    /// service's own tables.
+    func countSync(accepted: Int, rejected codes: [String]) {
+        artifactsCounted.increment(by: max(0, accepted))
         for code in codes { artifactsRejected[code].increment() }
     }
 

@@ -4,7 +4,7 @@ import TenureCore
 import TenureJSON
 import TenureStore
 
-/// Finds the persona of a sync or an access token, and checks that it isn't revoked.
+/// Finds the persona of a sync or an access token, and checks that the persona has neither expired nor been revoked.
 struct ActivePersonas: Sendable {
     let store: Store
     let keys: SigningKeys

@@ -176,8 +176,8 @@ final class SyncService: Sendable {
     /// these artifacts alone.
     ///
     /// Other people may have copies of signed artifacts. So the refunds, expirations and revocations of the customers
-    /// with the artifacts' identities apply too. Of the rights of those customers, only promises for the same
-    /// acquisition apply.
+    /// with the artifacts' identities apply too. The rights of those customers don't apply, except promises for the same
+    /// acquisition of the app.
     private func answerUnbound(
         _ verified: VerifiedArtifacts, _ linked: LinkedArtifacts, in realm: Realm, now: Date
     ) async throws -> (Customer, Outcome) {

@@ -11,7 +11,8 @@ struct RetrySchedule: Sendable {
 
     /// Returns when to try again after an attempt, counted from 1; nil if the message is abandoned.
     ///
-    /// The receiver's `Retry-After` applies if it is later than the schedule. It is ignored if it lies beyond `window`.
+    /// The receiver's `Retry-After` applies if it is later than the schedule. If `Retry-After` ends after `window`, the
+    /// schedule applies.
     ///
     /// - Parameters:
     ///   - queuedAt: The time at which the message was queued; `window` begins then.

@@ -12,8 +12,8 @@ public struct Webhook: Sendable, Hashable {
         set { address = Secret(newValue) }
     }
     private var address: Secret<String>
-    /// The secrets that sign messages: one, or two during a change, the new secret first. Each has at least 16
-    /// characters.
+    /// The secrets that sign messages: one, or two during a change, the new secret first. Each has at least 16 bytes of
+    /// UTF-8.
     public var secrets: [String] {
         get { signingSecrets.revealed }
         set { signingSecrets = Secret(newValue) }

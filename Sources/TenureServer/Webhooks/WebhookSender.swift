@@ -65,7 +65,7 @@ struct WebhookSender: Sendable {
         }
     }
 
-    /// Returns why the service doesn't connect to these addresses, or nil if it may.
+    /// Returns why the service doesn't connect to these addresses; nil if it may connect.
     static func refusal(of addresses: [SocketAddress], for target: WebhookTarget) -> String? {
         guard !addresses.isEmpty else { return "the host `\(target.host)` has no address" }
         if !target.isEncrypted {

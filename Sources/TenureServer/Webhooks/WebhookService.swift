@@ -22,7 +22,7 @@ struct EntitlementChangeService: Service {
     /// How many seconds delivered and abandoned messages are kept.
     let retention: TimeInterval
     let now: @Sendable () -> Date
-    /// The time between two searches for due customers, after a search has left none.
+    /// The pause before the next search for due customers, if no more are due.
     let interval: Duration
     let logger: Logger
 
