@@ -217,7 +217,7 @@ extension ServiceConfiguration {
                 throw .failed("TLS can't be set up: \(error)")
             }
         }
-        BodyBudget.process.allow(bodies: limits.bodySize)
+        BodyBudget.process.allow(bodiesOf: limits.bodySize)
         return Application(
             responder: responder,
             server: server,

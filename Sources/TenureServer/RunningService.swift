@@ -41,13 +41,13 @@ package func withService<Result: Sendable>(
                     throw error
                 }
             }
-            throw ServiceError.failed("it ended before clients could connect; the reason is in its log")
+            throw ServiceError.failed("clients couldn't connect before the service ended; its log says why")
         }
         // One task returns the result, and the other returns nil when the service has ended.
         var result: Result?
         while let ended = try await tasks.next() { result = ended ?? result }
         guard let result else {
-            throw ServiceError.failed("it ended before its work was done; the reason is in its log")
+            throw ServiceError.failed("the work wasn't done when the service ended; its log says why")
         }
         return result
     }

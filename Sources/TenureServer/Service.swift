@@ -165,7 +165,7 @@ struct TenureService: Sendable {
         router.get(SigningKeysRoute.path, use: keys.respond)
         router.get("v1/openapi.json") { _, _ in Response.json(description) }
         router.get("metrics", use: metricsRoute.respond)
-        // When the admin API calls the App Store, the response contains a failure of the call, so the log needn't.
+        // When the admin API calls the App Store, its response reports a failure of the call, so the log doesn't.
         let silent = Logger(label: "tenure") { _ in SwiftLogNoOpLogHandler() }
         let appStore = try appStoreClient(logger: silent)
         addAdminRoutes(to: router, verifier: sync.verifier, appStore: appStore)

@@ -112,9 +112,9 @@ extension ServiceConfiguration {
     /// the service will create it.
     var findingsOfApp: [ServiceError] {
         guard let keysFolder, !FileManager.default.fileExists(atPath: keysFolder) else { return findings }
-        var alone = self
-        alone.keysFolder = nil
-        return alone.findingsExceptKeys.filter { $0 != .noKeysFolder }
+        var withoutKeysFolder = self
+        withoutKeysFolder.keysFolder = nil
+        return withoutKeysFolder.findingsExceptKeys.filter { $0 != .noKeysFolder }
     }
 
     /// The mistake if the folder of a file is missing or not writable; otherwise none.

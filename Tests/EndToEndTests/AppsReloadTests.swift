@@ -155,7 +155,7 @@ import Testing
         errors = try await refusal {
             try testBed.configure("calculator: { policy: notes.yaml, database: calculator.sqlite }", TestBed.notes)
         }
-        #expect(errors.contains("its policy is for `com.example.notes`"), "\(errors)")
+        #expect(errors.contains("the policy is for `com.example.notes`"), "\(errors)")
         errors = try await refusal { try testBed.write("policy: calculator.yaml\n", to: "tenure.yaml") }
         #expect(errors.contains("`apps` was removed"), "\(errors)")
         errors = try await refusal { try testBed.write("apps: [", to: "tenure.yaml") }

@@ -87,7 +87,7 @@ import TenureJSON
             await decode(ReadyMadePersonasRequest.self, input)
             if let persona = await decode(PersonaRequest.self, input) { try? trySettings(persona.set ?? [:]) }
             if let find = await decode(FindRequest.self, input),
-                let pasted = try? PastedArtifact(find.artifact, by: verifier, now: now)
+                let pasted = try? PastedArtifact(find.artifact, verifiedBy: verifier, now: now)
             {
                 guard pasted.ids.allSatisfy(AdminParameter.isID) else {
                     fatalError("a customer is looked for by no id")
@@ -125,7 +125,7 @@ import TenureJSON
         /// A forged token of a persona, or a forged access token.
         func token(_ input: [UInt8]) {
             let text = String(decoding: input, as: UTF8.self)
-            guard PersonaToken.claims(of: text, by: key) == nil, tokens.token(in: text.utf8) == nil else {
+            guard PersonaToken.claims(of: text, signedBy: key) == nil, tokens.token(in: text.utf8) == nil else {
                 fatalError("a token was forged")
             }
         }
@@ -133,7 +133,7 @@ import TenureJSON
         /// The payload of a persona's token with a valid signature.
         func personaPayload(_ input: [UInt8]) {
             guard let text = try? key.sign(input, type: PersonaToken.type) else { return }
-            _ = PersonaToken.claims(of: text, by: key)
+            _ = PersonaToken.claims(of: text, signedBy: key)
         }
 
         /// The header `X-Forwarded-For` behind a declared proxy.

@@ -109,7 +109,9 @@ extension StoreClause {
                 }
                 guard number == 3 else { return }
                 let reception = try await store.notify("large", "later")
-                try expect(reception.isOfErased && reception.customer == nil, "a notification is of an erased customer")
+                try expect(
+                    reception.isOfErasedCustomer && reception.customer == nil, "a notification is of an erased customer"
+                )
                 let unbound = try await store.recordUnbound(
                     Identity(unboundLedBy: .app, naming: Identity(.appTransactionID, "large"), showing: "0"),
                     naming: [Identity(.appTransactionID, "large")], in: Sample.production, at: Sample.now,

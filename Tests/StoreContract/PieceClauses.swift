@@ -143,7 +143,7 @@ extension StoreClause {
             }
             let reception = try await counted.notify("known", "2")
             counted.counts.reset()
-            try expect(reception.isOfErased, "the customer is erased")
+            try expect(reception.isOfErasedCustomer, "the customer is erased")
             try expect(
                 try await store.customer(by: Identity(.appTransactionID, "known"), in: Sample.production) == nil,
                 "no customer is created")

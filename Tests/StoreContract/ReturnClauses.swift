@@ -17,7 +17,7 @@ extension StoreClause {
                 ("new purchase", [Identity(.appTransactionID, "1"), Identity(.originalTransactionID, "y")]),
             ] {
                 let reception = try await store.tell(uuid, about: identities)
-                try expect(reception.isOfErased && !reception.isNew && reception.customer == nil, "\(uuid)")
+                try expect(reception.isOfErasedCustomer && !reception.isNew && reception.customer == nil, "\(uuid)")
                 try expect(try await !store.keepsNotification(uuid, in: Sample.production), "\(uuid) isn't kept")
             }
             try expect(try await store.read { try $0.customers(after: 0, limit: 9) }.isEmpty, "there is no customer")

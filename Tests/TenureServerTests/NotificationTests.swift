@@ -153,7 +153,7 @@ import Testing
                 trust: try TrustConfiguration(anchors: testBed.service.configuration.anchors))
             var facts = CustomerFacts()
             for (notification, receivedAt) in rows.notifications {
-                let contents = try NotificationContents(notification, receivedAt: receivedAt, by: verifier)
+                let contents = try NotificationContents(notification, receivedAt: receivedAt, verifiedBy: verifier)
                 facts.add(contents.proofs)
                 facts.add(contents.purchases)
                 facts.add(contents.renewals)

@@ -204,7 +204,7 @@ import Testing
             try write(String(repeating: "#", count: (16 << 20) + 1), to: "large.csv")
             for (list, reason) in [
                 ("none.csv", "there is no such file"), (".", "is a directory"),
-                ("large.csv", "it has more than 16777216 bytes"),
+                ("large.csv", "the file has more than 16777216 bytes"),
             ] {
                 let error = #expect(throws: ServiceError.self, "\(list)") { try read(naming: list) }
                 #expect(error?.description.contains("`\(list)` can't be read (\(reason))") == true, "\(error)")

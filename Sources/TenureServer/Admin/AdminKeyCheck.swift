@@ -41,7 +41,7 @@ package struct AdminKeyCheck: Sendable {
         let address = WrongKeyLimit.name(of: context.peer)
         // A request without a key isn't a guess: a browser or a probe must not lock out other clients of its address.
         guard request.hasAuthorization else {
-            throw Problem(.notAuthenticated, "the key is missing; send `Authorization: Bearer …`")
+            throw Problem(.notAuthenticated, "the admin key is missing; send it as `Authorization: Bearer …`")
         }
         // A valid key always works, even after wrong keys from its address.
         guard let secret = request.adminKey, let holder = try await holder(of: secret) else {
@@ -50,7 +50,7 @@ package struct AdminKeyCheck: Sendable {
             context.logger.warning(
                 "a request had a wrong admin key",
                 metadata: ["address": "\(address)", "count": "\(count)", "right": "\(right.rawValue)"])
-            throw Problem(.notAuthenticated, "the key is wrong or revoked; send another one")
+            throw Problem(.notAuthenticated, "the admin key is wrong or revoked; send another one")
         }
         guard holder.scope.rights.contains(right) else {
             let entry = AuditEntry(

@@ -87,8 +87,8 @@ extension Problem {
                 (
                     .conflict,
                     """
-                    this acquisition is linked to another user and `transfer` is `never`; unlink that user first, or \
-                    ask support
+                    the Apple Account that got the app is linked to another user, and `transfer` is `never`; unlink that \
+                    user first, or ask support
                     """
                 )
             case .separated:

@@ -23,7 +23,8 @@ struct CustomerHandlers: Sendable {
             json.field("createdAt", details.customer.createdAt)
             json.field("mergedCustomers", details.members) { $0.value($1) }
             json.key("identities")
-            // The IDs of a subscription's renewals add nothing to its original transaction ID.
+            // Leaves out the IDs of renewals, order lines and shared purchases, which add nothing to the original
+            // transaction IDs.
             json.array(details.identities.filter { $0.kind < .transactionID }) { $0.value($1) }
             json.field("promises", details.promises) { $0.value($1) }
             json.field("support", details.support) { $0.value($1) }

@@ -52,9 +52,9 @@ struct OrderHandler: Sendable {
     ) async throws -> [Customer] {
         var customers: [Customer] = []
         for (artifact, purchase) in transactions {
-            var names = NamedIdentities()
-            names.add(artifact.payload, purchase)
-            for identity in names.identities {
+            var namedIdentities = NamedIdentities()
+            namedIdentities.add(artifact.payload, purchase)
+            for identity in namedIdentities.identities {
                 for customer in try await store.read({
                     try $0.customers(withAnyID: identity.value, in: [artifact.realm])
                 })
@@ -93,9 +93,13 @@ extension Problem {
                 .malformedRequest, "the App Store rejects this order ID; copy it from the App Store's email receipt")
         case .notServed:
             self.init(
-                .misconfigured, "only production has order IDs, and this service doesn't accept `production`")
+                .misconfigured,
+                """
+                only production has order IDs, and this service doesn't accept production; add `production` to the setting \
+                `environments`
+                """)
         case .refused(let refusal) where !failure.isRetryable && refusal.status == 404:
-            self.init(.notFound, "the App Store has no order with this ID")
+            self.init(.notFound, "the App Store has no order of this app with this ID; check the ID")
         case .refused where !failure.isRetryable:
             self.init(.misconfigured, failure.description)
         case .notAuthorized, .cannotSign: self.init(.misconfigured, failure.description)

@@ -26,7 +26,7 @@ struct PastedArtifact {
     private static let maximumIDs = 100
 
     /// Reads and verifies an artifact. Throws `malformedRequest` for text that can't be read as an artifact.
-    init(_ text: String, by verifier: AppStoreVerifier, now: Date) throws(Problem) {
+    init(_ text: String, verifiedBy verifier: AppStoreVerifier, now: Date) throws(Problem) {
         do throws(Rejection) {
             let artifact = try AppStoreArtifact(recognizing: Array(text.utf8))
             kind = artifact.kindName

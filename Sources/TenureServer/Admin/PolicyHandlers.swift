@@ -102,7 +102,7 @@ struct PolicyHandlers: Sendable {
         return body
     }
 
-    /// Publishes a policy or a rollback, logs that, and responds with the publication.
+    /// Publishes a policy or a rollback. Logs the publication, and responds with it.
     private func publish(
         _ candidate: PolicyPublisher.Candidate, _ body: PublishRequest, by holder: KeyHolder, _ context: ServiceContext
     ) async throws -> Response {

@@ -28,7 +28,7 @@ struct SearchHandlers: Sendable {
     @Sendable func findByArtifact(_ request: Request, _ context: ServiceContext) async throws -> Response {
         _ = try await keys.holder(of: request, context, needing: .read)
         let body = try await request.decoded(FindRequest.self, upTo: bodySize, in: context)
-        let pasted = try PastedArtifact(body.artifact, by: verifier, now: customers.now())
+        let pasted = try PastedArtifact(body.artifact, verifiedBy: verifier, now: customers.now())
         var found: [Customer] = []
         for id in pasted.ids {
             for customer in try await customers(withID: id) where !found.contains(where: { $0.id == customer.id }) {

@@ -50,7 +50,7 @@ struct SupportHandlers: Sendable {
             throw Problem(
                 .malformedRequest,
                 """
-                the policy doesn't have this entitlement; it has \
+                the policy doesn't have this entitlement; use one of \
                 \(policies.current.entitlements.map { "`\($0.name)`" }.joined(separator: ", "))
                 """)
         }

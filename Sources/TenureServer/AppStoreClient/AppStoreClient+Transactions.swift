@@ -115,7 +115,9 @@ extension Verified {
     func checkSigned(in wanted: AppStoreEnvironment) throws(Rejection) {
         guard environment == wanted else {
             throw Rejection(
-                .wrongEnvironment, "it was signed in `\(environment.rawValue)`, but came from `\(wanted.rawValue)`")
+                .wrongEnvironment,
+                "the artifact was signed in `\(environment.rawValue)`, but came from `\(wanted.rawValue)`"
+            )
         }
     }
 }

@@ -68,8 +68,8 @@ struct AppStoreClient: Sendable {
         while true {
             // Waits until Apple's rate limit allows the call.
             try await sleep(try await limiter.takeToken(call.endpoint, in: environment, before: end))
-            let asked = time.now()
-            let token = try await tokens.token(at: asked)
+            let askedAt = time.now()
+            let token = try await tokens.token(at: askedAt)
             do {
                 return try await exchange(call, at: host, in: environment, token)
             } catch {
@@ -78,7 +78,7 @@ struct AppStoreClient: Sendable {
                     // Tries again at once with a new token; a second rejection is final. If someone changes the clock,
                     // a token may expire while the request is on its way. Then the rejection says nothing about the
                     // key, so it isn't counted.
-                    let hasExpired = time.now().timeIntervalSince(asked) >= AppStoreCredentials.lifetime
+                    let hasExpired = time.now().timeIntervalSince(askedAt) >= AppStoreCredentials.lifetime
                     renewals += 1
                     hasRenewedToken = !hasExpired || renewals >= retryPolicy.attempts
                     await tokens.discard(token)
@@ -106,16 +106,16 @@ struct AppStoreClient: Sendable {
         _ environment: AppStoreEnvironment?,
         _ ask: (AppStoreEnvironment) async throws(AppStoreFailure) -> Result
     ) async throws(AppStoreFailure) -> Result {
-        var unknown: AppStoreFailure?
+        var firstFailure: AppStoreFailure?
         for candidate in environment.map({ [$0] }) ?? environments {
             do {
                 return try await ask(candidate)
             } catch {
                 guard error.isUnknownID else { throw error }
-                unknown = unknown ?? error
+                firstFailure = firstFailure ?? error
             }
         }
-        throw unknown ?? .notServed(environment ?? .production)
+        throw firstFailure ?? .notServed(environment ?? .production)
     }
 
     /// Sends one request, and returns the JSON of a response with status 2xx.

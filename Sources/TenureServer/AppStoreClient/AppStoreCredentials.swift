@@ -101,14 +101,15 @@ struct AppStoreKeyFile {
     private func key(inPEM contents: String) throws(ServiceError) -> P256.Signing.PrivateKey {
         let text = contents.replacingOccurrences(of: "\r\n", with: "\n").trimmingCharacters(in: .whitespacesAndNewlines)
         if text.contains("ENCRYPTED") {
-            throw mistake("it is encrypted; decrypt it with `openssl pkcs8 -in \(path) -out decrypted.p8`")
+            throw mistake("the file is encrypted; decrypt it with `openssl pkcs8 -in \(path) -out decrypted.p8`")
         }
         guard text.contains("PRIVATE KEY-----") else {
-            throw mistake("it has no private key in PEM; set the path of the .p8 file from App Store Connect")
+            throw mistake("the file has no private key in PEM; set the path of the .p8 file from App Store Connect")
         }
         if let key = try? P256.Signing.PrivateKey(pemRepresentation: text) { return key }
         throw mistake(
-            "it has \(content(ofPEM: text)); the App Store needs a P-256 key in PKCS#8, so use the .p8 file unchanged")
+            "the file has \(content(ofPEM: text)); the App Store needs a P-256 key in PKCS#8, so use the .p8 file unchanged"
+        )
     }
 
     /// Describes what a file contains instead of the right key, for the error message.

@@ -102,7 +102,10 @@ extension AppStoreFailure: CustomStringConvertible {
         case .throttled: "no request was sent, to stay below the App Store's rate limit; try again later"
         case .invalidID: "the ID can't be one of the App Store's; check it"
         case .notServed(let environment):
-            "the service can't ask an App Store for \(environment.rawValue); check the setting `environments`"
+            """
+            the service accepts no artifacts from \(environment.rawValue), or Apple has no server for it; check the \
+            setting `environments`
+            """
         case .cannotSign: "the token for the App Store can't be signed with the key; download a new key"
         case .canceled: "the request to the App Store was canceled"
         }

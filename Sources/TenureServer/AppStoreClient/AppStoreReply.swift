@@ -18,7 +18,7 @@ struct AppStoreReply: Sendable {
         } catch {
             throw .unreadable("\(error)")
         }
-        guard case .object(let object) = value else { throw .unreadable("it must be a JSON object") }
+        guard case .object(let object) = value else { throw .unreadable("the body must be a JSON object") }
         self.init(object, at: "")
     }
 

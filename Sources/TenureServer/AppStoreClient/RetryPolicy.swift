@@ -6,6 +6,7 @@ struct RetryPolicy: Sendable, Hashable {
     var attempts = 6
     /// The longest wait before the second attempt. It doubles with each further attempt.
     var firstWait: TimeInterval = 0.5
+    /// The longest wait before any attempt.
     var maximumWait: TimeInterval = 30
     /// The longest time from the first attempt to the start of the last.
     var deadline: TimeInterval = 120

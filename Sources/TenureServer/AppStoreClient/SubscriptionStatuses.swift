@@ -31,8 +31,8 @@ extension AppStoreClient {
         let reply = try await answer(to: AppStoreCall(.subscriptionStatuses, id.text), in: environment, before: end)
         var statuses = SubscriptionStatuses(environment: environment)
         for group in try reply.objects("data") {
-            for last in try group.objects("lastTransactions") {
-                try statuses.add(last, by: verifier, now: time.now())
+            for entry in try group.objects("lastTransactions") {
+                try statuses.add(entry, by: verifier, now: time.now())
             }
         }
         return statuses
@@ -42,15 +42,15 @@ extension AppStoreClient {
 extension SubscriptionStatuses {
     /// Verifies and adds one subscription of the response.
     fileprivate mutating func add(
-        _ last: AppStoreReply, by verifier: AppStoreVerifier, now: Date
+        _ entry: AppStoreReply, by verifier: AppStoreVerifier, now: Date
     ) throws(AppStoreFailure) {
         let (index, environment) = (subscriptions.count, environment)
-        var subscription = Subscription(status: try last.optionalInteger("status").map(Open.init))
-        let transaction = try last.text("signedTransactionInfo")
+        var subscription = Subscription(status: try entry.optionalInteger("status").map(Open.init))
+        let transaction = try entry.text("signedTransactionInfo")
         subscription.transaction = try verifiedUnlessRejected(.transaction(index)) { () throws(Rejection) in
             try verifier.verified(transaction: transaction, at: .transaction(index), in: environment, now: now)
         }
-        if let renewalInfo = try last.optionalText("signedRenewalInfo") {
+        if let renewalInfo = try entry.optionalText("signedRenewalInfo") {
             let path = ArtifactPath.renewalInfo(index)
             let renewal = try verifiedUnlessRejected(path) { () throws(Rejection) in
                 try verifier.verified(renewalInfo: renewalInfo, at: path, in: environment, now: now)
@@ -60,7 +60,8 @@ extension SubscriptionStatuses {
                 subscription.renewal = renewal
             } else if renewal != nil {
                 rejected.append(
-                    RejectedArtifact(path, .noTransaction, "its subscription has no verified transaction"))
+                    RejectedArtifact(
+                        path, .noTransaction, "no verified transaction has this renewal info's subscription"))
             }
         }
         subscriptions.append(subscription)
@@ -68,9 +69,9 @@ extension SubscriptionStatuses {
 
     /// Verifies an artifact. If it is rejected, adds it to `rejected` and returns nil. Throws `untrusted` if verifying
     /// it later may succeed.
-    private mutating func verifiedUnlessRejected<Answered>(
-        _ path: ArtifactPath, _ verify: () throws(Rejection) -> Answered
-    ) throws(AppStoreFailure) -> Answered? {
+    private mutating func verifiedUnlessRejected<Output>(
+        _ path: ArtifactPath, _ verify: () throws(Rejection) -> Output
+    ) throws(AppStoreFailure) -> Output? {
         do {
             return try verify()
         } catch {

@@ -18,7 +18,7 @@ struct CustomerHistory: Sendable {
     private(set) var purchases: [Purchase] = []
     private(set) var renewals: [Renewal] = []
     /// The identities in the artifacts.
-    private var names = NamedIdentities()
+    private var namedIdentities = NamedIdentities()
     /// The rejected artifacts, with the reasons.
     private(set) var rejected: [RejectedArtifact] = []
     /// Whether these are all of the customer's purchases: all pages were read, and no artifact was rejected.
@@ -42,8 +42,8 @@ struct CustomerHistory: Sendable {
     ///   - appTransaction: The app transaction; nil if the request for it failed.
     ///   - refunds: The refunded transactions, if not all pages of `list` were read.
     init(
-        of id: AppStoreCustomerID, _ list: TransactionList?, _ statuses: SubscriptionStatuses?,
-        _ appTransaction: SyncArtifact<AppTransactionPayload>?, refunds: TransactionList? = nil,
+        of id: AppStoreCustomerID, transactions list: TransactionList? = nil, statuses: SubscriptionStatuses? = nil,
+        appTransaction: SyncArtifact<AppTransactionPayload>?, refunds: TransactionList? = nil,
         in environment: AppStoreEnvironment
     ) {
         self.environment = environment
@@ -62,7 +62,7 @@ struct CustomerHistory: Sendable {
     }
 
     /// The identities that find the customer, strongest first.
-    var identities: [Identity] { names.identities }
+    var identities: [Identity] { namedIdentities.identities }
 
     /// The number of artifacts, purchases and renewals to save.
     var size: Int { artifacts.count + purchases.count + renewals.count }
@@ -72,7 +72,7 @@ struct CustomerHistory: Sendable {
     /// - Parameter known: The customer to update; nil for a new one.
     func add(to update: inout CustomerUpdate, of known: Customer?) {
         update.add(artifacts, proving: proofs, purchases: purchases, renewals: renewals)
-        update.identify(by: identities + names.searchableIdentities(beyond: known))
+        update.identify(by: identities + namedIdentities.searchableIdentities(beyond: known))
         if isComplete { update.completePurchases() }
     }
 
@@ -87,8 +87,8 @@ struct CustomerHistory: Sendable {
 
     /// Whether the history contains the requested transaction. If it doesn't, the history is incomplete.
     private func contains(_ id: AppStoreCustomerID) -> Bool {
-        guard case .transaction(let asked) = id else { return true }
-        return purchases.contains { $0.transactionID == asked || $0.originalTransactionID == asked }
+        guard case .transaction(let requested) = id else { return true }
+        return purchases.contains { $0.transactionID == requested || $0.originalTransactionID == requested }
     }
 
     /// Returns the app transaction ID of the account: the requested ID, or else an ID in an artifact. The requested
@@ -98,10 +98,10 @@ struct CustomerHistory: Sendable {
         _ transactions: [SyncArtifact<TransactionPayload>]
     ) -> String? {
         if case .appTransaction(let id) = id { return id }
-        let asked = transactions.first {
+        let requested = transactions.first {
             $0.payload.transactionID == id.text || $0.payload.originalTransactionID == id.text
         }
-        return asked?.payload.appTransactionID ?? appTransaction?.payload.appTransactionID
+        return requested?.payload.appTransactionID ?? appTransaction?.payload.appTransactionID
             ?? transactions.lazy.compactMap(\.payload.appTransactionID).first
     }
 
@@ -109,7 +109,7 @@ struct CustomerHistory: Sendable {
         guard belongs(artifact.payload.appTransactionID, artifact.realm, at: artifact.path) else { return }
         artifacts.append(artifact.storedArtifact)
         proofs.append(artifact.verified.proof)
-        names.add(artifact.payload)
+        namedIdentities.add(artifact.payload)
     }
 
     private mutating func add(_ artifact: SyncArtifact<TransactionPayload>, _ purchase: Purchase) {
@@ -117,32 +117,34 @@ struct CustomerHistory: Sendable {
         artifacts.append(artifact.storedArtifact)
         purchases.append(purchase)
         originalTransactionIDs.insert(purchase.originalTransactionID)
-        names.add(artifact.payload, purchase)
+        namedIdentities.add(artifact.payload, purchase)
     }
 
     private mutating func add(_ artifact: SyncArtifact<RenewalInfoPayload>, _ renewal: Renewal) {
         guard belongs(artifact.payload.appTransactionID, artifact.realm, at: artifact.path) else { return }
         guard originalTransactionIDs.contains(renewal.originalTransactionID) else {
             rejected.append(
-                RejectedArtifact(artifact.path, .noTransaction, "its subscription has no verified transaction"))
+                RejectedArtifact(
+                    artifact.path, .noTransaction, "no verified transaction has this renewal info's subscription"))
             return
         }
         artifacts.append(artifact.storedArtifact)
         renewals.append(renewal)
-        names.add(artifact.payload, renewal)
+        namedIdentities.add(artifact.payload, renewal)
     }
 
     /// Whether an artifact belongs to the history. Rejects it if it has another account's ID, or is from another realm
     /// than the other artifacts.
     private mutating func belongs(_ id: String?, _ realm: Realm, at path: ArtifactPath) -> Bool {
         if let id, let appTransactionID, id != appTransactionID {
-            rejected.append(RejectedArtifact(path, .unrelated, "it belongs to another Apple account than the rest"))
+            rejected.append(
+                RejectedArtifact(path, .unrelated, "the artifact belongs to another Apple account than the rest"))
             return false
         }
         guard self.realm == nil || self.realm == realm else {
             rejected.append(
                 RejectedArtifact(
-                    path, .unrelated, "it is from another environment or authority than the rest of the history"))
+                    path, .unrelated, "the artifact is from another environment or authority than the rest"))
             return false
         }
         self.realm = realm

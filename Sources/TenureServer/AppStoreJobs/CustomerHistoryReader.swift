@@ -31,24 +31,24 @@ struct CustomerHistoryReader: Sendable {
             guard error.isUnknownID, case .appTransaction = id else { throw error }
             return try await appTransactionAlone(of: id, in: environment, before: end)
         }
-        let appTransaction = try await optionalPart(.appTransaction) { () throws(AppStoreFailure) in
+        let appTransaction = try await optionalPart(rejectionPath: .appTransaction) { () throws(AppStoreFailure) in
             try await client.appTransaction(of: id, in: list.environment, before: end)
         }
         // If the list of transactions isn't complete, it may lack refunds. So fetch the list of refunds, too.
-        let refunds = try await optionalPart(nil) { () throws(AppStoreFailure) in
+        let refunds = try await optionalPart(rejectionPath: nil) { () throws(AppStoreFailure) in
             guard list.ending != .lastPage, let known = list.transactions.first else { return TransactionList?.none }
             return try await client.refundHistory(
                 of: .transaction(known.purchase.transactionID), in: list.environment, before: end)
         }
         // Transactions contain no renewal info, so the statuses of auto-renewable subscriptions are requested too.
         let hasSubscriptions = list.transactions.contains { $0.purchase.type == .autoRenewable }
-        let statuses = try await optionalPart(nil) { () throws(AppStoreFailure) in
+        let statuses = try await optionalPart(rejectionPath: nil) { () throws(AppStoreFailure) in
             hasSubscriptions
                 ? try await client.subscriptionStatuses(of: id, in: list.environment, before: end) : nil
         }
         var history = CustomerHistory(
-            of: id, list, statuses.answer.flatMap { $0 }, appTransaction.answer,
-            refunds: refunds.answer.flatMap { $0 }, in: list.environment)
+            of: id, transactions: list, statuses: statuses.answer.flatMap { $0 },
+            appTransaction: appTransaction.answer, refunds: refunds.answer.flatMap { $0 }, in: list.environment)
         if let rejected = appTransaction.rejected { history.reject(rejected) }
         if statuses.answer == nil { history.markIncomplete() }
         return history
@@ -60,7 +60,7 @@ struct CustomerHistoryReader: Sendable {
     ) async throws(AppStoreFailure) -> CustomerHistory {
         try await client.locating(environment) { candidate throws(AppStoreFailure) in
             let appTransaction = try await client.appTransaction(of: id, in: candidate, before: end)
-            return CustomerHistory(of: id, nil, nil, appTransaction, in: candidate)
+            return CustomerHistory(of: id, appTransaction: appTransaction, in: candidate)
         }
     }
 
@@ -70,7 +70,7 @@ struct CustomerHistoryReader: Sendable {
     /// - Parameter path: The path of the artifact in the list of rejected artifacts; nil if a rejected artifact isn't
     ///   listed.
     private func optionalPart<Answer: Sendable>(
-        _ path: ArtifactPath?, _ ask: () async throws(AppStoreFailure) -> Answer
+        rejectionPath path: ArtifactPath?, _ ask: () async throws(AppStoreFailure) -> Answer
     ) async throws(AppStoreFailure) -> (answer: Answer?, rejected: RejectedArtifact?) {
         do {
             return (try await ask(), nil)

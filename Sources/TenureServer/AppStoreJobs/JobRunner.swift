@@ -58,7 +58,9 @@ struct JobRunner<Job: Sendable>: Service {
             return true
         } catch {
             if !Task.isCancelled {
-                logger.error("the queue of jobs for the App Store failed", metadata: ["detail": "\(error)"])
+                logger.error(
+                    "the queue of jobs for the App Store can't be read or changed; trying again",
+                    metadata: ["detail": "\(error)"])
             }
             return false
         }
@@ -80,6 +82,7 @@ struct JobRunner<Job: Sendable>: Service {
 struct JobSchedule: Sendable, Hashable {
     /// The longest wait before the second try. It doubles with each further try.
     var firstWait: TimeInterval = 60
+    /// The longest wait before any try.
     var maximumWait: TimeInterval = 6 * 3600
     /// The number of tries after which a job is removed if only time can remedy its failure: an ID that is unknown for
     /// days is wrong. There is no limit while the App Store rejects the key, because the operator has to correct the

@@ -80,12 +80,13 @@ struct MissedNotifications: Service {
         } catch {
             guard !Task.isCancelled else { return nil }
             logger.warning(
-                "missed notifications couldn't be fetched",
+                "missed notifications can't be fetched; trying again later",
                 metadata: ["environment": "\(environment.rawValue)", "detail": "\(error)"])
             return error
         }
     }
 
+    /// Stores the instant up to which no notification is missing.
     private func setReachedInstant(_ instant: Date, in environment: AppStoreEnvironment) async throws {
         let name = Self.progressName(for: environment)
         try await store.write(locking: [.progress(name)]) {

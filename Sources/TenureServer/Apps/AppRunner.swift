@@ -25,13 +25,13 @@ struct AppRunner: Service {
         if let error { report(error, &reported) }
         // If the app started with the process, its services run at once. Otherwise, the app is started again after a
         // pause.
-        var isFirst = error == nil
+        var startsAtOnce = error == nil
         while !Task.isShuttingDownGracefully, !Task.isCancelled {
-            if !isFirst {
+            if !startsAtOnce {
                 try? await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.pause) }
                 guard !Task.isShuttingDownGracefully, !Task.isCancelled else { return }
             }
-            isFirst = false
+            startsAtOnce = false
             do {
                 let running = try await apps.start(name)
                 if reported != nil { logger.notice("the app is running") }

@@ -29,8 +29,8 @@ final class AppRunners: Service {
         configuration.maximumGracefulShutdownDuration = .seconds(shutdown)
         let group = ServiceGroup(configuration: configuration)
         groups.withLock { $0[name] = group }
-        let ending = Ending(group: group) { [self] in groups.withLock { $0[name] = nil } }
-        await host.addServiceUnlessShutdown(.init(service: ending, successTerminationBehavior: .ignore))
+        let appGroup = AppGroup(group: group) { [self] in groups.withLock { $0[name] = nil } }
+        await host.addServiceUnlessShutdown(.init(service: appGroup, successTerminationBehavior: .ignore))
     }
 
     /// Waits until the requests of an app that is no longer configured are complete, but not longer than the shutdown
@@ -50,7 +50,7 @@ final class AppRunners: Service {
     }
 
     /// Runs the group of one app, and calls `onEnd` when the group has ended.
-    private struct Ending: Service {
+    private struct AppGroup: Service {
         let group: ServiceGroup
         let onEnd: @Sendable () -> Void
 

@@ -18,6 +18,7 @@ package struct AppsConfiguration: Sendable {
         self.common = common ?? first.configuration
     }
 
+    /// The app with this name; nil if the configuration doesn't have it.
     subscript(name: String) -> AppConfiguration? { apps.first { $0.name == name } }
 
     /// The name of the app that also answers the routes without `/apps/NAME`: the configured one, or the only app.
@@ -43,13 +44,17 @@ package struct AppsConfiguration: Sendable {
         var mistakes: [ServiceError] = Set(fixedSettings.keys).union(fresh.fixedSettings.keys).sorted().compactMap {
             name in
             guard fixedSettings[name] != fresh.fixedSettings[name] else { return nil }
-            return .apps("`\(name)` changed, which needs a restart; restart the service, or undo that change")
+            return .apps(
+                "the setting `\(name)` changed, which needs a restart; restart the service, or undo that change")
         }
         for app in fresh.apps where running.contains(app.name) {
             guard let old = self[app.name]?.configuration else { continue }
             if old.databasePath != app.configuration.databasePath {
                 mistakes.append(
-                    .app(name: app.name, "its `database` changed, which needs a restart; restart, or undo that change"))
+                    .app(
+                        name: app.name,
+                        "the setting `database` changed, which needs a restart; restart the service, or undo that change"
+                    ))
             }
             let (bundleID, other) = (old.policy.app.bundleID, app.configuration.policy.app.bundleID)
             if bundleID != other {
@@ -57,7 +62,7 @@ package struct AppsConfiguration: Sendable {
                     .app(
                         name: app.name,
                         """
-                        its policy is for `\(other)`, and its database belongs to `\(bundleID)`; set `policy` to a policy \
+                        the policy is for `\(other)`, but the database belongs to `\(bundleID)`; set `policy` to a policy \
                         for the database's app
                         """))
             }

@@ -57,11 +57,12 @@ struct AppsHandlers: Sendable {
             default: configuration.unprefixedApp)
     }
 
+    /// Checks that the request has the admin key that is set outside of `apps`.
     private func check(_ request: Request, _ context: ServiceContext) throws(Problem) {
         try apps.wrongKeys.check(
             key, in: request, from: WrongKeyLimit.name(of: context.peer), now: now(),
             else: Problem(
                 .notAuthenticated,
-                "send the admin key that is set outside of `apps`, and not an app's, as `Authorization: Bearer …`"))
+                "send the admin key that is set outside of `apps`, and not an app's key, as `Authorization: Bearer …`"))
     }
 }

@@ -9,11 +9,11 @@ struct AppsHealth: Sendable {
 
     /// The response to requests for an app that doesn't run. It doesn't contain the failure, which only the owner may
     /// see, in `GET /v1/admin/apps`.
-    static func notRunning(_ failure: ServiceError?) -> Problem {
+    static func notRunning(because failure: ServiceError?) -> Problem {
         if case .otherKeys? = failure {
             return Problem(
                 .busy,
-                "the app isn't running: its keys differ from those of the other processes that use its database",
+                "the app isn't running: its keys differ from those of the database's other processes; its log has the fix",
                 reason: "otherKeys", retryAfter: 5)
         }
         return Problem(
@@ -50,7 +50,7 @@ struct AppsHealth: Sendable {
             for app in configurations {
                 group.addTask { [apps] in
                     guard let running = apps[app.name] else {
-                        return (app.name, Self.notRunning(apps.failure(of: app.name)).reason)
+                        return (app.name, Self.notRunning(because: apps.failure(of: app.name)).reason)
                     }
                     return (app.name, await HealthRoutes(store: running.service.store).problem()?.reason)
                 }

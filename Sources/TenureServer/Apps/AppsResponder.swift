@@ -22,7 +22,7 @@ struct AppsResponder: HTTPResponder {
     let apps: RunningApps
 
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
-        guard let routes = apps.routes else { throw AppsHealth.notRunning(nil) }
+        guard let routes = apps.routes else { throw AppsHealth.notRunning(because: nil) }
         let path = request.head.path ?? ""
         if path.hasPrefix(Self.prefix) {
             let rest = path.dropFirst(Self.prefix.count)

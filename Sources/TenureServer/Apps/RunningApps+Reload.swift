@@ -38,7 +38,7 @@ extension RunningApps {
         guard mistakes.isEmpty else { throw ReloadRefusal(mistakes: mistakes.map(\.description)) }
 
         // Creates the services of the running apps again, with the new settings.
-        var replacements: [(name: String, old: RunningApp, RunningApp)] = []
+        var replacements: [(name: String, old: RunningApp, new: RunningApp)] = []
         do throws(ServiceError) {
             for (name, app) in running {
                 guard let configuration = fresh[name] else { continue }

@@ -64,5 +64,5 @@ private struct Refusal: RouterMiddleware {
 
     func handle(
         _ request: Request, context: ServiceContext, next: (Request, ServiceContext) async throws -> Response
-    ) async throws -> Response { throw AppsHealth.notRunning(apps.failure(of: name)) }
+    ) async throws -> Response { throw AppsHealth.notRunning(because: apps.failure(of: name)) }
 }

@@ -64,6 +64,7 @@ final class RunningApps: Sendable {
     /// The routes of the configuration in use; nil until `makeRoutes`.
     var routes: AppRoutes? { state.withLock { $0.routes } }
 
+    /// The running app with this name; nil if the app isn't running.
     subscript(name: String) -> RunningApp? { state.withLock { $0.running[name] } }
 
     /// Why the app isn't running; nil if the app is running or wasn't started yet.
@@ -131,7 +132,9 @@ final class RunningApps: Sendable {
     func start(_ name: String) async throws(ServiceError) -> RunningApp {
         if let running = self[name] { return running }
         let (configuration, generation) = state.withLock { ($0.configuration, $0.generation) }
-        guard let app = configuration[name] else { throw .app(name: name, "it isn't configured anymore") }
+        guard let app = configuration[name] else {
+            throw .app(name: name, "the configuration doesn't have this app anymore")
+        }
         let opened = try await open(app)
         try await register(opened, as: name, under: generation)
         return opened
@@ -167,7 +170,7 @@ final class RunningApps: Sendable {
     /// - Returns: The services of the replaced apps, for the caller to end.
     func useConfiguration(
         _ configuration: AppsConfiguration, routes: AppRoutes,
-        replacements: [(name: String, old: RunningApp, RunningApp)]
+        replacements: [(name: String, old: RunningApp, new: RunningApp)]
     ) -> [ServiceGroup] {
         state.withLock { state in
             state.configuration = configuration
@@ -211,7 +214,7 @@ final class RunningApps: Sendable {
     private func makeApp(
         _ app: AppConfiguration, _ store: Store, registeringWebhooks: Bool
     ) async throws(ServiceError) -> RunningApp {
-        BodyBudget.process.allow(bodies: app.configuration.limits.bodySize)
+        BodyBudget.process.allow(bodiesOf: app.configuration.limits.bodySize)
         let service = try await TenureService(
             app.configuration, store: store, downloads: downloads, metrics: metrics(of: app.name),
             registeringWebhooks: registeringWebhooks)
@@ -227,7 +230,7 @@ final class RunningApps: Sendable {
     ) async throws(ServiceError) {
         let id = app.service.store.databaseID
         let refusal = state.withLock { state -> String? in
-            guard state.generation == generation else { return "the configuration changed while it started" }
+            guard state.generation == generation else { return "the configuration changed while the app started" }
             let other = state.running.first { $0.value.service.store.databaseID == id }?.key
             if other == nil {
                 state.running[name] = app
@@ -238,7 +241,7 @@ final class RunningApps: Sendable {
                     state.configuration.apps[index].configuration.createsDatabase = false
                 }
             }
-            return other.map { "it uses the same database as the app `\($0)`; give each app its own" }
+            return other.map { "the app uses the same database as the app `\($0)`; give each app its own" }
         }
         guard let refusal else { return }
         try? await app.service.store.close()

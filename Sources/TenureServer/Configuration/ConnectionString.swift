@@ -3,7 +3,7 @@
 package enum ConnectionString {
     /// The error message for a list of options. It doesn't repeat the text, which may contain a password.
     package static let objection =
-        "the database is a list of options; write a URL such as `postgresql://…`"
+        "the database is given as a list of PostgreSQL options; write a URL such as `postgresql://…`"
 
     /// Options of libpq. A list usually contains at least one of them.
     private static let options: Set<String> = [

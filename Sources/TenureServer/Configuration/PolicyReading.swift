@@ -9,14 +9,14 @@ extension ServiceConfiguration {
     public static func readPolicy(at path: String) throws(ServiceError) -> Policy {
         let bytes: [UInt8]
         do {
-            bytes = try contents(of: path, most: PolicyFile.maximumSize)
+            bytes = try contents(of: path, maximumSize: PolicyFile.maximumSize)
         } catch {
             throw .unreadablePolicy(path: path, detail: "\(error.description); check the path")
         }
         do {
             return try PolicyFile.read(bytes, named: path) { list in
                 try contents(
-                    of: PolicyFile.path(of: list, beside: path), most: ReleaseListFile.maximumSize)
+                    of: PolicyFile.path(of: list, beside: path), maximumSize: ReleaseListFile.maximumSize)
             }
         } catch {
             throw .brokenPolicy(error.mistakes.map(\.description))
@@ -28,15 +28,17 @@ extension ServiceConfiguration {
         let description: String
     }
 
-    private static func contents(of path: String, most: Int) throws(Unreadable) -> [UInt8] {
+    private static func contents(of path: String, maximumSize: Int) throws(Unreadable) -> [UInt8] {
         let contents: [UInt8]?
         do {
-            contents = try WholeFile(path: path).read(most: most)
+            contents = try WholeFile(path: path).read(most: maximumSize)
         } catch {
             throw Unreadable(description: error.reason)
         }
         guard let contents else { throw Unreadable(description: "there is no such file") }
-        guard contents.count <= most else { throw Unreadable(description: "it has more than \(most) bytes") }
+        guard contents.count <= maximumSize else {
+            throw Unreadable(description: "the file has more than \(maximumSize) bytes")
+        }
         return contents
     }
 }

@@ -51,13 +51,15 @@ public struct S3Settings: Sendable, Hashable {
 
     /// The mistakes that can be found without reading a file.
     var mistakes: [String] {
-        let needed = [
+        let needed: [(name: String, value: String, meaning: String)] = [
             ("region", region, "the bucket's region, such as `eu-central-1`"),
             ("bucket", bucket, "the name of the bucket with the published files"),
             ("accessKeyID", accessKeyID, "the ID of a key that may read the bucket"),
             ("secretAccessKeyFile", secretAccessKeyFile, "a file with that key's secret, mode 600"),
         ]
-        var mistakes = needed.filter { $0.1.isEmpty }.map { "`content.s3.\($0.0)` is missing; set it to \($0.2)" }
+        var mistakes = needed.filter { $0.value.isEmpty }.map {
+            "`content.s3.\($0.name)` is missing; set it to \($0.meaning)"
+        }
         if !region.isEmpty, !region.utf8.allSatisfy(Self.isNamePart) {
             mistakes.append("`content.s3.region` must have only letters, digits and hyphens; found `\(region)`")
         }

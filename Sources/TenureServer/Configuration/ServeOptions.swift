@@ -18,12 +18,14 @@ package struct ServeOptions: Sendable {
     package var trust: [String] = []
     /// The path of the file with the admin key.
     package var adminKeyFile: String?
+    /// The paths of the TLS certificate and of its private key.
     package var certificate: String?
     package var tlsKey: String?
     /// The addresses and networks of proxies.
     package var proxies: [String] = []
     /// The key for the App Store Server API. It has no effect if all of its properties are empty.
     package var appStore = AppStoreSettings(issuerID: "", keyID: "", privateKeyFile: "")
+    /// The URLs of the servers that replace Apple's servers of the App Store Server API.
     package var productionHost: String?
     package var sandboxHost: String?
     /// The path of the file with the current instant, for tests.
@@ -32,6 +34,7 @@ package struct ServeOptions: Sendable {
     package var content = ContentSettings(folder: "")
     /// The bucket of the asset packs. A missing setting is an empty text.
     package var s3 = S3Settings(region: "", bucket: "", accessKeyID: "", secretAccessKeyFile: "")
+    /// The name of the app that also answers the routes without `/apps/NAME`, if there are several apps.
     package var defaultApp: String?
     package var logLevel = "info"
     package var logFormat = "auto"

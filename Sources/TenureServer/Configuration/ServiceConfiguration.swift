@@ -29,15 +29,16 @@ public struct ServiceConfiguration: Sendable {
     public var app: AppIdentity
     /// The trusted roots of each accepted environment. A service with a root that isn't Apple's is a test service.
     public var anchors: [AppStoreEnvironment: TrustAnchors] = [.production: .apple, .sandbox: .apple]
-    /// Allows test anchors beyond loopback. Anyone with a test authority's key can get every entitlement.
+    /// Whether `anchors` may have test authorities although other machines can reach the service. Anyone with a test
+    /// authority's key can get every entitlement.
     public var allowsTestAnchorsBeyondLoopback = false
 
     /// The key for the admin API, from `tenure admin-key generate`; nil if no key is configured.
     public var adminKey: String? {
-        get { operatorKey?.revealed }
-        set { operatorKey = newValue.map { Secret($0) } }
+        get { adminKeySecret?.revealed }
+        set { adminKeySecret = newValue.map { Secret($0) } }
     }
-    private var operatorKey: Secret<String>?
+    private var adminKeySecret: Secret<String>?
     /// The certificate for TLS; nil for plain HTTP.
     public var certificateFiles: CertificateFiles?
     /// The proxies in front of the service. They speak TLS with clients, and the service trusts their
@@ -78,8 +79,7 @@ public struct ServiceConfiguration: Sendable {
     public var rateLimits = RateLimits()
     /// How long devices and clients may use a token.
     public var tokenLifetimes = TokenLifetimes()
-    /// The number of devices of one acquisition above which the service stores an event for support. It has no other
-    /// effect.
+    /// The number of devices of one customer above which the service stores an event for support. It has no other effect.
     public var deviceLimit = 20
 
     /// Which clients may read `/metrics`.
@@ -96,16 +96,16 @@ public struct ServiceConfiguration: Sendable {
     public struct Limits: Sendable, Hashable {
         /// The largest body of a request, in bytes. The response to a larger body is 413.
         public var bodySize = 4 * 1024 * 1024
-        /// The number of transactions in a sync.
+        /// The maximum number of transactions in a sync.
         public var transactions = 2000
-        /// The number of renewal infos in a sync.
+        /// The maximum number of renewal infos in a sync.
         public var renewalInfos = 500
-        /// The number of concurrent connections, at most as many as the process may open. If there are more, the
+        /// The maximum number of concurrent connections, never more than the process may open. If there are more, the
         /// service closes the least important one; see `Connections`.
         public var connections = 16_384
-        /// The number of connections from one IPv4 address or one /64 of IPv6. A /48 may have four times as many. For
-        /// loopback and declared proxies, the number limits the concurrent requests of one client instead. The default
-        /// is high, because a mobile carrier may use one address for all of its customers.
+        /// The maximum number of connections from one IPv4 address or one /64 of IPv6. A /48 may have four times as many.
+        /// For loopback and declared proxies, the number limits the concurrent requests of one client instead. The
+        /// default is high, because a mobile carrier may use one address for all of its customers.
         public var connectionsPerAddress = 256
         /// The bytes per second that a client must send of a body, over the last `Timeouts.body` seconds; 0 for no
         /// limit. The default is the same as in Apache's `mod_reqtimeout`.
@@ -134,10 +134,9 @@ public struct ServiceConfiguration: Sendable {
 
     /// How often one client may send requests. A mobile carrier may use one address for all of its customers.
     public struct RateLimits: Sendable, Hashable {
-        /// The requests of one IPv4 address or one /64 of IPv6. The response to further requests is 429 with
-        /// `Retry-After`.
+        /// The rate for one IPv4 address or one /64 of IPv6. The response to further requests is 429 with `Retry-After`.
         public var perAddress = Rate(perSecond: 5000, burst: 50_000)
-        /// The requests with one access token, from any address.
+        /// The rate for one access token, from any address.
         public var perToken = Rate(perSecond: 1000, burst: 10_000)
 
         /// The defaults of `tenure serve`.
@@ -193,8 +192,8 @@ public struct ServiceConfiguration: Sendable {
 
     /// The current time. Tests set it.
     package var now: @Sendable () -> Date = { Date() }
-    /// A clock that replaces the system's clock in tests with a local App Store. It is allowed only with test anchors
-    /// on loopback, because anyone who sets the clock decides which rights have ended.
+    /// A clock that replaces the system's clock in tests with a local App Store. It is allowed only on loopback and with
+    /// test authorities in `anchors`, because anyone who sets the clock decides which rights have ended.
     public var clock: FileClock? {
         didSet { if let clock { now = { clock.now } } }
     }
@@ -270,10 +269,12 @@ public struct ServiceConfiguration: Sendable {
     private var mistakeOfClock: ServiceError? {
         guard clock != nil else { return nil }
         guard isLoopback, proxies.isEmpty else {
-            return .clock("it is for tests; set `host` to 127.0.0.1, and remove `behindProxy`")
+            return .clock(
+                "the clock is only for tests on this machine; set `host` to 127.0.0.1, and remove `behindProxy`")
         }
         guard anchors.values.allSatisfy({ !Self.testAuthorities(in: $0).isEmpty }) else {
-            return .clock("it is for tests; set `trust` to the test authority that signs in them")
+            return .clock(
+                "the clock is only for tests; set `trust` to the test authority that signs the tests' artifacts")
         }
         return nil
     }

@@ -35,7 +35,7 @@ extension Setting {
         "another server in place of Apple's for the sandbox")
     package static let clock = Setting(
         "clock", .path, \.clock,
-        "for tests, with test anchors on loopback: a file with the current instant, such as a local App Store's")
+        "for tests on loopback with a test authority: a file with the current instant, such as a local App Store's")
     package static let contentFolder = Setting(
         "content.folder", .path, \.content.folder, isOfApp: true,
         "the folder where `tenure content publish` puts asset packs; see Docs/content.md")
@@ -89,7 +89,7 @@ extension Setting {
         ),
         Setting(
             "deviceLimit", 1...1_000_000, \.configuration.deviceLimit, isOfApp: true,
-            "the number of devices of one acquisition above which the event `manyDevices` is stored; no sync is refused"
+            "the number of devices of one customer above which the event `manyDevices` is stored; no sync is refused"
         ),
         issuerID,
         keyID,
@@ -202,7 +202,7 @@ extension Setting {
             if !setting.isForCommandOnly || setting.name == config.name { facts.append(setting.variable) }
             if let fallback = setting.fallback, setting.kind != .flag { facts.append("default: \(fallback)") }
             if setting.kind.isList { facts.append("may be repeated") }
-            let text = setting.sentence + (facts.isEmpty ? "" : " (\(facts.joined(separator: "; ")))")
+            let text = setting.summary + (facts.isEmpty ? "" : " (\(facts.joined(separator: "; ")))")
             var lines = ["  " + setting.flag + (setting.kind.placeholder.map { " <\($0)>" } ?? "")]
             var line = "     "
             for word in text.split(separator: " ") {

@@ -33,7 +33,7 @@ package struct Setting: Sendable {
     /// The default, as written in a file; nil if the setting has no default.
     let fallback: String?
     /// The description for people: a noun phrase, without a final period.
-    let sentence: String
+    let summary: String
     /// The option on the command line, such as `--admin-key-file`.
     package let flag: String
     /// Whether the setting exists only on the command line, not in files and the environment.
@@ -46,13 +46,13 @@ package struct Setting: Sendable {
 
     init(
         _ name: String, _ kind: Kind, fallback: String? = nil, flag: String? = nil, isForCommandOnly: Bool = false,
-        isOfApp: Bool = false, _ sentence: String,
+        isOfApp: Bool = false, _ summary: String,
         apply: (@Sendable (SettingValues, inout ServeOptions) -> Void)? = nil
     ) {
         self.name = name
         self.kind = kind
         self.fallback = fallback
-        self.sentence = sentence
+        self.summary = summary
         self.isForCommandOnly = isForCommandOnly
         self.isOfApp = isOfApp
         self.apply = apply
@@ -90,7 +90,7 @@ extension Setting.Kind {
     var placeholder: String? {
         switch self {
         case .path, .trust: "file"
-        case .text(let wanted): wanted
+        case .text(let description): description
         case .number: "number"
         case .length: "length"
         case .flag, .structure: nil

@@ -25,9 +25,9 @@ package struct SettingValues: Sendable {
 
     /// Returns the settings of one of several apps, where only `settings` of the app override the common values.
     package func overlaid(by app: SettingValues, only settings: [Setting]) -> SettingValues {
-        var some = SettingValues()
-        some.texts = app.texts.filter { text in settings.contains { $0.name == text.key } }
-        return overlaid(by: some)
+        var selected = SettingValues()
+        selected.texts = app.texts.filter { text in settings.contains { $0.name == text.key } }
+        return overlaid(by: selected)
     }
 
     /// Whether the setting has a value, apart from its default.
@@ -36,16 +36,16 @@ package struct SettingValues: Sendable {
     // MARK: Reading
 
     /// Sets the values of one setting. An invalid value becomes a mistake.
-    package mutating func set(_ setting: Setting, to words: [String], at place: String) {
-        if words.isEmpty, !setting.kind.isList {
+    package mutating func set(_ setting: Setting, to values: [String], at place: String) {
+        if values.isEmpty, !setting.kind.isList {
             addMistake("\(place): `\(setting.name)` has no value")
             return
         }
-        let objections = words.compactMap { word in
-            setting.kind.objection(to: word).map { "\(place): `\(setting.name)` \($0)" }
+        let objections = values.compactMap { value in
+            setting.kind.objection(to: value).map { "\(place): `\(setting.name)` \($0)" }
         }
         mistakes += objections
-        if objections.isEmpty { texts[setting.name] = words }
+        if objections.isEmpty { texts[setting.name] = values }
     }
 
     /// Adds a mistake that other code found.
@@ -59,10 +59,10 @@ package struct SettingValues: Sendable {
         let settings = Setting.configurable.filter { $0.kind != .structure }
         for setting in settings {
             guard let text = environment[setting.variable] else { continue }
-            let words =
+            let values =
                 setting.kind.isList
                 ? text.split(separator: ",").map { $0.trimmed } : [text]
-            set(setting, to: words, at: "$\(setting.variable)")
+            set(setting, to: values, at: "$\(setting.variable)")
         }
         let known = Set(settings.map(\.variable) + [Setting.config.variable])
         return environment.keys.filter { $0.hasPrefix(Setting.variablePrefix) && !known.contains($0) }.sorted().map {
@@ -86,19 +86,19 @@ package struct SettingValues: Sendable {
             else {
                 throw UsageError(description: "there is no option `\(argument)`; see `tenure serve --help`")
             }
-            let word: String
+            let value: String
             if parts.count == 2 {
-                word = String(parts[1])
+                value = String(parts[1])
             } else if setting.kind == .flag {
-                word = "true"
+                value = "true"
             } else if let next = rest.first, !next.hasPrefix("--") {
-                word = next
+                value = next
                 rest.removeFirst()
             } else {
                 throw UsageError(description: "`\(setting.flag)` needs a value after it")
             }
-            if setting.kind.isList { lists[setting.name, default: []].append(word) }
-            set(setting, to: lists[setting.name] ?? [word], at: setting.flag)
+            if setting.kind.isList { lists[setting.name, default: []].append(value) }
+            set(setting, to: lists[setting.name] ?? [value], at: setting.flag)
         }
     }
 

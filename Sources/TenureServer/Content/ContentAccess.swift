@@ -33,10 +33,10 @@ struct ContentAccess: Sendable {
             var allowed = unlocks.filter { unlock in
                 outcomes[unlock] == .granted || hasGrace && outcomes[unlock] == .undetermined
             }
-            let tried = unlocks.subtracting(allowed).filter { policy.trial(of: $0) != nil }
-            guard !tried.isEmpty else { return allowed }
+            let unlocksWithTrial = unlocks.subtracting(allowed).filter { policy.trial(of: $0) != nil }
+            guard !unlocksWithTrial.isEmpty else { return allowed }
             let begun = try await store.read { try $0.begunSessions(of: customer.id) }
-            for unlock in tried {
+            for unlock in unlocksWithTrial {
                 guard case .entitlement(let name) = unlock, let sessions = begun[name] else { continue }
                 if policy.trial(of: unlock)?.isOpen(sessions, at: now) == true { allowed.insert(unlock) }
             }

@@ -59,7 +59,7 @@ struct ContentRepresentation {
     }
 
     /// The bytes that the request asks for. `If-Range` with another tag means that the client's part is of an older
-    /// file, so it gets the whole file.
+    /// file, so the client gets the whole file.
     private func range(of request: Request) -> ByteRange {
         // Ranges are for GET only.
         guard request.method == .get else { return .all }

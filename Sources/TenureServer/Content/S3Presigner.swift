@@ -30,7 +30,9 @@ struct S3Presigner: Sendable {
             }
             let text = String(decoding: try SecretFile(path: file).existingContents(), as: UTF8.self)
                 .trimmingCharacters(in: .whitespacesAndNewlines)
-            guard !text.isEmpty else { throw .keyFile(path: file, detail: "it is empty; write the secret into it") }
+            guard !text.isEmpty else {
+                throw .keyFile(path: file, detail: "the file is empty; write the secret into it")
+            }
             return Secret(text)
         }
         guard let endpoint = settings.endpointURL, let name = endpoint.host else {

@@ -54,9 +54,9 @@ package struct DatabaseCheck: Sendable {
         }
 
         mutating func run(_ progress: (Int64, Int64) -> Void) throws(StoreError) {
-            var found: [DatabaseFinding] = []
-            try transaction.checkIntegrity { found.append($0) }
-            for finding in found { report(finding) }
+            var integrityFindings: [DatabaseFinding] = []
+            try transaction.checkIntegrity { integrityFindings.append($0) }
+            for finding in integrityFindings { report(finding) }
             let policies = try transaction.policies()
             for policy in policies { check(policy) }
             let derivation = DatabaseDerivation(trust: trust, policies: policies)
@@ -96,8 +96,8 @@ package struct DatabaseCheck: Sendable {
             // Can all rows about the customer be read?
             let rows: CustomerRows
             do {
-                guard let there = try transaction.rows(of: number) else { return }
-                rows = there
+                guard let storedRows = try transaction.rows(of: number) else { return }
+                rows = storedRows
             } catch {
                 guard case .damaged(let detail) = error else { throw error }
                 return report(DatabaseFinding(detail, of: publicID, .restore))

@@ -33,7 +33,7 @@ extension CustomerFacts {
         if purchases != others.purchases { words.append("purchases") }
         if renewals != others.renewals { words.append("renewals") }
         if purchasesAreComplete != others.purchasesAreComplete { words.append("whether all purchases are known") }
-        if isUnbound != others.isUnbound { words.append("whether it is bound") }
+        if isUnbound != others.isUnbound { words.append("whether the customer is unbound") }
         if promises != others.promises { words.append("promises") }
         if support != others.support { words.append("grants and revocations") }
         return words

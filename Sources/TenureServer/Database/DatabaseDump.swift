@@ -49,15 +49,16 @@ package struct DatabaseDump: Sendable {
         }
     }
 
-    /// Returns the number of lines of each table, and their hash in the order of the dump.
+    /// Returns the number of lines of each table, and their hash in the order of the dump. A copy into another database
+    /// compares them to check that it is complete.
     package static func sums(in session: any DatabaseSession) throws(StoreError) -> [String: DatabaseCopySum] {
         let walk = try DatabaseWalk(session)
-        var hashes = Dictionary(uniqueKeysWithValues: walk.tableNames.map { ($0, (0, SHA256())) })
+        var hashes = Dictionary(uniqueKeysWithValues: walk.tableNames.map { ($0, (lines: 0, hash: SHA256())) })
         try walk.eachEntry { entry in
-            hashes[entry.table.name]?.0 += 1
-            hashes[entry.table.name]?.1.update(data: entry.line)
+            hashes[entry.table.name]?.lines += 1
+            hashes[entry.table.name]?.hash.update(data: entry.line)
         }
-        return hashes.mapValues { DatabaseCopySum(count: $0.0, sha256: Array($0.1.finalize())) }
+        return hashes.mapValues { DatabaseCopySum(count: $0.lines, sha256: Array($0.hash.finalize())) }
     }
 }
 

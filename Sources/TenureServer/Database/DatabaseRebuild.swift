@@ -69,7 +69,7 @@ package struct DatabaseRebuild: Sendable {
         }
     }
 
-    /// Rebuilds customers in parallel, so that their transactions share flushes.
+    /// Rebuilds customers in parallel, so that the database flushes several transactions to the disk at once.
     private func rebuild(
         _ customers: [(number: Int64, publicID: String)], _ derivation: DatabaseDerivation, _ isTrial: Bool
     ) async throws(StoreError) -> [CustomerResult] {

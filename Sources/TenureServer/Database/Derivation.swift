@@ -43,7 +43,7 @@ struct Derivation: Sendable {
         for entry in notifications {
             do throws(Rejection) {
                 let contents = try NotificationContents(
-                    entry.notification, receivedAt: entry.receivedAt, by: verifier)
+                    entry.notification, receivedAt: entry.receivedAt, verifiedBy: verifier)
                 proven.proofs += contents.proofs
                 proven.purchases += contents.purchases
                 proven.renewals += contents.renewals
@@ -74,8 +74,8 @@ struct Derivation: Sendable {
         }
     }
 
-    /// Verifies the entries of all members of a customer, page by page. Call it before the transaction that splits
-    /// merged customers, because other requests have to wait for that transaction.
+    /// Verifies the entries of all members of a customer, page by page, before the transaction that separates the members
+    /// again. Other requests have to wait for that transaction, so it verifies only the entries that arrived since.
     func rederivation(of customer: CustomerName, in store: Store) async throws(StoreError) -> Rederivation {
         var rederivation = rederivation
         for member in try await store.read({ try $0.members(of: customer) }) {
@@ -95,7 +95,7 @@ struct Derivation: Sendable {
         return rederivation
     }
 
-    /// A rederivation that has verified nothing beforehand.
+    /// A rederivation without verified entries: the transaction that uses it verifies all entries that it needs.
     var rederivation: Rederivation {
         Rederivation { entries throws(StoreError) in
             try facts(of: entries.artifacts, entries.notifications, ofCustomer: entries.publicID)

@@ -7,7 +7,7 @@ import TenureStore
 /// - finishes interrupted erasures and publications
 /// - removes the rows of interrupted large updates
 /// - removes old rows about erased customers
-/// - removes the marks of publications that didn't take effect
+/// - removes the marks that a refused publication left on the promises that it would have ended
 struct LeftoverRemoval: Service {
     let store: Store
     let now: @Sendable () -> Date
@@ -23,7 +23,7 @@ struct LeftoverRemoval: Service {
                 try await store.removeOldMarks(at: now())
             } catch {
                 logger.error(
-                    "can't remove the rows of interrupted erasures and updates; trying again in ten minutes",
+                    "can't remove leftovers of erasures, updates and publications; trying again in ten minutes",
                     metadata: ["detail": "\(error)"])
             }
             do {
@@ -33,7 +33,7 @@ struct LeftoverRemoval: Service {
             } catch {
                 guard !Task.isShuttingDownGracefully else { return }
                 logger.error(
-                    "can't end and restore all promises of a publication; trying again in ten minutes",
+                    "can't update all promises that the last publication ends or restores; trying again in ten minutes",
                     metadata: ["detail": "\(error)"])
             }
             try? await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.interval) }

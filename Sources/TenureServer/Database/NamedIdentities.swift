@@ -8,6 +8,7 @@ struct NamedIdentities: Sendable, Hashable {
     private(set) var identities: [Identity] = []
     /// Identities by which support finds the customer. A sync never finds a customer by them; see `Identity.Kind`.
     private var accountTokens: [Identity] = []
+    /// The orders, by which support finds the customer too.
     private var orders: [Order] = []
     /// All identities that were added, to add each once.
     private var seen: Set<Identity> = []
@@ -60,10 +61,12 @@ struct NamedIdentities: Sendable, Hashable {
         return accountTokens + orders.filter { !transactions.contains($0.transactionID) }.map(\.identity)
     }
 
+    /// Adds the ID of the account's app transaction, unless it is missing or empty.
     private mutating func add(account id: String?) {
         if let id, !id.isEmpty { add(Identity(.appTransactionID, id)) }
     }
 
+    /// Adds the `appAccountToken` that the app set for a purchase, unless it is missing.
     private mutating func add(accountToken token: String?, of originalTransactionID: String) {
         guard let identity = Identity(appAccountToken: token, of: originalTransactionID),
             seen.insert(identity).inserted
@@ -71,6 +74,7 @@ struct NamedIdentities: Sendable, Hashable {
         accountTokens.append(identity)
     }
 
+    /// Adds the order ID of a transaction, unless it is missing.
     private mutating func add(order id: String?, of transactionID: String) {
         // Receipts contain a zero if the ID is missing.
         guard let id, !id.isEmpty, id != "0" else { return }

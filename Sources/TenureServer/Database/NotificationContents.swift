@@ -13,7 +13,7 @@ struct NotificationContents: Sendable {
     private(set) var proofs: [AppProof] = []
     private(set) var purchases: [Purchase] = []
     private(set) var renewals: [Renewal] = []
-    private var names = NamedIdentities()
+    private var namedIdentities = NamedIdentities()
 
     /// Reads a verified notification. `bytes` is its JWS.
     init(_ verified: VerifiedNotification, bytes: [UInt8]) {
@@ -28,21 +28,21 @@ struct NotificationContents: Sendable {
         if let proof = verified.appTransaction?.proof { proofs.append(proof) }
         // A transaction without an ID proves nothing; the notification is stored all the same.
         if let purchase = try? verified.transaction?.purchase { purchases.append(purchase) }
-        // Renewal info doesn't contain its app. The notification around it does.
+        // Renewal info doesn't name its app, so it counts only for the app that the notification names.
         if let renewal = try? verified.renewalInfo?.renewal { renewals.append(renewal) }
-        if let transaction = verified.transaction { names.add(transaction.payload, purchases.first) }
-        if let renewalInfo = verified.renewalInfo { names.add(renewalInfo.payload, renewals.first) }
-        if let appTransaction = verified.appTransaction { names.add(appTransaction.payload) }
+        if let transaction = verified.transaction { namedIdentities.add(transaction.payload, purchases.first) }
+        if let renewalInfo = verified.renewalInfo { namedIdentities.add(renewalInfo.payload, renewals.first) }
+        if let appTransaction = verified.appTransaction { namedIdentities.add(appTransaction.payload) }
     }
 
     /// The identities that find the customer; empty for a notification about no customer, such as a test.
-    var identities: [Identity] { names.identities }
+    var identities: [Identity] { namedIdentities.identities }
 
     /// Verifies a stored notification again, as of the date it was received.
     ///
     /// Throws if it can't be verified anymore.
     init(
-        _ stored: StoredNotification, receivedAt: Date, by verifier: AppStoreVerifier
+        _ stored: StoredNotification, receivedAt: Date, verifiedBy verifier: AppStoreVerifier
     ) throws(Rejection) {
         self.init(try verifier.verifyNotification(stored.bytes, now: receivedAt), bytes: stored.bytes)
     }
@@ -50,8 +50,9 @@ struct NotificationContents: Sendable {
     /// Returns the update that adds these facts to a customer.
     func update(of known: Customer?) -> CustomerUpdate {
         var update = CustomerUpdate(of: known)
+        // The list of artifacts is empty, because the database stores the whole notification instead.
         update.add([], proving: proofs, purchases: purchases, renewals: renewals)
-        update.identify(by: identities + names.searchableIdentities(beyond: known))
+        update.identify(by: identities + namedIdentities.searchableIdentities(beyond: known))
         // Webhooks report that a parent withdrew consent. The customer keeps the purchases; the app has to lock out the
         // child.
         if notification.type == NotificationType.rescindConsent.rawValue {

@@ -4,8 +4,8 @@ import TenureCore
 import TenureJSON
 import TenureStore
 
-/// The contents of an entitlement token: a signed statement of entitlements for offline use, bound to an acquisition, a
-/// device and an environment.
+/// The contents of an entitlement token: a signed statement of entitlements for offline use. The token is bound to a
+/// device, to an environment, and to the acquisition of the app by one Apple Account.
 struct EntitlementToken {
     let bundleID: String
     let customer: Customer

@@ -1,8 +1,8 @@
 import TenurePolicyFile
 import TenureStore
 
-/// The reason why the service doesn't start, or why it stopped. Each error has a message of one line, except that the
-/// message about a policy has one line for each mistake.
+/// The reason why the service doesn't start, or why it stopped. Each error has a message of one line. Only `brokenPolicy`
+/// and `several` have one line for each mistake.
 public enum ServiceError: Error, Sendable, Hashable {
     /// The port is below 0 or above 65535.
     case invalidPort(Int)
@@ -67,7 +67,7 @@ public enum ServiceError: Error, Sendable, Hashable {
 }
 
 extension ServiceError: CustomStringConvertible {
-    /// The problem and its fix on one line, for the operator.
+    /// The problem and its fix, for the operator.
     public var description: String {
         switch self {
         case .invalidPort(let port): "`\(port)` isn't a valid port; use one from 1 to 65535, or 0 for any free one"
@@ -80,11 +80,11 @@ extension ServiceError: CustomStringConvertible {
             "the app's Apple ID is missing, which production artifacts contain; add `appleID` to the policy's `app`"
         case .testAnchorsBeyondLoopback(let host):
             """
-            test anchors are configured, and `\(host)` is reachable from beyond loopback; anyone with a test authority's \
-            key could get every entitlement. Listen on 127.0.0.1 without a proxy, or set `testAnchorsBeyondLoopback`
+            `trust` has a test authority, and other machines can reach `\(host)`; anyone with the authority's key could \
+            get every entitlement. Listen on 127.0.0.1 without a proxy, or set `testAnchorsBeyondLoopback` to true
             """
         case .noAdminKey(let host):
-            "`\(host)` is reachable from beyond loopback, and no admin key is configured; set `adminKeyFile`"
+            "other machines can reach `\(host)`, and no admin key is configured; set `adminKeyFile`"
         case .invalidAdminKey:
             "the admin key is invalid or incomplete; create one with `tenure admin-key generate`"
         case .noTransportSecurity(let host):

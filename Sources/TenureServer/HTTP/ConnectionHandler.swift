@@ -43,8 +43,8 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var pausedAt: NIODeadline?
     private var resumedAt = NIODeadline.uptimeNanoseconds(0)
 
-    /// The time at which the client last read a part of the response, or the service last wrote one. Nil if no response
-    /// is being written.
+    /// The time at which the client last read a part of the response, or the service last wrote a part. Nil if no
+    /// response is being written.
     private var clientReadAt: NIODeadline?
     /// The time at which to check again whether the client reads the response; nil if no check is needed.
     private var nextResponseCheck: NIODeadline?
@@ -121,7 +121,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
             if !closesAfterResponse {
                 readingUntil = (.now() + .seconds(Int64(timeouts.body)), .body)
                 setTimer(context)
-                // The client waits for this before it sends the body (RFC 9110, section 10.1.1).
+                // The client waits for status 100 before it sends the body (RFC 9110, section 10.1.1).
                 if request.headerFields[.expect]?.lowercased() == "100-continue" {
                     context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
                 }
@@ -245,10 +245,10 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
             context.write(data, promise: promise)
         case .end:
             let written = promise ?? context.eventLoop.makePromise(of: Void.self)
-            let (responses, bound) = (responsesBegun, NIOLoopBound((self, context), eventLoop: context.eventLoop))
+            let (response, bound) = (responsesBegun, NIOLoopBound((self, context), eventLoop: context.eventLoop))
             written.futureResult.whenComplete { _ in
                 let (handler, context) = bound.value
-                handler.finish(response: responses, context)
+                handler.finish(response: response, context)
             }
             context.write(data, promise: written)
         }

@@ -36,6 +36,7 @@ struct PipelinedRequests {
 
     mutating func removeAll() { self = PipelinedRequests() }
 
+    /// Adds an event to the counts, or removes the event from them if `times` is -1.
     private mutating func count(_ event: Event, times: Int) {
         bytes += times * MemoryLayout<Event>.stride
         switch event {

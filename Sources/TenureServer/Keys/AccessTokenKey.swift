@@ -41,7 +41,7 @@ struct AccessTokenKey: Sendable {
             throw .keyFile(
                 path: file.path,
                 detail: """
-                    it doesn't have 32 bytes; restore it from your backup, or remove it, and run `tenure database \
+                    the file doesn't have 32 bytes; restore it from your backup, or remove it, and run `tenure database \
                     accept-keys` (devices sync again)
                     """)
         }

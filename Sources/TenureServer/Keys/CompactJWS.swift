@@ -32,7 +32,7 @@ extension P256.Signing.PrivateKey {
         text += Base64.urlSafe.encode(payload)
         var hash = SHA256()
         text.withUnsafeBytes { hash.update(bufferPointer: $0) }
-        // RFC 7518, section 3.4: the two numbers, 32 bytes each.
+        // The signature is the two numbers R and S, 32 bytes each (RFC 7518, section 3.4).
         let signature = try signature(for: hash.finalize())
         text.append(CompactHeader.period)
         text += Base64.urlSafe.encode(signature.rawRepresentation)
@@ -61,10 +61,10 @@ extension P256.Signing.PublicKey {
         return payload
     }
 
-    /// Returns the payload of a compact JWS of this type and at most `most` bytes that this key signed; nil for any
-    /// other text.
-    func statement(_ jws: String, type: String, most: Int) -> Data? {
-        guard jws.utf8.count <= most else { return nil }
+    /// Returns the payload of a statement: a compact JWS of this type and size that this key signed. Nil for any other
+    /// text.
+    func payload(ofStatement jws: String, type: String, maximumSize: Int) -> Data? {
+        guard jws.utf8.count <= maximumSize else { return nil }
         return payload(of: jws, type: type, keyID: id).map { Data($0) }
     }
 }

@@ -10,8 +10,8 @@ import TenureStore
 /// - If the key folder of the second machine is empty, the start is refused. The error says from which machine to copy
 ///   the keys.
 /// - If the keys were copied, the second machine starts, because the keys have the fingerprints in the database.
-/// - When the first machine rotates its signing key, it stores the new fingerprint. The second machine notices that
-///   within a second, and issues no entitlement tokens until its file has the new key.
+/// - When the first machine rotates its signing key, it stores the new fingerprint. The second machine notices
+///   the new fingerprint within a second, and issues no entitlement tokens until its file has the new key.
 struct KeyAgreement: Sendable {
     let store: Store
     /// The folder of this process's keys.
@@ -75,20 +75,20 @@ struct KeyAgreement: Sendable {
     /// and returns nil. Otherwise returns the stored fingerprints, with which these keys are in conflict.
     private func conflict(storing keys: SigningKeySet) async throws(ServiceError) -> SharedKeys? {
         // First only reads, because most starts change nothing.
-        let mine = SharedKeys(keys, secret: fingerprint, place: "\(Self.machine):\(Self.path(of: folder))")
+        let ownKeys = SharedKeys(keys, secret: fingerprint, place: "\(Self.machine):\(Self.path(of: folder))")
         let known = try await Self.reading(store) { try $0.sharedKeys() }
         if let known {
             guard keys.mayReplace(known), known.secret == fingerprint else { return known }
-            if known.signingKey == mine.signingKey, mine.root == nil || mine.root == known.root { return nil }
+            if known.signingKey == ownKeys.signingKey, ownKeys.root == nil || ownKeys.root == known.root { return nil }
         }
-        // Something is to be stored, so compare again in a transaction.
+        // Something must be stored, so compare again in the transaction that stores it.
         do {
             return try await store.write(locking: [SharedKeys.lock]) { transaction -> SharedKeys? in
                 let known = try transaction.sharedKeys()
                 if let known, !keys.mayReplace(known) || known.secret != fingerprint { return known }
-                var mine = mine
-                mine.root = mine.root ?? known?.root
-                try transaction.setSharedKeys(mine)
+                var ownKeys = ownKeys
+                ownKeys.root = ownKeys.root ?? known?.root
+                try transaction.setSharedKeys(ownKeys)
                 return nil
             }
         } catch {
@@ -110,7 +110,8 @@ struct KeyAgreement: Sendable {
         let hasSameKey = known?.signingKey == current.id
         let root = current.file.root?.id
         var isSame = hasSameKey && (root == nil || root == known?.root)
-        // Here, an older key doesn't replace the newer key of another process, although it may do that at a start.
+        // If the database has another key, only a rotation by this process may replace it. Otherwise this process's key
+        // is the older one.
         let mayStore = known == nil || hasSameKey || current.id != agreed
         if !isSame, mayStore { isSame = try await conflict(storing: current) == nil }
         keys.isOutdated = !isSame

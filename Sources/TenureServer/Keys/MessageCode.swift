@@ -48,10 +48,10 @@ struct MessageCode: Sendable {
     func bytes(in text: [UInt8]) -> [UInt8]? {
         guard let bytes = Base64.urlSafe.decode(text[...]), bytes.count > SHA256.byteCount else { return nil }
         let end = bytes.count - SHA256.byteCount
-        let isOurs = bytes.withUnsafeBytes { bytes in
+        let isAuthentic = bytes.withUnsafeBytes { bytes in
             isValid(.init(rebasing: bytes[end...]), of: .init(rebasing: bytes[..<end]))
         }
-        return isOurs ? bytes : nil
+        return isAuthentic ? bytes : nil
     }
 
     /// Whether `code` is the message's code. The time it takes doesn't reveal how many bytes are right.

@@ -75,7 +75,7 @@ package struct OfflineRoot: Sendable {
         else {
             throw ServiceError.keyFile(
                 path: file.path,
-                detail: "it isn't a file that `tenure signing-key root create` wrote; restore it from your backup")
+                detail: "`tenure signing-key root create` didn't write this file; restore the file from your backup")
         }
         let contents = Contents(
             privateKey: Secret(stored.privateKey), counter: stored.counter, revoked: stored.revoked)

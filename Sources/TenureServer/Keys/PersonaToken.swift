@@ -6,9 +6,9 @@ import TenureStore
 
 /// A token that a sandbox build sends so that a persona, a test customer, replaces the real customer.
 ///
-/// It is a compact JWS, signed with the service's signing key. Only the database knows whether the persona is still
-/// valid. The token also contains the persona's name and settings, so that people can read them, and the app for which
-/// it is valid.
+/// The token is a compact JWS, signed with the service's signing key. Only the database knows whether the persona is
+/// still valid. The token also contains the app for which it is valid, and the name and settings of the persona, so that
+/// people can see which persona it is for.
 struct PersonaToken {
     let persona: StoredPersona
     let bundleID: String
@@ -41,7 +41,7 @@ struct PersonaToken {
     func signed(by keys: SigningKeySet) throws -> String { try keys.sign(claims, type: Self.type) }
 
     /// Returns the claims of a persona token that one of these keys signed; nil for any other text.
-    static func claims(of text: String, by keys: SigningKeySet) -> Claims? {
+    static func claims(of text: String, signedBy keys: SigningKeySet) -> Claims? {
         guard text.utf8.count <= maximumSize, let payload = keys.payload(of: text, type: type) else { return nil }
         return try? JSONDecoder().decode(Claims.self, from: Data(payload))
     }

@@ -16,10 +16,11 @@ struct RootStatement: Sendable {
     }
 
     /// Verifies and reads a statement; nil if the root didn't sign it.
-    init?(_ text: String, by root: P256.Signing.PublicKey) {
+    init?(_ text: String, signedBy root: P256.Signing.PublicKey) {
         guard
-            let bytes = root.statement(
-                text, type: SignedType.rootStatement, most: SigningKeyBounds.maximumStatementSize),
+            let bytes = root.payload(
+                ofStatement: text, type: SignedType.rootStatement,
+                maximumSize: SigningKeyBounds.maximumStatementSize),
             let payload = try? JSONDecoder().decode(Payload.self, from: bytes), payload.key.publicKey != nil
         else { return nil }
         key = payload.key
@@ -41,7 +42,7 @@ struct RootRevocations: Sendable {
     /// The IDs of the revoked keys.
     let revoked: [String]
 
-    /// The JSON of a list. A separate type, so that only `init(_:by:)` creates a list.
+    /// The JSON of a list. A separate type, so that only `init(_:signedBy:)` creates a list.
     private struct Payload: Codable {
         let counter: Int64
         /// When the list was signed. Nothing depends on this date.
@@ -50,10 +51,11 @@ struct RootRevocations: Sendable {
     }
 
     /// Verifies and reads a list; nil if the root didn't sign it.
-    init?(_ text: String, by root: P256.Signing.PublicKey) {
+    init?(_ text: String, signedBy root: P256.Signing.PublicKey) {
         guard
-            let bytes = root.statement(
-                text, type: SignedType.revocations, most: SigningKeyBounds.maximumRevocationsSize),
+            let bytes = root.payload(
+                ofStatement: text, type: SignedType.revocations,
+                maximumSize: SigningKeyBounds.maximumRevocationsSize),
             let payload = try? JSONDecoder().decode(Payload.self, from: bytes), payload.counter > 0,
             payload.revoked.count <= SigningKeyBounds.maximumRevocations
         else { return nil }

@@ -24,7 +24,7 @@ package struct SecretFile: Sendable {
         try write(make())
         // If another process created the file first, its contents are used.
         guard let contents = try read() else {
-            throw .keyFile(path: path, detail: "it was removed just after it was created; start again")
+            throw .keyFile(path: path, detail: "the file was removed just after it was created; start again")
         }
         return contents
     }
@@ -45,7 +45,7 @@ package struct SecretFile: Sendable {
             // exist.
             if try read() == contents { return }
         }
-        throw .keyFile(path: path, detail: "it exists already; choose another path, or remove the file")
+        throw .keyFile(path: path, detail: "the file exists already; choose another path, or remove the file")
     }
 
     /// Returns the contents, and whether other users have access; nil if the file is missing. For files that contain a
@@ -56,12 +56,13 @@ package struct SecretFile: Sendable {
         do throws(FileFailure) {
             contents = try file.read(most: limit) { isOpenToOthers = FilePermissions.areOpenToOthers($0) }
         } catch {
-            throw .keyFile(path: path, detail: "can't \(error.operation) it (\(error.reason))")
+            throw .keyFile(path: path, detail: "can't \(error.operation) the file (\(error.reason))")
         }
         guard let contents else { return nil }
         guard contents.count <= limit else {
             throw .keyFile(
-                path: path, detail: "it has more than \(limit) bytes, so it is another kind of file; check the path")
+                path: path,
+                detail: "the file has more than \(limit) bytes, so it is another kind of file; check the path")
         }
         return (contents, isOpenToOthers && !isCredential)
     }
@@ -75,8 +76,8 @@ package struct SecretFile: Sendable {
 
     /// The problem and its fix for a file to which other users have access.
     package static let openToOthers = """
-        users other than its owner have access; run `chmod 600` on it (a group may read it only if root owns it, as in \
-        Kubernetes)
+        users other than the file's owner have access to it; run `chmod 600` on the file (a group may read it only if root \
+        owns it, as in Kubernetes)
         """
 
     /// Replaces the contents atomically, or creates the file. The owner stays the same, because a command may run as
@@ -104,7 +105,7 @@ package struct SecretFile: Sendable {
         do throws(FileFailure) {
             try file.write(contents, replacing: replacing, owner: owner)
         } catch {
-            throw .keyFile(path: path, detail: "can't \(error.operation) it (\(error.reason))")
+            throw .keyFile(path: path, detail: "can't \(error.operation) the file (\(error.reason))")
         }
     }
 

@@ -1,8 +1,8 @@
 package import Foundation
 import TenureJSON
 
-/// The operations on a service's signing keys for `tenure signing-key`. Each operation changes all of its parts or
-/// nothing.
+/// The operations on a service's signing keys for `tenure signing-key`. Each operation replaces the whole key file, or
+/// leaves it unchanged.
 package struct SigningKeyAdministration: Sendable {
     private let store: SigningKeyStore
 
@@ -18,7 +18,8 @@ package struct SigningKeyAdministration: Sendable {
             package let createdAt: Date
             package let retiredAt: Date?
             package let revokedAt: Date?
-            /// Whether apps that pinned it trust the key in use.
+            /// Whether apps that pinned this key trust the key in use, because a chain of statements leads from this key to
+            /// the key in use.
             package let isInChain: Bool
         }
 
@@ -49,7 +50,7 @@ package struct SigningKeyAdministration: Sendable {
         var waiting: String?
         if file.next != nil {
             var copy = file
-            waiting = try copy.prepare(at: Date()).text
+            waiting = try copy.prepareNextKey(at: Date()).text
         }
         let period: Summary.Period =
             switch keys.period {
@@ -75,12 +76,12 @@ package struct SigningKeyAdministration: Sendable {
         case waiting(publicKey: String)
     }
 
-    /// Replaces the key in use, or with an offline root creates the key that the root must sign first.
+    /// Replaces the key in use. With an offline root, only creates the next key, which the root must sign first.
     ///
     /// - Parameter droppingOldest: Whether apps that pinned only the oldest key may lose trust, if the chain is full.
     package func rotate(droppingOldest: Bool = false, at now: Date) throws -> Rotation {
         try store.update { file in
-            guard file.root == nil else { return .waiting(publicKey: try file.prepare(at: now).text) }
+            guard file.root == nil else { return .waiting(publicKey: try file.prepareNextKey(at: now).text) }
             try file.rotate(at: now, droppingOldest: droppingOldest)
             guard let key = file.keys.last?.key else { throw SigningKeyError.cannotSign }
             return .rotated(id: key.id, publicKey: key.text)
@@ -121,7 +122,7 @@ package struct SigningKeyAdministration: Sendable {
         }
         return try store.update {
             try $0.install(
-                statement, of: newRoot, at: now, droppingOldest: droppingOldest, replacingRoot: replacingRoot)
+                statement, ofRoot: newRoot, at: now, droppingOldest: droppingOldest, replacingRoot: replacingRoot)
         }
     }
 }

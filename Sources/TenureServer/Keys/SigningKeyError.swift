@@ -18,6 +18,8 @@ enum SigningKeyError: Error, Sendable, Hashable, CustomStringConvertible {
     case notOfRoot
     /// The service doesn't have this offline root yet.
     case noRoot
+    /// A list of revoked keys came with a root that isn't installed.
+    case listOfNewRoot
     /// The service has another root than the request. Apps that pinned the service's root would trust no new token.
     case anotherRoot(known: String)
     /// The statement is about a key that is neither in use nor waiting.
@@ -34,8 +36,9 @@ enum SigningKeyError: Error, Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .chainTooLong(let oldest):
             """
-            the chain has \(SigningKeyBounds.maximumChainLength) keys, so apps that pinned only the oldest one, `\(oldest)`, \
-            would trust no new entitlement token; if no such app is in use anymore, rotate with `--drop-oldest`
+            the chain has its maximum of \(SigningKeyBounds.maximumChainLength) keys. After this rotation, apps that \
+            pinned only the oldest one, `\(oldest)`, would trust no new entitlement token; if no such app is in use \
+            anymore, rotate with `--drop-oldest`
             """
         case .unknownKey(let id): "there is no signing key `\(id)`; `tenure signing-key list` shows all"
         case .alreadyRevoked(let id): "the signing key `\(id)` is revoked already; nothing was changed"
@@ -43,6 +46,11 @@ enum SigningKeyError: Error, Sendable, Hashable, CustomStringConvertible {
         case .notAKey: "the text isn't a P-256 public key; pass the JSON that `tenure signing-key` prints"
         case .notOfRoot: "the text isn't a statement of this service's offline root; sign it with that root"
         case .noRoot: "the service has no offline root yet; pass the root's public key with `--root`"
+        case .listOfNewRoot:
+            """
+            a list of revoked keys can't install an offline root; first install the root's statement about the key in use, \
+            with `--root`
+            """
         case .anotherRoot(let known):
             """
             the service has the offline root `\(known)`, and apps that pinned only that one would trust no new \
@@ -56,11 +64,11 @@ enum SigningKeyError: Error, Sendable, Hashable, CustomStringConvertible {
         case .periodOver(let end): "the signing period ended on \(end.rfc3339); sign a new statement"
         case .olderRevocations(let counter, let known):
             """
-            the list of revoked keys has the counter \(counter), and the service has \(known) already; sign it again \
-            with `--counter \(known + 1)` or higher
+            the list of revoked keys has the counter \(counter), but the service's list has the counter \(known); sign \
+            the list again with `--counter \(known + 1)` or higher
             """
         case .tooManyRevocations:
-            "a root revokes at most \(SigningKeyBounds.maximumRevocations) keys; create a new root for the next release"
+            "a root revokes at most \(SigningKeyBounds.maximumRevocations) keys; create a new root for the app's next release"
         case .cannotSign: "the private key in the key file is unreadable; restore the file from your backup"
         }
     }

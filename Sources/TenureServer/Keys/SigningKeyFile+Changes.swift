@@ -14,7 +14,7 @@ extension SigningKeyFile {
         guard let current = try? P256.Signing.PrivateKey(pemRepresentation: privateKey.revealed),
             let last = keys.indices.last
         else { throw SigningKeyError.cannotSign }
-        // A chain has one statement fewer than keys.
+        // A chain has one statement fewer than keys, so this rotation gives the chain `chain.count + 2` keys.
         let excess = chain.count + 2 - SigningKeyBounds.maximumChainLength
         if excess > 0 {
             guard droppingOldest else { throw SigningKeyError.chainTooLong(oldest: keys[chainStart].key.id) }
@@ -81,7 +81,7 @@ extension SigningKeyFile {
     }
 
     /// Returns the key that waits for the root's signature, and creates it if it doesn't exist.
-    mutating func prepare(at now: Date) throws -> JSONWebKey {
+    mutating func prepareNextKey(at now: Date) throws -> JSONWebKey {
         let waiting =
             next
             ?? NextKey(
@@ -97,22 +97,22 @@ extension SigningKeyFile {
     ///   - newRoot: The root's public key, the first time and to change the root.
     ///   - replacingRoot: Whether `newRoot` may replace another root.
     mutating func install(
-        _ text: String, of newRoot: JSONWebKey? = nil, at now: Date, droppingOldest: Bool = false,
+        _ text: String, ofRoot newRoot: JSONWebKey? = nil, at now: Date, droppingOldest: Bool = false,
         replacingRoot: Bool = false
     ) throws -> SigningKeyAdministration.Installation {
         guard let root = newRoot ?? root else { throw SigningKeyError.noRoot }
         if let known = self.root, known != root, !replacingRoot { throw SigningKeyError.anotherRoot(known: known.id) }
         guard let key = root.publicKey else { throw SigningKeyError.notAKey }
-        if let list = RootRevocations(text, by: key) {
+        if let list = RootRevocations(text, signedBy: key) {
             // A list can't install a new root. The root would not have signed the key in use, so the service would stop
             // issuing tokens.
-            guard root == self.root else { throw SigningKeyError.noRoot }
+            guard root == self.root else { throw SigningKeyError.listOfNewRoot }
             return try install(list, text: text, by: key, at: now)
         }
-        guard let statement = RootStatement(text, by: key) else { throw SigningKeyError.notOfRoot }
+        guard let statement = RootStatement(text, signedBy: key) else { throw SigningKeyError.notOfRoot }
         guard statement.signUntil > now else { throw SigningKeyError.periodOver(statement.signUntil) }
         let id = statement.key.id
-        let isRevoked = revocations.flatMap { RootRevocations($0, by: key) }?.revoked.contains(id) ?? false
+        let isRevoked = revocations.flatMap { RootRevocations($0, signedBy: key) }?.revoked.contains(id) ?? false
         guard !isRevoked else { throw SigningKeyError.revokedKey(id) }
         var installation = SigningKeyAdministration.Installation.period(until: statement.signUntil)
         if let waiting = next?.key, JSONWebKey(waiting.publicKey) == statement.key {
@@ -133,7 +133,7 @@ extension SigningKeyFile {
     private mutating func install(
         _ list: RootRevocations, text: String, by root: P256.Signing.PublicKey, at now: Date
     ) throws -> SigningKeyAdministration.Installation {
-        if let known = revocations.flatMap({ RootRevocations($0, by: root) }), list.counter <= known.counter {
+        if let known = revocations.flatMap({ RootRevocations($0, signedBy: root) }), list.counter <= known.counter {
             throw SigningKeyError.olderRevocations(counter: list.counter, known: known.counter)
         }
         if let waiting = next?.key, list.revoked.contains(waiting.publicKey.id) { next = nil }

@@ -50,17 +50,17 @@ struct SigningKeySet: Sendable {
     /// Checks everything in the file, so that the service never sends a token or a statement that an app would reject.
     init(_ file: SigningKeyFile) throws(Mistake) {
         guard let key = try? P256.Signing.PrivateKey(pemRepresentation: file.privateKey.revealed) else {
-            throw Mistake("its private key isn't a P-256 key in PEM")
+            throw Mistake("the private key isn't a P-256 key in PEM")
         }
         self.key = key
         self.file = file
         let newest = JSONWebKey(key.publicKey)
         id = newest.id
         guard let last = file.keys.last, last.key == newest, last.revokedAt == nil else {
-            throw Mistake("its private key doesn't match its last public key, or that key is revoked")
+            throw Mistake("the private key doesn't match the last public key, or that key is revoked")
         }
         let publicKeys = file.keys.compactMap(\.key.publicKey)
-        guard publicKeys.count == file.keys.count else { throw Mistake("one of its public keys isn't a P-256 key") }
+        guard publicKeys.count == file.keys.count else { throw Mistake("one of the public keys isn't a P-256 key") }
         verifiers = Dictionary(
             zip(file.keys, publicKeys).filter { $0.0.revokedAt == nil }.map { ($0.0.key.id, $0.1) }
         ) { first, _ in first }
@@ -77,15 +77,16 @@ struct SigningKeySet: Sendable {
         _ chain: [String], of keys: [SigningKeyFile.Key], _ publicKeys: [P256.Signing.PublicKey], from start: Int
     ) throws(Mistake) {
         guard start >= 0, chain.count < SigningKeyBounds.maximumChainLength else {
-            throw Mistake("its chain has \(chain.count) statements, more than its keys allow")
+            throw Mistake("the chain has \(chain.count) statements, more than the number of keys allows")
         }
         for (place, statement) in chain.enumerated() {
             let signer = start + place
             guard keys[signer].revokedAt == nil,
-                let payload = publicKeys[signer].statement(
-                    statement, type: SignedType.keyStatement, most: SigningKeyBounds.maximumStatementSize),
+                let payload = publicKeys[signer].payload(
+                    ofStatement: statement, type: SignedType.keyStatement,
+                    maximumSize: SigningKeyBounds.maximumStatementSize),
                 Array(payload) == keys[signer + 1].key.bytes
-            else { throw Mistake("statement \(place + 1) of its chain doesn't vouch for the next key") }
+            else { throw Mistake("statement \(place + 1) of the chain doesn't vouch for the next key") }
         }
     }
 
@@ -93,16 +94,16 @@ struct SigningKeySet: Sendable {
     private static func period(of file: SigningKeyFile, _ newest: JSONWebKey) throws(Mistake) -> Period {
         guard let root = file.root else {
             guard file.rootStatement == nil, file.revocations == nil else {
-                throw Mistake("it has a statement of an offline root, but not the root's public key")
+                throw Mistake("there is a statement of an offline root, but not the root's public key")
             }
             return .unlimited
         }
         guard let key = root.publicKey else { throw Mistake("the offline root's public key isn't a P-256 key") }
-        if let revocations = file.revocations, RootRevocations(revocations, by: key) == nil {
-            throw Mistake("its list of revoked keys isn't signed by the offline root")
+        if let revocations = file.revocations, RootRevocations(revocations, signedBy: key) == nil {
+            throw Mistake("the list of revoked keys isn't signed by the offline root")
         }
         guard let text = file.rootStatement else { return .notSigned }
-        guard let statement = RootStatement(text, by: key), statement.key == newest else {
+        guard let statement = RootStatement(text, signedBy: key), statement.key == newest else {
             throw Mistake("the offline root's statement isn't about the key in use")
         }
         return .until(statement.signUntil)
@@ -114,7 +115,7 @@ struct SigningKeySet: Sendable {
     func requireNewestKey() throws(Problem) {
         guard period == .outdated else { return }
         throw Problem(
-            .busy, "another process has a newer signing key, and this process has no copy of it yet",
+            .busy, "another process has a newer signing key, and this process has no copy of it yet; try again",
             reason: "outdatedSigningKey", retryAfter: 5)
     }
 

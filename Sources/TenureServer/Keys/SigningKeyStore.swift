@@ -32,10 +32,11 @@ struct SigningKeyStore: Sendable {
     func update<Result>(_ change: (inout SigningKeyFile) throws -> Result) throws -> Result {
         let lock = open(folder, O_RDONLY | O_CLOEXEC)
         guard lock >= 0 || errno != ENOENT else {
-            throw ServiceError.keyFile(path: path, detail: "its folder doesn't exist; check the path")
+            throw ServiceError.keyFile(path: path, detail: "the folder of the file doesn't exist; check the path")
         }
         guard lock >= 0, flock(lock, LOCK_EX) == 0 else {
-            throw ServiceError.keyFile(path: path, detail: "its folder can't be locked; check the folder's owner")
+            throw ServiceError.keyFile(
+                path: path, detail: "the folder of the file can't be locked; check the folder's owner")
         }
         // Closing the folder also unlocks it.
         defer { close(lock) }
@@ -56,7 +57,7 @@ struct SigningKeyStore: Sendable {
         } catch let error as ServiceError {
             throw error
         } catch {
-            throw .keyFile(path: path, detail: "it can't be written; check its owner and mode")
+            throw .keyFile(path: path, detail: "the file can't be written; check its owner and mode")
         }
     }
 
@@ -66,12 +67,12 @@ struct SigningKeyStore: Sendable {
         do {
             contents = try SigningKeyFile(bytes)
         } catch {
-            throw .keyFile(path: path, detail: "its contents are damaged; restore it from your backup")
+            throw .keyFile(path: path, detail: "the contents are damaged; restore the file from your backup")
         }
         do throws(SigningKeySet.Mistake) {
             return try SigningKeySet(contents)
         } catch {
-            throw .keyFile(path: path, detail: "\(error); restore it from your backup")
+            throw .keyFile(path: path, detail: "\(error); restore the file from your backup")
         }
     }
 }

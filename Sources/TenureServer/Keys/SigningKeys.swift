@@ -25,7 +25,7 @@ final class SigningKeys: Sendable {
     /// Reads the keys.
     ///
     /// - Parameters:
-    ///   - creating: Whether to create the first key if it doesn't exist. A service with customers must not do that,
+    ///   - creating: Whether to create the first key if it doesn't exist. A service with customers must not create a key,
     ///     because their apps trust the missing key and would reject the new one.
     ///   - tokenLife: The lifetime of entitlement tokens, in seconds.
     ///   - lastUsed: Where the keys were when a process last used them, if that is known.
@@ -39,7 +39,7 @@ final class SigningKeys: Sendable {
             throw .keyFile(
                 path: store.path,
                 detail: """
-                    it is missing, although the database has customers with apps that trust its keys\
+                    the file is missing, although the database has customers with apps that trust its keys\
                     \(lastUsed.map { "; they were in `\($0)`" } ?? ""). If it is in another folder, set `keys` to that \
                     folder; each app below `apps` has its own. Otherwise restore it from your backup. If no app has \
                     pinned the keys yet, remove the database and start with a new one

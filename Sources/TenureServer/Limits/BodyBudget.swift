@@ -34,7 +34,7 @@ final class BodyBudget: Sendable {
         }
 
         /// Whether the body is large once it holds `count` bytes more. A notification is never large.
-        fileprivate func isLarge(with count: Int = 0) -> Bool {
+        fileprivate func isLarge(adding count: Int = 0) -> Bool {
             !isNotification && reservedBytes + count > BodyBudget.smallBody
         }
     }
@@ -59,7 +59,7 @@ final class BodyBudget: Sendable {
 
     /// Enlarges the budget, if necessary, to four bodies of the given size, because a client gets at most a quarter of
     /// it.
-    func allow(bodies size: Int) {
+    func allow(bodiesOf size: Int) {
         state.withLock { $0.total = max($0.total, 4 * size) }
     }
 
@@ -118,7 +118,7 @@ private struct State {
         var victims: [BodyBudget.Body] = []
         body.recent.add(count, at: now)
         guard body.isOpen else { return (false, victims) }
-        let isLarge = body.isLarge(with: count)
+        let isLarge = body.isLarge(adding: count)
         // If the body becomes large now, the bytes that it already holds become part of `reservedByLargeBodies`.
         let growth = isLarge ? count + (body.isLarge() ? 0 : body.reservedBytes) : 0
         // Drops one body after the other until there is room.
@@ -135,7 +135,7 @@ private struct State {
             droppedBodies += 1
             victims.append(slowest)
         }
-        queue(body, with: count)
+        queue(body, adding: count)
         body.reservedBytes += count
         reservedBytes += count
         reservedByLargeBodies += growth
@@ -154,9 +154,10 @@ private struct State {
     private func slowest(of others: [BodyBudget.Body], beside body: BodyBudget.Body, at now: UInt64) -> BodyBudget.Body?
     {
         let old = others.filter { $0.recent.age(at: now) >= BodyBudget.oldAge }
-        guard let slowest = old.map({ ($0, $0.recent.rate(at: now)) }).min(by: { $0.1 < $1.1 }) else { return nil }
+        let rates = old.map { (body: $0, rate: $0.recent.rate(at: now)) }
+        guard let slowest = rates.min(by: { $0.rate < $1.rate }) else { return nil }
         let isYoung = body.recent.age(at: now) < BodyBudget.oldAge
-        return isYoung || slowest.1 < body.recent.rate(at: now) ? slowest.0 : nil
+        return isYoung || slowest.rate < body.recent.rate(at: now) ? slowest.body : nil
     }
 
     /// The oldest bodies of the same client. They may include `body` itself, so one more body is read than is compared.
@@ -171,9 +172,9 @@ private struct State {
     }
 
     /// Puts a body into the queues to which it belongs once it holds `count` bytes more.
-    private mutating func queue(_ body: BodyBudget.Body, with count: Int) {
+    private mutating func queue(_ body: BodyBudget.Body, adding count: Int) {
         guard body.reservedBytes + count >= BodyBudget.minimumVictimSize else { return }
-        if body.isLarge(with: count) {
+        if body.isLarge(adding: count) {
             guard largeBodies.append(body) else { return }
             smallBodies.remove(body)
         } else {
@@ -194,49 +195,49 @@ private struct State {
         }
         reservedBytes -= body.reservedBytes
         if body.isLarge() { reservedByLargeBodies -= body.reservedBytes }
-        guard let client = body.client, let theirs = reservedByClient[client] else { return }
-        reservedByClient[client] = theirs > body.reservedBytes ? theirs - body.reservedBytes : nil
+        guard let client = body.client, let reserved = reservedByClient[client] else { return }
+        reservedByClient[client] = reserved > body.reservedBytes ? reserved - body.reservedBytes : nil
     }
 }
 
 /// Bodies in the order in which they were added: a doubly linked list. The time to add or remove a body doesn't depend
 /// on the number of bodies.
 private struct BodyQueue {
-    private struct Place {
+    private struct Node {
         let body: BodyBudget.Body
         var previous: ObjectIdentifier?
         var next: ObjectIdentifier?
     }
 
-    private var places: [ObjectIdentifier: Place] = [:]
+    private var nodes: [ObjectIdentifier: Node] = [:]
     private var head: ObjectIdentifier?
     private var tail: ObjectIdentifier?
 
-    var isEmpty: Bool { places.isEmpty }
+    var isEmpty: Bool { nodes.isEmpty }
 
     /// Adds a body at the end. Returns false if it is in the queue already.
     @discardableResult mutating func append(_ body: BodyBudget.Body) -> Bool {
         let id = ObjectIdentifier(body)
-        guard places[id] == nil else { return false }
-        places[id] = Place(body: body, previous: tail)
-        if let tail { places[tail]?.next = id } else { head = id }
+        guard nodes[id] == nil else { return false }
+        nodes[id] = Node(body: body, previous: tail)
+        if let tail { nodes[tail]?.next = id } else { head = id }
         tail = id
         return true
     }
 
     mutating func remove(_ body: BodyBudget.Body) {
-        guard let place = places.removeValue(forKey: ObjectIdentifier(body)) else { return }
-        if let previous = place.previous { places[previous]?.next = place.next } else { head = place.next }
-        if let next = place.next { places[next]?.previous = place.previous } else { tail = place.previous }
+        guard let node = nodes.removeValue(forKey: ObjectIdentifier(body)) else { return }
+        if let previous = node.previous { nodes[previous]?.next = node.next } else { head = node.next }
+        if let next = node.next { nodes[next]?.previous = node.previous } else { tail = node.previous }
     }
 
     /// Returns the `count` bodies that were added first, or all if there are fewer.
     func first(_ count: Int) -> [BodyBudget.Body] {
         var bodies: [BodyBudget.Body] = []
         var next = head
-        while let id = next, let place = places[id], bodies.count < count {
-            bodies.append(place.body)
-            next = place.next
+        while let id = next, let node = nodes[id], bodies.count < count {
+            bodies.append(node.body)
+            next = node.next
         }
         return bodies
     }

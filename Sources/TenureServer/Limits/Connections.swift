@@ -25,8 +25,8 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
 
     /// One open connection.
     final class Connection: @unchecked Sendable {
-        // The lock of `Connections` guards the variables of all connections. A lock for each connection couldn't,
-        // because a change of a queue also changes the neighbors.
+        // The lock of `Connections` guards the variables of all connections. A separate lock for each connection isn't
+        // enough, because a change of a queue also changes the neighbors.
 
         /// The networks with limits to which the client's address belongs.
         fileprivate let networks: [ClientNetwork]
@@ -65,9 +65,8 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
 
     /// - Parameters:
     ///   - limit: The maximum number of connections of the service.
-    ///   - limitPerAddress: The maximum for one address. It is reduced to a quarter of `limit` if it is more, but not
-    ///     below
-    ///     1. A /48 of IPv6 may have four times as many, but at most half of `limit`.
+    ///   - limitPerAddress: The maximum for one address. A number above a quarter of `limit` is reduced to that quarter,
+    ///     but not below 1. A /48 of IPv6 may have four times as many, but at most half of `limit`.
     ///   - proxies: Addresses without a limit, because they pass on the requests of many clients.
     ///   - bodyWindow: The seconds over which the rate of a body is measured.
     ///   - onClose: Called with the phase of each connection that is closed to make room.
@@ -81,6 +80,7 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
         self.onClose = onClose
     }
 
+    /// The uptime in nanoseconds, as in all methods.
     static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
 
     // MARK: The life of a connection
@@ -253,7 +253,7 @@ private struct State {
     /// Chooses the next connection to close, in the order that `Connections` describes; nil if none can be closed.
     private func victim(at now: UInt64) -> Connection? {
         if let idle = queues[.idle], let longest = idle.first {
-            // If most connections are new and idle, they are the attack, so close the oldest of them.
+            // If most connections are new and idle, they are probably an attack, so close the oldest of them.
             if longest.hadRequest || isOld(longest, at: now) || idle.count > limit / 2 { return longest }
         }
         if let slowest = slowest(of: first(.request), at: now) { return slowest }
@@ -289,7 +289,7 @@ private struct State {
     /// The connection that sends its request slowest. Requests that began less than a second ago are left out.
     private func slowest(of connections: [Connection], at now: UInt64) -> Connection? {
         connections.filter { isOld($0, at: now) }
-            .map { ($0, $0.receivedBytes?.rate(at: now) ?? 0) }.min { $0.1 < $1.1 }?.0
+            .map { (connection: $0, rate: $0.receivedBytes?.rate(at: now) ?? 0) }.min { $0.rate < $1.rate }?.connection
     }
 
     /// The connection that reads its response slowest, of the network with most connections.

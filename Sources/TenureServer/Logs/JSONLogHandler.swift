@@ -51,7 +51,8 @@ package struct JSONLogHandler: LogHandler {
         write(Array(String(decoding: json.bytes, as: UTF8.self).escapedJSONForDisplay.utf8) + [UInt8(ascii: "\n")])
     }
 
-    /// The new names of fields: of a library's fields, and of fields that would occur twice in an object.
+    /// Metadata with another name in the line: a shorter name for Hummingbird's request ID, and a trailing `_` if the line
+    /// has a field with the same name already.
     private static let names = [
         RequestID.metadataKey: "request", "time": "time_", "level": "level_", "message": "message_",
     ]

@@ -34,7 +34,7 @@ struct ServiceMetrics: Sendable {
         let result: WebhookResult
     }
 
-    /// The number of requests in progress. The service also reads this number when it ends.
+    /// The number of requests in progress. The service also reads this number when it stops.
     private let inFlight: PrometheusNumber
     private let requests: MetricSeries<Request, Counter>
     private let durations: MetricSeries<Route, CoreMetrics.Timer>
@@ -99,9 +99,10 @@ struct ServiceMetrics: Sendable {
         durations[Route(method: method, route: route)].recordSeconds(seconds)
     }
 
-    /// Counts the artifacts of one sync. `codes` are from the service's own tables.
-    func countSync(counted: Int, rejected codes: [String]) {
-        artifactsCounted.increment(by: max(0, counted))
+    /// Counts the artifacts of one sync: the accepted ones, and the rejected ones by error code. `codes` are from the
+    /// service's own tables.
+    func countSync(accepted: Int, rejected codes: [String]) {
+        artifactsCounted.increment(by: max(0, accepted))
         for code in codes { artifactsRejected[code].increment() }
     }
 

@@ -13,7 +13,9 @@ struct MetricsSource: Sendable {
     var store: Store?
     /// The path of the SQLite file; nil for a database server.
     var database: String?
+    /// The app's signing keys; nil while the app can't start.
     var signingKeys: SigningKeys?
+    /// The names of the webhook endpoints.
     var webhooks: [String] = []
     /// The environments with notifications to fetch; nil if there is no key for the App Store.
     var environments: [AppStoreEnvironment]?
@@ -26,9 +28,9 @@ struct MetricsSource: Sendable {
         var families = process(startedAt: sources.map(\.metrics.startedAt).min() ?? Date())
         for source in sources {
             let labels = source.app.map { [PrometheusLabel("app", $0)] } ?? []
-            let read = PrometheusFactory()
-            await source.read(into: read)
-            for family in [source.metrics.factory, read].flatMap(\.families.values) {
+            let measured = PrometheusFactory()
+            await source.read(into: measured)
+            for family in [source.metrics.factory, measured].flatMap(\.families.values) {
                 families[family.name, default: PrometheusFamily(name: family.name, kind: family.kind)].series +=
                     family.series.map { PrometheusFamily.Series(labels: labels + $0.labels, value: $0.value) }
             }

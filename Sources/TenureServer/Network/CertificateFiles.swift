@@ -36,11 +36,12 @@ public struct CertificateFiles: Sendable, Hashable {
         let chain = (try? NIOSSLCertificate.fromPEMBytes(certificateBytes)) ?? []
         guard let server = chain.first else {
             throw .certificateFile(
-                path: certificate, detail: "it has no certificate in PEM; set the path of the server's certificate")
+                path: certificate,
+                detail: "the file has no certificate in PEM; set the path of the server's certificate")
         }
         guard now <= server.expiry else {
             throw .certificateFile(
-                path: certificate, detail: "its certificate has expired; replace the file with a new one")
+                path: certificate, detail: "the certificate has expired; replace the file with a new one")
         }
         let keyBytes: [UInt8]
         do throws(ServiceError) {
@@ -52,14 +53,16 @@ public struct CertificateFiles: Sendable, Hashable {
         guard let key = try? NIOSSLPrivateKey(bytes: keyBytes, format: .pem) else {
             throw .certificateFile(
                 path: self.key,
-                detail: "it has no private key in PEM, or the key has a passphrase; use the key without a passphrase")
+                detail:
+                    "the file has no private key in PEM, or the key has a passphrase; use a key without a passphrase"
+            )
         }
         let contents = Contents(chain: chain, key: key)
         guard (try? NIOSSLContext(configuration: contents.configuration)) != nil else {
             throw .certificateFile(
                 path: self.key,
                 detail:
-                    "it isn't the key of the first certificate in `\(certificate)`; use the key that the certificate was issued for"
+                    "the key isn't that of the first certificate in `\(certificate)`; use the key that the certificate was issued for"
             )
         }
         return contents
@@ -74,7 +77,8 @@ public struct CertificateFiles: Sendable, Hashable {
         do {
             contents = try WholeFile(path: path).read(most: maximumSize)
         } catch {
-            throw .certificateFile(path: path, detail: "it can't be read (\(error.reason)); check its owner and mode")
+            throw .certificateFile(
+                path: path, detail: "the file can't be read (\(error.reason)); check its owner and mode")
         }
         guard let contents else {
             throw .certificateFile(path: path, detail: "there is no such file; check the path")
@@ -82,7 +86,7 @@ public struct CertificateFiles: Sendable, Hashable {
         guard contents.count <= maximumSize else {
             throw .certificateFile(
                 path: path,
-                detail: "it has more than \(maximumSize) bytes, so it is another kind of file; check the path")
+                detail: "the file has more than \(maximumSize) bytes, so it is another kind of file; check the path")
         }
         return contents
     }

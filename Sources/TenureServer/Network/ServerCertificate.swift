@@ -47,7 +47,7 @@ final class ServerCertificate: Sendable {
 }
 
 /// Reloads the certificate on SIGHUP, until the service ends. Without a certificate, the signal has no effect. At a
-/// terminal, the signal then ends the process, because it means that the terminal was closed.
+/// terminal, the signal then ends the process, because the terminal was closed.
 struct CertificateReloading: Service {
     let certificate: ServerCertificate?
     let metrics: ServiceMetrics

@@ -20,7 +20,7 @@ struct NotificationRoute: Sendable {
         let reception = try await service.receive(
             Array(notification.signedPayload.utf8), now: now(), logger: context.logger)
         return .jsonObject(capacity: 32) { json in
-            json.field("status", reception.isNew ? "kept" : reception.isOfErased ? "erased" : "known")
+            json.field("status", reception.isNew ? "kept" : reception.isOfErasedCustomer ? "erased" : "known")
         }
     }
 }

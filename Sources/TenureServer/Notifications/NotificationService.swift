@@ -58,7 +58,8 @@ struct NotificationService: Sendable {
         }
         // Usually the customer's entitlements were decided above. Otherwise, a promise refers to a policy that wasn't
         // known then.
-        guard reception.isNew, let customer = reception.customer, !policies.know(customer.facts.promises) else {
+        guard reception.isNew, let customer = reception.customer, !policies.hasReadVersions(of: customer.facts.promises)
+        else {
             return reception
         }
         let customerNow = try await policies.upToDate {
@@ -137,8 +138,8 @@ struct NotificationService: Sendable {
             }
             environment = environment ?? name
         }
-        guard let known = environment.flatMap({ AppStoreEnvironment(rawValue: $0) }) else { return false }
-        return !verifier.trust.environments.contains(known)
+        guard let knownEnvironment = environment.flatMap({ AppStoreEnvironment(rawValue: $0) }) else { return false }
+        return !verifier.trust.environments.contains(knownEnvironment)
     }
 }
 

@@ -10,9 +10,9 @@ enum OpenAPIDocument {
         do {
             node = try Yams.compose(yaml: String(decoding: PackageResources.openapi_yaml, as: UTF8.self))
         } catch {
-            throw .failed("its own OpenAPI document can't be read: \(error)")
+            throw .failed("the built-in OpenAPI document can't be read: \(error)")
         }
-        guard let node else { throw .failed("its own OpenAPI document is empty") }
+        guard let node else { throw .failed("the built-in OpenAPI document is empty") }
         var json = JSONWriter(capacity: 65_536)
         json.value(node)
         return json.bytes

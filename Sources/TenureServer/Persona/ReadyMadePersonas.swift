@@ -115,7 +115,8 @@ struct ReadyMadePersonas {
         guard knowsMac, platform != .macOS, let change = PolicyChange(of: policy, on: .macOS),
             change.versionBefore != nil || change.dateBefore != nil
         else {
-            let why = "the policy has no change on the Mac in addition to another platform"
+            let why =
+                "this persona needs a policy that says when an era ended on the Mac, and another platform than macOS"
             omittedPersonas.append((Name.macBuyerOnIPhone.rawValue, why))
             return
         }

@@ -124,7 +124,7 @@ struct ActivePolicy: Sendable {
     }
 
     /// Whether this process has read all versions to which these promises refer.
-    func know(_ promises: [StoredPromise]) -> Bool {
+    func hasReadVersions(of promises: [StoredPromise]) -> Bool {
         promises.allSatisfy { versions[$0.policyVersion] != nil }
     }
 

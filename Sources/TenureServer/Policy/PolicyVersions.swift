@@ -26,6 +26,7 @@ final class PolicyVersions: Sendable {
     /// The time at which this process last asked the database which version is in effect.
     var lastAsked: ContinuousClock.Instant { state.withLock { $0.askedAt } }
 
+    /// The policy of this version; nil if this process hasn't read the version.
     subscript(version: Int64) -> Policy? { state.withLock { $0.policies[version] } }
 
     /// Stores which policy was in effect when the database was asked at the instant `askedAt`. `inEffect` is nil if the

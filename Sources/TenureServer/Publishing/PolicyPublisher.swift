@@ -96,7 +96,7 @@ struct PolicyPublisher: Sendable {
         return try await storeRehearsal(findings, of: candidate, against: inEffect, by: actor, at: now)
     }
 
-    /// Publishes a policy, if the request allows as many customers to lose or gain something.
+    /// Publishes a policy, if the request allows as many customers to lose and gain something as the policy affects.
     ///
     /// Throws a problem if the request allows fewer customers, if the policy has errors or is in effect already, or if
     /// another policy was published meanwhile. Refusals because of errors, and refusals after evaluating customers, are
@@ -133,7 +133,7 @@ struct PolicyPublisher: Sendable {
                 losing: findings.losing(keepingPromises: check.keepsPromises), gaining: findings.tally.gaining)
             {
                 let rehearsal = try await storeRehearsal(findings, of: candidate, against: inEffect, by: actor, at: now)
-                throw try await check.recordRefusal(refusal, by: rehearsal, at: now)
+                throw try await check.recordRefusal(refusal, basedOn: rehearsal, at: now)
             }
             // Errors about lost rights are checked after the numbers of customers, because a refusal with numbers says
             // more.

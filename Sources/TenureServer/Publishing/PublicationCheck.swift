@@ -114,7 +114,7 @@ struct PublicationCheck: Sendable {
     }
 
     /// Writes the refusal to the audit trail and returns it as a problem.
-    func recordRefusal(_ refusal: Refusal, by rehearsal: RehearsalAnswer, at now: Date) async throws -> Problem {
+    func recordRefusal(_ refusal: Refusal, basedOn rehearsal: RehearsalAnswer, at now: Date) async throws -> Problem {
         var detail = [
             "rehearsal": rehearsal.id, "losing": String(rehearsal.losing),
             "losingWithPromises": String(rehearsal.losingWithPromises), "gaining": String(rehearsal.gaining),

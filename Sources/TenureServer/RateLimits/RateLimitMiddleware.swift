@@ -26,7 +26,7 @@ struct RateLimitMiddleware: RouterMiddleware {
     ) async throws -> Response {
         if context.endpointPath == HealthRoutes.livePath.description { return try await next(request, context) }
         if let byAddress, let address = context.peer?.address,
-            let wait = byAddress.take(Self.number(of: address.ofClient))
+            let wait = byAddress.take(Self.bucketID(of: address.ofClient))
         {
             return try Self.refuse(context, after: wait)
         }
@@ -34,7 +34,7 @@ struct RateLimitMiddleware: RouterMiddleware {
         // the limit by address.
         if let byToken, let authorization = request.headers[.authorization],
             // The scheme `Bearer ` is left out, because clients may write it in any case.
-            let wait = byToken.take(Self.number(of: authorization.dropFirst(7)))
+            let wait = byToken.take(Self.bucketID(of: authorization.dropFirst(7)))
         {
             return try Self.refuse(context, after: wait)
         }
@@ -48,7 +48,7 @@ struct RateLimitMiddleware: RouterMiddleware {
 
     /// Returns a hash of a client's address or token, which identifies its bucket. Swift seeds hashes randomly in each
     /// process, so no client can find a text that shares the bucket of another client.
-    private static func number(of client: some Hashable) -> UInt64 {
+    private static func bucketID(of client: some Hashable) -> UInt64 {
         var hasher = Hasher()
         hasher.combine(client)
         return UInt64(bitPattern: Int64(hasher.finalize()))
@@ -63,7 +63,7 @@ struct RateLimitMiddleware: RouterMiddleware {
                 retryAfter: seconds)
         }
         // The App Store sends a notification again after a 5xx status, but not after a 4xx. The problem isn't thrown,
-        // because the log would report a failure of the service, and any client could fill it.
+        // because the log would report a failure of the service, and any client could fill the log.
         return .problem(
             Problem(.busy, "too many notifications in a short time; send this one again", retryAfter: seconds))
     }

@@ -29,7 +29,7 @@ struct CustomerRoute: Sendable {
         let evidence = customer.evidence(as: persona)
         // The usual case needs neither the database nor another task.
         let decisions: [Decision]
-        if policies.isFresh, policies.know(customer.facts.promises) {
+        if policies.isFresh, policies.hasReadVersions(of: customer.facts.promises) {
             decisions = try policies.decide(customer.facts, evidence, at: now)
         } else {
             decisions = try await policies.upToDate { try policies.decide(customer.facts, evidence, at: now) }

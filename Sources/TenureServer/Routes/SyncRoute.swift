@@ -21,11 +21,11 @@ struct SyncRoute: Sendable {
                 try await service.sync(sync, on: device, now: now(), logger: context.logger)
             }
         } catch let problem as Problem {
-            metrics.countSync(counted: 0, rejected: problem.problems.map(\.code))
+            metrics.countSync(accepted: 0, rejected: problem.problems.map(\.code))
             throw problem
         }
         metrics.countSync(
-            counted: sync.artifactCount - answer.problems.filter { $0.artifact != ArtifactPath.persona.name }.count,
+            accepted: sync.artifactCount - answer.problems.filter { $0.artifact != ArtifactPath.persona.name }.count,
             rejected: answer.problems.map(\.code))
         metrics.countDecisions(answer.decisions)
         answer.languages = request.languages

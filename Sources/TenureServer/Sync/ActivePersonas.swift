@@ -4,7 +4,7 @@ import TenureCore
 import TenureJSON
 import TenureStore
 
-/// Finds the persona of a sync or an access token, and checks that it isn't revoked.
+/// Finds the persona of a sync or an access token, and checks that the persona has neither expired nor been revoked.
 struct ActivePersonas: Sendable {
     let store: Store
     let keys: SigningKeys
@@ -21,7 +21,7 @@ struct ActivePersonas: Sendable {
     /// Returns the persona of the token that a client sent with its artifacts. Throws if the database can't be read.
     func answer(to token: String?, at now: Date) async throws(StoreError) -> Answer {
         guard let token else { return .noPersona }
-        guard let claims = PersonaToken.claims(of: token, by: keys.current), claims.bundleID == bundleID,
+        guard let claims = PersonaToken.claims(of: token, signedBy: keys.current), claims.bundleID == bundleID,
             let persona = try await store.read({ try $0.persona(by: claims.jti) })
         else {
             return .rejected(

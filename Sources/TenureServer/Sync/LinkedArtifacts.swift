@@ -8,7 +8,7 @@ import TenureStore
 
 /// The artifacts of a sync that belong to one customer, and what they prove together.
 ///
-/// A client may send artifacts of several Apple accounts, or copies of another person's. So one artifact leads. Any
+/// A client may send artifacts of several Apple accounts, or copies of another person's artifacts. So one artifact leads. Any
 /// other artifact is accepted only if signed fields link it to the leading artifact, directly or through further
 /// artifacts.
 struct LinkedArtifacts: Sendable {
@@ -17,7 +17,7 @@ struct LinkedArtifacts: Sendable {
     private(set) var purchases: [Purchase] = []
     private(set) var renewals: [Renewal] = []
     /// The identities in the artifacts.
-    private(set) var names = NamedIdentities()
+    private(set) var namedIdentities = NamedIdentities()
     /// The artifacts that aren't accepted, because they aren't linked or weren't verified.
     private(set) var rejected: [RejectedArtifact]
     /// Whether `purchases` has all of the customer's purchases: the client says that it sent all, and each transaction
@@ -79,7 +79,7 @@ struct LinkedArtifacts: Sendable {
         isBound = links.isOnDevice
         // If there is no better identity, the first artifact identifies the customer.
         if identities.isEmpty, let artifact = artifacts.first {
-            names.add(Identity(.artifact, artifact.name))
+            namedIdentities.add(Identity(.artifact, artifact.hashText))
         }
     }
 
@@ -94,16 +94,16 @@ struct LinkedArtifacts: Sendable {
         guard links.contains(subscription: renewal.originalTransactionID) else {
             return reject(
                 artifact.path, .noTransaction,
-                "no verified transaction has its subscription; send the subscription's transaction too")
+                "no verified transaction has this renewal info's subscription; send that transaction too")
         }
         artifacts.append(artifact.storedArtifact)
         renewals.append(renewal)
-        names.add(artifact.payload, renewal)
+        namedIdentities.add(artifact.payload, renewal)
         if theirs != nil { accountPurchases.insert(renewal.originalTransactionID) }
     }
 
     /// The identities that find the customer again.
-    var identities: [Identity] { names.identities }
+    var identities: [Identity] { namedIdentities.identities }
 
     private mutating func reject(_ path: ArtifactPath, _ relation: ArtifactProblem.Relation, _ detail: String) {
         rejected.append(RejectedArtifact(path, relation, detail))
@@ -114,19 +114,20 @@ struct LinkedArtifacts: Sendable {
         artifact.payload.appTransactionID != nil && links.appTransactionID != nil
             ? otherAcquisition
             : """
-            no signed field links it to the other artifacts; send `deviceVerificationID` of the device for which all of \
+            no signed field links the transaction to the other artifacts; send `deviceVerificationID` of the device for which all of \
             them were signed
             """
     }
 
-    private static let otherAcquisition = "it belongs to another Apple account's acquisition of the app; send it alone"
+    private static let otherAcquisition =
+        "the artifact belongs to another Apple account's acquisition of the app; send it separately"
 
     /// Adds the app transaction and its identities.
     private mutating func add(_ artifact: SyncArtifact<AppTransactionPayload>, on device: String?) {
         let proof = artifact.verified.proof
         artifacts.append(artifact.storedArtifact)
         proofs.append(proof)
-        names.add(artifact.payload)
+        namedIdentities.add(artifact.payload)
         // Several accounts may use one device, so this identity combines the device and the acquisition. It finds
         // customers with earlier artifacts that had no ID. In test environments, all acquisitions have the same date,
         // so the identity is used there only if there is no other identity.
@@ -134,24 +135,26 @@ struct LinkedArtifacts: Sendable {
             let date = proof.originalPurchaseDate
         {
             let acquisition = [device, String(date.millisecondsSince1970), proof.originalAppVersion ?? ""]
-            names.add(Identity(.device, acquisition.joined(separator: " ")))
+            namedIdentities.add(Identity(.device, acquisition.joined(separator: " ")))
         }
         // Without an ID, the artifact's hash is an identity. So the artifact finds the same customer if another device
         // sends it.
-        if artifact.payload.appTransactionID == nil { names.add(Identity(.artifact, artifact.storedArtifact.name)) }
+        if artifact.payload.appTransactionID == nil {
+            namedIdentities.add(Identity(.artifact, artifact.storedArtifact.hashText))
+        }
     }
 
     private mutating func add(_ artifact: SyncArtifact<ReceiptPayload>) {
         artifacts.append(artifact.storedArtifact)
         proofs.append(artifact.verified.proof)
         purchases += artifact.verified.purchases
-        names.add(artifact.verified)
+        namedIdentities.add(artifact.verified)
     }
 
     private mutating func add(_ artifact: SyncArtifact<TransactionPayload>, _ purchase: Purchase) {
         artifacts.append(artifact.storedArtifact)
         purchases.append(purchase)
-        names.add(artifact.payload, purchase)
+        namedIdentities.add(artifact.payload, purchase)
         guard artifact.payload.appTransactionID != nil else { return }
         accountPurchases.formUnion([purchase.transactionID, purchase.originalTransactionID])
     }
@@ -159,7 +162,7 @@ struct LinkedArtifacts: Sendable {
     /// What the artifacts prove about the acquisition of the app.
     var acquisition: ProvenAcquisition { ProvenAcquisition(proofs, accountPurchases: accountPurchases) }
 
-    /// The identity of the unbound customer for exactly these artifacts: it contains a hash of them all, the kind of
+    /// The identity of the unbound customer for exactly these artifacts: it contains a hash of all artifacts, the kind of
     /// the leading artifact, and the best identity in them.
     func unboundIdentity(of verified: VerifiedArtifacts) -> Identity {
         let lead: Identity.Lead =
@@ -177,7 +180,7 @@ struct LinkedArtifacts: Sendable {
 
 extension Artifact {
     /// The artifact's hash as text.
-    fileprivate var name: String { Base64.urlSafe.text(sha256) }
+    fileprivate var hashText: String { Base64.urlSafe.text(sha256) }
 }
 
 /// The signed facts that link the artifacts of one sync to one customer.
@@ -271,8 +274,9 @@ private struct ArtifactLinks {
     /// Whether a receipt is linked. If so, its purchases link further artifacts.
     ///
     /// A receipt is linked if a linked artifact has one of its purchases, or if it was linked to the stored customer
-    /// before. It is also linked if it was made on this device and the dates agree. Equal dates alone are no link: many
-    /// people bought the app in the same second, and copies of their receipts circulate.
+    /// before. It is also linked if it was made on this device, and its purchase date of the app is the leading artifact's
+    /// date. Equal dates alone are no link: many people bought the app in the same second, and copies of their receipts
+    /// circulate.
     mutating func accepts(_ receipt: SyncArtifact<ReceiptPayload>) -> Bool {
         let purchases = receipt.verified.purchases
         guard

@@ -51,15 +51,16 @@ final class SyncService: Sendable {
         -> CustomerAnswer
     {
         // 1. Verify each artifact by itself.
-        let verified = await VerifiedArtifacts(request, on: device, by: verifier, now: now)
+        let verified = await VerifiedArtifacts(request, on: device, verifiedBy: verifier, now: now)
 
         // 2. Link the artifacts that belong to one customer.
         let linked = LinkedArtifacts(verified)
-        var namedPersona = try await personas.answer(to: request.persona, at: now)
+        var personaAnswer = try await personas.answer(to: request.persona, at: now)
         guard let realm = verified.realm, !linked.artifacts.isEmpty else {
-            throw Self.nothingVerified(linked.rejected + namedPersona.rejected, mayCountLater: verified.mayCountLater)
+            throw Self.nothingVerified(
+                linked.rejected + personaAnswer.rejected, mayBeAcceptedLater: verified.mayBeAcceptedLater)
         }
-        namedPersona = namedPersona.combined(withArtifactsFrom: realm.environment)
+        personaAnswer = personaAnswer.combined(withArtifactsFrom: realm.environment)
 
         // 3. In one transaction, which the database may run twice: find the customer, decide, save.
         let plan = CustomerUpdatePlan(
@@ -82,13 +83,13 @@ final class SyncService: Sendable {
         // 4. Respond. If the artifacts are unbound, the response shows only what they prove by themselves. A persona
         // replaces the customer in the response only, and is never saved.
         let result = try outcome.get()
-        var (answered, answerOutcome) =
+        var (shownCustomer, shownOutcome) =
             linked.isBound ? (customer, result) : try await answerUnbound(verified, linked, in: realm, now: now)
-        let persona = namedPersona.persona
-        if let persona { answerOutcome = try self.decide(on: answered, as: persona.persona, now: now) }
-        var answer = CustomerAnswer(answered, evidence: answerOutcome.evidence, decisions: answerOutcome.decisions)
-        answer.problems = (result.rejected + namedPersona.rejected).problems
-        answer.accessToken = accessToken(for: answered, bound: linked.isBound, as: persona, now: now)
+        let persona = personaAnswer.persona
+        if let persona { shownOutcome = try self.decide(on: shownCustomer, as: persona.persona, now: now) }
+        var answer = CustomerAnswer(shownCustomer, evidence: shownOutcome.evidence, decisions: shownOutcome.decisions)
+        answer.problems = (result.rejected + personaAnswer.rejected).problems
+        answer.accessToken = accessToken(for: shownCustomer, bound: linked.isBound, as: persona, now: now)
         // Only an app transaction for this device proves enough for an entitlement token.
         let keys = signingKeys.current
         answer.signingKey = keys.vouchers
@@ -96,7 +97,7 @@ final class SyncService: Sendable {
             let token = EntitlementToken(
                 bundleID: bundleID, customer: customer,
                 appTransactionID: verified.appTransaction?.payload.appTransactionID, device: device,
-                decisions: answerOutcome.decisions, persona: persona, nonce: request.nonce, lifetimes: lifetimes,
+                decisions: shownOutcome.decisions, persona: persona, nonce: request.nonce, lifetimes: lifetimes,
                 now: now)
             answer.entitlementToken = try keys.sign(token.claims, type: EntitlementToken.type)
         }
@@ -135,7 +136,7 @@ final class SyncService: Sendable {
         var update = CustomerUpdate(of: known)
         update.add(
             linked.artifacts, proving: linked.proofs, purchases: linked.purchases, renewals: linked.renewals)
-        update.identify(by: linked.identities + linked.names.searchableIdentities(beyond: known))
+        update.identify(by: linked.identities + linked.namedIdentities.searchableIdentities(beyond: known))
         if alone.isBound, let device = verified.hashedDevice {
             let getsEntitlementToken = verified.appTransaction?.isOnDevice == true
             update.addUse(
@@ -153,6 +154,7 @@ final class SyncService: Sendable {
         }
         do {
             let (evidence, decisions) = try policies.decide(&update, in: realm.environment, at: now)
+            // If this process has no webhooks, `later` lets a process with webhooks compare the customer.
             update.entitlementChange =
                 try entitlementComparer?.entitlementChange(of: known, decisions: decisions, at: now) ?? .later
             let outcome = Outcome(
@@ -174,8 +176,8 @@ final class SyncService: Sendable {
     /// these artifacts alone.
     ///
     /// Other people may have copies of signed artifacts. So the refunds, expirations and revocations of the customers
-    /// with the artifacts' identities apply too. Of the rights of those customers, only promises for the same
-    /// acquisition apply.
+    /// with the artifacts' identities apply too. The rights of those customers don't apply, except promises for the same
+    /// acquisition of the app.
     private func answerUnbound(
         _ verified: VerifiedArtifacts, _ linked: LinkedArtifacts, in realm: Realm, now: Date
     ) async throws -> (Customer, Outcome) {
@@ -205,10 +207,10 @@ final class SyncService: Sendable {
 
     /// The response if no artifact is accepted.
     ///
-    /// - Parameter mayCountLater: Whether a rejected artifact may be accepted later, so that the client should send all
+    /// - Parameter mayBeAcceptedLater: Whether a rejected artifact may be accepted later, so that the client should send all
     ///   of them again.
-    private static func nothingVerified(_ rejected: [RejectedArtifact], mayCountLater: Bool) -> Problem {
-        if mayCountLater {
+    private static func nothingVerified(_ rejected: [RejectedArtifact], mayBeAcceptedLater: Bool) -> Problem {
+        if mayBeAcceptedLater {
             return Problem(
                 .tooManyUnknownSigners,
                 "the service received too many artifacts with unknown signers in a short time; send them again",

@@ -13,7 +13,8 @@ struct VerifiedArtifacts: Sendable {
     var rejected: [RejectedArtifact] = []
     /// Whether the client sent a list of transactions. A list must have all of the customer's transactions.
     let listsAllPurchases: Bool
-    /// The ID of the sender's device, which signed artifacts prove; nil if the client didn't send it.
+    /// The ID of the sender's device; nil if the client didn't send it. An artifact that was signed for this ID proves
+    /// that it belongs to the device.
     let deviceVerificationID: UUID?
     /// The device's hash in the database and in entitlement tokens.
     let hashedDevice: String?
@@ -21,7 +22,7 @@ struct VerifiedArtifacts: Sendable {
     private let deviceIdentifier: [UInt8]?
 
     /// Verifies each artifact of a request.
-    init(_ request: SyncRequest, on device: ClaimedDevice, by verifier: AppStoreVerifier, now: Date) async {
+    init(_ request: SyncRequest, on device: ClaimedDevice, verifiedBy verifier: AppStoreVerifier, now: Date) async {
         deviceVerificationID = device.verificationID
         hashedDevice = device.verificationID?.hashed
         deviceIdentifier = device.identifier
@@ -44,11 +45,12 @@ struct VerifiedArtifacts: Sendable {
     var realm: Realm? { appTransaction?.realm ?? receipt?.realm ?? transactions.first?.artifact.realm }
 
     /// The maximum number of artifacts, purchases and renewals to save. The number tells whether one transaction of the
-    /// database is enough.
+    /// database is enough. A transaction is an artifact with a purchase, and renewal info is an artifact with a renewal.
+    /// The app transaction and the receipt are two more artifacts.
     var size: Int { 2 * (transactions.count + renewals.count) + (receipt?.verified.purchases.count ?? 0) + 2 }
 
     /// Whether one of the rejected artifacts may be accepted later.
-    var mayCountLater: Bool { rejected.contains(where: \.isRetryable) }
+    var mayBeAcceptedLater: Bool { rejected.contains(where: \.isRetryable) }
 
     private mutating func readAppTransaction(_ bytes: [UInt8], by verifier: AppStoreVerifier, now: Date) {
         do throws(Rejection) {
@@ -111,8 +113,8 @@ struct VerifiedArtifacts: Sendable {
             guard other != realm else { return nil }
             let detail =
                 other.environment == realm.environment
-                ? "it was signed by another authority than the other artifacts"
-                : "it is from \(other.environment.rawValue), and the other artifacts are from \(realm.environment.rawValue)"
+                ? "the artifact was signed by another authority than the other artifacts"
+                : "the artifact is from \(other.environment.rawValue), and the others are from \(realm.environment.rawValue)"
             return RejectedArtifact(path, .wrongEnvironment, detail + "; send it separately")
         }
         if let artifact = receipt, let rejection = rejection(of: artifact.path, in: artifact.realm) {

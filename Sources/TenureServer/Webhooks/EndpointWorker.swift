@@ -90,7 +90,7 @@ struct EndpointWorker: Sendable {
         do {
             return try await store.claimDeliveries(to: webhook.name, at: now(), limit: limit, lease: Self.lease)
         } catch {
-            logger.error("the webhook outbox can't be read; trying again", metadata: ["detail": "\(error)"])
+            logger.error("the waiting webhook messages can't be read; trying again", metadata: ["detail": "\(error)"])
             return []
         }
     }
@@ -109,7 +109,7 @@ struct EndpointWorker: Sendable {
             try await store.write(at: now()) { try $0.recordAttempt(of: delivery, outcome) }
         } catch {
             logger.error(
-                "the result of a webhook delivery can't be stored; it is delivered again when its lease ends",
+                "the result of a webhook delivery can't be stored; the message is sent again in two minutes",
                 metadata: ["detail": "\(error)"])
         }
         metrics.countAttempt(webhookTo: webhook.name, outcome.result)
@@ -130,7 +130,8 @@ struct EndpointWorker: Sendable {
         case .status(let status, _) where (200..<300).contains(status): return .delivered(status: status)
         case .status(let status, _) where (300..<400).contains(status):
             return .failed(
-                status: status, detail: "the endpoint redirects, and redirects aren't followed", retryAt: retry())
+                status: status, detail: "the endpoint redirects, and redirects aren't followed; set the final URL",
+                retryAt: retry())
         case .status(let status, let retryAfter):
             return .failed(status: status, detail: "the endpoint answered \(status)", retryAt: retry(retryAfter))
         case .noResponse(let detail): return .failed(status: nil, detail: detail, retryAt: retry())
@@ -147,7 +148,7 @@ struct EndpointWorker: Sendable {
         case .failed(_, let detail, let retryAt?):
             metadata["detail"] = "\(detail)"
             metadata["retryIn"] = "\(Int(retryAt.timeIntervalSince(now())))s"
-            logger.notice("webhook failed", metadata: metadata)
+            logger.notice("a webhook delivery failed; trying again later", metadata: metadata)
         case .failed(_, let detail, nil):
             metadata["detail"] = "\(detail)"
             logger.error("webhook message abandoned; `tenure webhook replay` sends it again", metadata: metadata)

@@ -52,7 +52,7 @@ struct EntitlementComparer: Sendable {
     func entitlementChange(before: SentEntitlements, after decisions: [Decision], at now: Date) -> EntitlementChange {
         var messages: [Message] = []
         var after = SentEntitlements()
-        // The dates at which entitlements change without an update: their end, or the time to announce it.
+        // The dates at which entitlements change without an update: their end, or the time to announce the end.
         var nextComparisons: [Date] = []
         for decision in decisions {
             let old = before.rights[decision.entitlement]

@@ -11,7 +11,8 @@ struct RetrySchedule: Sendable {
 
     /// Returns when to try again after an attempt, counted from 1; nil if the message is abandoned.
     ///
-    /// The receiver's `Retry-After` applies if it is later than the schedule. It is ignored if it lies beyond `window`.
+    /// The receiver's `Retry-After` applies if it is later than the schedule. If `Retry-After` ends after `window`, the
+    /// schedule applies.
     ///
     /// - Parameters:
     ///   - queuedAt: The time at which the message was queued; `window` begins then.
@@ -23,9 +24,9 @@ struct RetrySchedule: Sendable {
     ) -> Date? {
         let delay = min(first * pow(2, Double(min(attempt, 64) - 1)), maximumDelay) * jitter
         let end = queuedAt.addingTimeInterval(window)
-        let own = now.addingTimeInterval(delay)
-        let asked = now.addingTimeInterval(max(retryAfter ?? 0, delay))
-        return [asked, own].first { $0 <= end }
+        let scheduled = now.addingTimeInterval(delay)
+        let requested = now.addingTimeInterval(max(retryAfter ?? 0, delay))
+        return [requested, scheduled].first { $0 <= end }
     }
 
     /// Returns the seconds until the time in a `Retry-After` header: a number of seconds, or a date as in RFC 9110,

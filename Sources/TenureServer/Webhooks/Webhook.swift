@@ -12,8 +12,8 @@ public struct Webhook: Sendable, Hashable {
         set { address = Secret(newValue) }
     }
     private var address: Secret<String>
-    /// The secrets that sign messages: one, or two during a change, the new secret first. Each has at least 16
-    /// characters.
+    /// The secrets that sign messages: one, or two during a change, the new secret first. Each has at least 16 bytes of
+    /// UTF-8.
     public var secrets: [String] {
         get { signingSecrets.revealed }
         set { signingSecrets = Secret(newValue) }
@@ -22,7 +22,7 @@ public struct Webhook: Sendable, Hashable {
     /// The types of messages to send; empty for all types.
     public var events: [String]
     /// Whether a publication also sends a message about each customer that it affects. If false, the endpoint gets only
-    /// `policy.published`, and its server reads customers from the admin API when it needs them.
+    /// `policy.published`, and the developer's server reads customers from the admin API when it needs them.
     public var eachCustomer: Bool
     /// Whether the host may be in a private network, or on loopback without TLS.
     public var allowsPrivate: Bool
@@ -54,7 +54,7 @@ public struct Webhook: Sendable, Hashable {
     var mistake: ServiceError? {
         let detail: String
         if name.isEmpty {
-            detail = "it has no name; give it a name, which logs and the database use"
+            detail = "the name is missing; give the webhook a name, which logs and the database use"
         } else if let mistake = mistakeOfURL {
             detail = mistake
         } else if let unknown = events.first(where: { Message.Kind(rawValue: $0) == nil }) {
@@ -62,12 +62,12 @@ public struct Webhook: Sendable, Hashable {
             detail = "there is no event `\(unknown)`; use some of \(known)"
         } else if !eachCustomer, !events.isEmpty, !events.contains(Message.Kind.policyPublished.rawValue) {
             detail = """
-                with `eachCustomer: false` it gets no message about a publication; add `policy.published` to its events
+                with `eachCustomer: false`, the webhook gets no message about a publication; add `policy.published` to `events`
                 """
         } else if secrets.isEmpty || secrets.count > 2 {
-            detail = "its secret file has \(secrets.count) secrets; write one, or two during a change"
+            detail = "the secret file has \(secrets.count) secrets; write one, or two during a change"
         } else if secrets.contains(where: { $0.utf8.count < Self.minimumSecretLength }) {
-            detail = "its secret is too short; use at least \(Self.minimumSecretLength) random characters"
+            detail = "a secret is too short; use at least \(Self.minimumSecretLength) random characters"
         } else {
             return nil
         }

@@ -65,7 +65,7 @@ struct WebhookSender: Sendable {
         }
     }
 
-    /// Returns why the service doesn't connect to these addresses, or nil if it may.
+    /// Returns why the service doesn't connect to these addresses; nil if it may connect.
     static func refusal(of addresses: [SocketAddress], for target: WebhookTarget) -> String? {
         guard !addresses.isEmpty else { return "the host `\(target.host)` has no address" }
         if !target.isEncrypted {
@@ -73,10 +73,10 @@ struct WebhookSender: Sendable {
             return isLoopback ? nil : "`\(target.host)` isn't loopback, and the URL has no TLS; use https"
         }
         guard !target.allowsPrivate else { return nil }
-        guard let hidden = addresses.first(where: { !PublicAddress.contains($0) }) else { return nil }
+        guard let privateAddress = addresses.first(where: { !PublicAddress.contains($0) }) else { return nil }
         return
             """
-            `\(target.host)` has the address \(hidden.ipAddress ?? "?"), which isn't public; set `allowPrivate: true` to \
+            `\(target.host)` has the address \(privateAddress.ipAddress ?? "?"), which isn't public; set `allowPrivate: true` to \
             allow it
             """
     }

@@ -22,7 +22,7 @@ struct EntitlementChangeService: Service {
     /// How many seconds delivered and abandoned messages are kept.
     let retention: TimeInterval
     let now: @Sendable () -> Date
-    /// The time between two searches for due customers, after a search has left none.
+    /// The pause before the next search for due customers, if no more are due.
     let interval: Duration
     let logger: Logger
 
@@ -52,9 +52,10 @@ struct EntitlementChangeService: Service {
         }
         let isMoreDue =
             try await store.compareDueCustomers(at: now, limit: Self.batch, under: publication, evaluate) == Self.batch
-        let areAllLeft = try await store.compareAllCustomers(at: now, limit: Self.batch, under: publication, evaluate)
+        let hasMoreCustomers = try await store.compareAllCustomers(
+            at: now, limit: Self.batch, under: publication, evaluate)
         let old = now.addingTimeInterval(-retention)
         let hasMoreOldMessages = try await store.pruneMessages(before: old, limit: Self.batch) == Self.batch
-        return isMoreDue || areAllLeft || hasMoreOldMessages
+        return isMoreDue || hasMoreCustomers || hasMoreOldMessages
     }
 }

@@ -22,7 +22,7 @@ struct WebhookTarget: Sendable, Hashable {
     init(_ url: String, allowsPrivate: Bool) throws(Mistake) {
         guard let parts = URLComponents(string: url), let scheme = parts.scheme?.lowercased(),
             let host = parts.percentEncodedHost?.lowercased(), !host.isEmpty
-        else { throw Mistake(detail: "its URL is invalid; write it as `https://example.com/path`") }
+        else { throw Mistake(detail: "the URL is invalid; write it as `https://example.com/path`") }
         switch scheme {
         case "https": isEncrypted = true
         case "http" where allowsPrivate: isEncrypted = false
@@ -32,13 +32,13 @@ struct WebhookTarget: Sendable, Hashable {
         default: throw Mistake(detail: "the URL scheme `\(scheme)` isn't supported; use https")
         }
         guard parts.user == nil, parts.password == nil, parts.fragment == nil else {
-            throw Mistake(detail: "its URL has a user, a password or a fragment, which aren't sent; remove them")
+            throw Mistake(detail: "the URL has a user, a password or a fragment, which aren't sent; remove them")
         }
         // An IPv6 address is written in brackets.
-        let isLiteral = host.hasPrefix("[") && host.hasSuffix("]")
-        let bare = isLiteral ? String(host.dropFirst().dropLast()) : host
+        let isIPv6 = host.hasPrefix("[") && host.hasSuffix("]")
+        let bare = isIPv6 ? String(host.dropFirst().dropLast()) : host
         let allowed: (Character) -> Bool = { $0.isASCII && ($0.isLetter || $0.isNumber || "-._".contains($0)) }
-        guard isLiteral ? bare.allSatisfy({ $0.isHexDigit || $0 == ":" || $0 == "." }) : bare.allSatisfy(allowed) else {
+        guard isIPv6 ? bare.allSatisfy({ $0.isHexDigit || $0 == ":" || $0 == "." }) : bare.allSatisfy(allowed) else {
             throw Mistake(detail: "`\(host)` isn't a valid host name; write other alphabets as `xn--…`")
         }
         let port = parts.port ?? (isEncrypted ? 443 : 80)

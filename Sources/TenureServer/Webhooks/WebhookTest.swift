@@ -9,7 +9,7 @@ extension Webhook {
     ///
     /// - Returns: Whether the message was delivered, and a description of the result for people.
     /// - Throws: `ServiceError.webhook` if the webhook's settings have a mistake.
-    public func test(app bundleID: String? = nil) async throws(ServiceError) -> (isDelivered: Bool, words: String) {
+    public func test(app bundleID: String? = nil) async throws(ServiceError) -> (isDelivered: Bool, summary: String) {
         if let mistake { throw mistake }
         let target: WebhookTarget
         do {
@@ -37,7 +37,7 @@ extension Webhook {
                 "the endpoint redirects (\(status)), and redirects aren't followed; configure the URL to which it redirects"
             )
         case .status(let status, _): return (false, "the endpoint answered \(status) instead of 2xx")
-        case .noResponse(let words): return (false, words)
+        case .noResponse(let detail): return (false, detail)
         }
     }
 

@@ -11,7 +11,7 @@ extension DatabaseTransaction {
                 isNew: false, customer: try id.flatMap { id throws(StoreError) in try customer(id) })
         }
         guard try areErased(identities, in: notification.realm, forUpdate: false) else { return nil }
-        return Reception(isNew: false, customer: nil, isOfErased: true)
+        return Reception(isNew: false, customer: nil, isOfErasedCustomer: true)
     }
 
     /// Whether the notification is stored already, or is about an erased customer.

@@ -30,13 +30,13 @@ package struct Reception: Sendable, Hashable {
     package let isNew: Bool
     /// Whether the notification is about a customer who was erased and hasn't used the app since. If so, nothing was
     /// stored.
-    package let isOfErased: Bool
+    package let isOfErasedCustomer: Bool
     /// The customer whom the notification is about, if any.
     package let customer: Customer?
 
-    package init(isNew: Bool, customer: Customer?, isOfErased: Bool = false) {
+    package init(isNew: Bool, customer: Customer?, isOfErasedCustomer: Bool = false) {
         self.isNew = isNew
-        self.isOfErased = isOfErased
+        self.isOfErasedCustomer = isOfErasedCustomer
         self.customer = customer
     }
 }

@@ -53,7 +53,7 @@ import Testing
         try FileManager.default.removeItem(atPath: settings.secretAccessKeyFile)
         #expect(content.findings.count == 1)
         try folder.writeSecret("", to: "secret")
-        #expect(content.findings.count == 1 && "\(content.findings[0])".contains("it is empty"))
+        #expect(content.findings.count == 1 && "\(content.findings[0])".contains("the file is empty"))
     }
 
     @Test func `settings of content report a missing folder, and a folder without a catalog`() throws {

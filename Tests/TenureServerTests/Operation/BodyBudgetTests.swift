@@ -92,7 +92,7 @@ import Testing
         #expect(!budget.reserve(1, for: slow, at: 10 * Self.second))
         #expect(budget.reserve(1, for: quick, at: 10 * Self.second))
         #expect(budget.reserve(1, for: other, at: 10 * Self.second), "another client's stays")
-        budget.allow(bodies: 8 * Self.megabyte)
+        budget.allow(bodiesOf: 8 * Self.megabyte)
         #expect(budget.reserve(4 * Self.megabyte, for: new, at: 10 * Self.second))
     }
 }

@@ -10,13 +10,13 @@ import Testing
 
 @testable import TenureServer
 
-@Suite struct `the clock in a file` {
+@Suite struct `the service's clock in a file` {
     private func clock(in folder: String, at now: Date = Calculator.now) throws -> FileClock {
         try FileClock.set(folder + "/clock", to: now)
         return try FileClock(path: folder + "/clock")
     }
 
-    @Test func `the service's clock follows its file immediately`() async throws {
+    @Test func `a service with a clock in a file follows the file immediately`() async throws {
         try await withFolder { folder in
             let clock = try clock(in: folder)
             try await withService(in: folder, { $0.clock = clock }) { client in
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `the service's clock in a file keeps its time while the file can't be read`() async throws {
+    @Test func `a clock in a file keeps its time while the file can't be read`() async throws {
         try await withFolder { folder in
             let clock = try clock(in: folder)
             try Data("tomorrow".utf8).write(to: URL(fileURLWithPath: clock.path))
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func `a clock in a file is refused beyond loopback, behind a proxy and without test anchors`() async throws {
+    @Test func `a clock in a file needs loopback, no proxy and a test authority`() async throws {
         try await withFolder { folder in
             let clock = try clock(in: folder)
             func refuses(_ change: (inout ServiceConfiguration) -> Void) throws -> Bool {
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func `metrics report the progress of App Store jobs by a clock in a file`() async throws {
+    @Test func `metrics report the progress of App Store jobs under a clock in a file`() async throws {
         try await LocalStoreTestBed.run { local in
             try await withFolder { folder in
                 try await local.service(in: folder, key: local.key) { client, jobs in

@@ -138,7 +138,7 @@ extension Setting {
         let isText = kind != .structure
         let variable = !isText || isForCommandOnly && self.name != Setting.config.name ? "" : "`\(variable)`"
         return
-            "| \(name) | \(variable) | \(isText ? "`\(flag)`" : "") | \(fallback.map { "`\($0)`" } ?? "") | \(sentence) |"
+            "| \(name) | \(variable) | \(isText ? "`\(flag)`" : "") | \(fallback.map { "`\($0)`" } ?? "") | \(summary) |"
     }
 
     fileprivate static let tableHead = """

@@ -348,7 +348,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
 
     @Test func `descriptions and dumps of signing keys and of an offline root contain no private key`() throws {
         var file = SigningKeyFile(at: Calculator.now)
-        _ = try file.prepare(at: Calculator.now)
+        _ = try file.prepareNextKey(at: Calculator.now)
         let root = OfflineRoot.Contents(privateKey: file.privateKey)
         var output = "\(file) \(root) \(String(reflecting: file)) \(String(reflecting: root))"
         dump(file, to: &output)

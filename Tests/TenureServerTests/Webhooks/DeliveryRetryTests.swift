@@ -44,7 +44,9 @@ import Testing
             #expect(Set(receiver.received.compactMap { $0.headers["tenure-signature"] }).count == 4)
             let delivery = try #require(try await hooks.outbox().last?.deliveries.first)
             #expect(delivery.attempts.map(\.status) == [500, 503, 301, 200])
-            #expect(delivery.attempts[2].detail == "the endpoint redirects, and redirects aren't followed")
+            #expect(
+                delivery.attempts[2].detail
+                    == "the endpoint redirects, and redirects aren't followed; set the final URL")
             #expect(delivery.deliveredAt != nil && delivery.nextAttempt == nil)
         }
         try await receiver.close()

@@ -25,7 +25,7 @@ import Testing
     @Test func `each mistake in the configuration of webhooks is one line that says what to do`() throws {
         let cases: [(String, (inout Webhook) -> Void)] = [
             ("has no name", { $0.name = "" }),
-            ("its URL is invalid", { $0.url = "hooks" }),
+            ("the URL is invalid", { $0.url = "hooks" }),
             ("has no TLS", { $0.url = "http://example.com/" }),
             ("use https", { $0.url = "ftp://example.com/" }),
             ("remove them", { $0.url = "https://user:word@example.com/" }),
