@@ -71,7 +71,7 @@ package final class RawConnection: Sendable {
 
     /// Sends a text many times, with a pause of so many seconds after each. On a thread, because a task would have to
     /// wait for the tasks of a service in this process, and couldn't send at an even rate.
-    package func send(_ text: String, times: Int, pause: TimeInterval) async {
+    package func send(_ text: String, times: Int, pause: Double) async {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async { [self] in
                 for _ in 0..<times where send(text) { Thread.sleep(forTimeInterval: pause) }
