@@ -1,4 +1,5 @@
-/// The expected result of a rehearsal of a corpus, counted from the kinds of the lines.
+/// The expected result of a rehearsal of a corpus: a file of invented customers. It is counted from the kinds of the
+/// lines, and not computed by the tested code.
 package struct CorpusTruth: Sendable, Hashable {
     /// The expected counts of one entitlement.
     package struct Entitlement: Sendable, Hashable {

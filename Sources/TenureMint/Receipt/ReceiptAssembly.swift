@@ -102,7 +102,7 @@ struct ReceiptAssembly {
         return finish?(receipt) ?? receipt
     }
 
-    /// Encodes an octet string, in BER in chunks.
+    /// Encodes an octet string. In BER, it is divided into chunks.
     private func octets(_ bytes: [UInt8]) -> [UInt8] {
         guard style.form == .ber else { return DERWriter.octetString(bytes) }
         let chunks = stride(from: 0, to: bytes.count, by: chunkSize)
