@@ -21,8 +21,8 @@ struct PostgresLane {
 /// A *cluster* is a database on certain servers under one role, and a worker is connected to at most one. For example,
 /// the apps A and B use the database `tenure`, and the app C uses `games`; `limit` is 2. Each app has a lane. Both
 /// workers are connected to `tenure` and run the jobs of A and B. When C has a job, one of them connects to `games`
-/// instead: immediately if C has fewer running jobs, otherwise once its connection is 50 ms old. If it is idle, it does
-/// so in any case.
+/// instead. It does so immediately if A and B have no waiting job, or if C has fewer running jobs. Otherwise it does so
+/// once its connection is 50 ms old.
 struct PostgresWorkersState {
     /// The maximum number of workers, and so of connections.
     var limit: Int
