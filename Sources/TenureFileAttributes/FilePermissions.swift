@@ -1,6 +1,6 @@
 import Foundation
 
-/// The permissions of an open file.
+/// Reads the permissions and the owner of a file.
 package enum FilePermissions {
     /// Returns whether other users have access to a file, or whether that can't be determined.
     ///

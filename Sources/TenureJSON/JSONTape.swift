@@ -89,8 +89,8 @@ package struct JSONTape: Sendable, Hashable {
         }
     }
 
-    /// Whether the object at `index` has a name of `length` bytes, or one with escapes. If it hasn't, a caller needn't
-    /// look for any name of this length.
+    /// Whether the object at `index` has a name of `length` bytes, or a name with escapes. If false, the object has no
+    /// name of this length, so a caller doesn't have to look for one.
     package func mayHaveName(ofLength length: Int, inObjectAt index: Int) -> Bool {
         member(ofObjectAt: index) { _, node in
             node.kind == .escapedString || Int(node.end &- node.start) == length
