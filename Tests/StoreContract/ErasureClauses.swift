@@ -15,7 +15,7 @@ extension StoreClause {
             func show(_ id: String) async throws -> Customer {
                 let named = Identity(.appTransactionID, id)
                 let unbound = try await store.recordUnbound(
-                    Identity(unboundLedBy: .app, naming: named, showing: "hash"), naming: [named],
+                    Identity(unboundLedBy: .app, naming: named, digest: "hash"), naming: [named],
                     in: Sample.production, at: Sample.now, Sample.shown("1"))
                 let shown = try unwrap(unbound, "an unbound customer")
                 return shown.unbound

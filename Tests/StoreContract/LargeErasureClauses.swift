@@ -111,7 +111,7 @@ extension StoreClause {
                 let reception = try await store.notify("large", "later")
                 try expect(reception.isOfErased && reception.customer == nil, "a notification is of an erased customer")
                 let unbound = try await store.recordUnbound(
-                    Identity(unboundLedBy: .app, naming: Identity(.appTransactionID, "large"), showing: "0"),
+                    Identity(unboundLedBy: .app, naming: Identity(.appTransactionID, "large"), digest: "0"),
                     naming: [Identity(.appTransactionID, "large")], in: Sample.production, at: Sample.now,
                     Sample.shown("c"))
                 try expect(unbound == nil, "no unbound customer is created")
@@ -279,7 +279,7 @@ private struct LargePerson {
                 // The store keeps twenty unbound customers for each kind of artifact.
                 let lead: Identity.Lead = unbound < 20 ? .app : .receipt
                 let shown = try await store.recordUnbound(
-                    Identity(unboundLedBy: lead, naming: named, showing: "\(unbound)"), naming: [named],
+                    Identity(unboundLedBy: lead, naming: named, digest: "\(unbound)"), naming: [named],
                     in: Sample.production, at: Sample.now, Sample.shown("\(unbound)"))
                 unboundCustomers.append(try unwrap(shown, "an unbound customer").unbound)
             }

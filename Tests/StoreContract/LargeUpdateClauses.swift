@@ -141,7 +141,7 @@ extension StoreClause {
             let other = try await store.bring("2", purchases: ["b"])
             let names = [Identity(.appTransactionID, "1"), Identity(.originalTransactionID, "b")]
             _ = try await store.update("2") { $0.identify(by: [Identity(.originalTransactionID, "b")]) }
-            let unbound = Identity(unboundLedBy: .app, naming: names[0], showing: "x")
+            let unbound = Identity(unboundLedBy: .app, naming: names[0], digest: "x")
             let shown = try unwrap(
                 try await store.recordUnbound(
                     unbound, naming: names, in: Sample.production, at: Sample.now, Sample.shown("c")),
@@ -169,7 +169,7 @@ extension StoreClause {
         },
         StoreClause("an unbound customer can't be merged with another customer") { store in
             let (owner, stranger) = (try await store.bring("1"), try await store.bring("2"))
-            let unbound = Identity(unboundLedBy: .app, naming: Identity(.appTransactionID, "1"), showing: "x")
+            let unbound = Identity(unboundLedBy: .app, naming: Identity(.appTransactionID, "1"), digest: "x")
             let shown = try unwrap(
                 try await store.recordUnbound(
                     unbound, naming: [Identity(.appTransactionID, "1")], in: Sample.production, at: Sample.now,
@@ -181,7 +181,7 @@ extension StoreClause {
             }
         },
         StoreClause("artifacts of an unknown customer create no unbound customer") { store in
-            let unbound = Identity(unboundLedBy: .app, naming: Identity(.appTransactionID, "1"), showing: "x")
+            let unbound = Identity(unboundLedBy: .app, naming: Identity(.appTransactionID, "1"), digest: "x")
             let shown = try await store.recordUnbound(
                 unbound, naming: [Identity(.appTransactionID, "1")], in: Sample.production, at: Sample.now,
                 Sample.shown("c"))
@@ -190,7 +190,7 @@ extension StoreClause {
         },
         StoreClause("support's revocation for an unbound customer stays when the artifacts are sent again") { store in
             let owner = try await store.bring("1")
-            let unbound = Identity(unboundLedBy: .app, naming: Identity(.appTransactionID, "1"), showing: "x")
+            let unbound = Identity(unboundLedBy: .app, naming: Identity(.appTransactionID, "1"), digest: "x")
             func show() async throws -> UnboundCustomer {
                 try unwrap(
                     try await store.recordUnbound(

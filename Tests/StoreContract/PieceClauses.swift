@@ -259,7 +259,7 @@ extension Store {
     func showUnbound(_ numbers: Range<Int>, naming id: String) async throws -> Customer {
         let names = Identity(.appTransactionID, id)
         let shown = try await recordUnbound(
-            Identity(unboundLedBy: .app, naming: names, showing: "\(numbers)"), naming: [names], in: Sample.production,
+            Identity(unboundLedBy: .app, naming: names, digest: "\(numbers)"), naming: [names], in: Sample.production,
             at: Sample.now, Sample.list(numbers, of: nil))
         return try unwrap(shown, "an unbound customer").unbound
     }

@@ -35,7 +35,7 @@ extension Store {
             }
         let outcome = try await perform(
             RequestedChange(requested, actor: actor, reason: reason, at: grant.date), on: .number(customer),
-            by: Rederivation { _ throws(StoreError) in CustomerFacts() })
+            using: Rederivation { _ throws(StoreError) in CustomerFacts() })
         guard case .done(let customer, _) = outcome else { return nil }
         return customer
     }

@@ -255,7 +255,7 @@ import Testing
             }
             for change in [CustomerChange.merge(other: full.publicID), .unmerge(other: full.publicID)] {
                 _ = try await store.perform(
-                    RequestedChange(change, actor: "ada", at: .now), on: .publicID(other.publicID), by: rederivation)
+                    RequestedChange(change, actor: "ada", at: .now), on: .publicID(other.publicID), using: rederivation)
             }
             #expect(try await store.lookUp(full.id)?.facts.purchases.count == purchases.count)
             #expect(try await store.lookUp(other.id)?.facts.purchases == [.named("other")])

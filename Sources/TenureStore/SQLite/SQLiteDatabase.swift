@@ -5,7 +5,8 @@ import TenureFileAttributes
 
 /// The database in one SQLite file: the default, for one machine.
 ///
-/// One connection writes, in groups that share a transaction and are flushed before they return. Others read.
+/// One connection writes, other connections read. Writes that wait at the same time share one transaction, and each
+/// returns after the transaction was flushed.
 package struct SQLiteDatabase: Database {
     package let id: [UInt8]
     private let readers: SQLiteReaders
@@ -97,7 +98,7 @@ package struct SQLiteDatabase: Database {
             guard chmod(path, 0o600) == 0 else {
                 throw .unavailable(
                     path: path,
-                    detail: "other users can read it, and the service isn't its owner; run `chmod 600` on it")
+                    detail: "other users can read it, and this process isn't its owner; run `chmod 600` as its owner")
             }
         }
     }

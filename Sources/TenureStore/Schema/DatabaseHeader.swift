@@ -132,7 +132,7 @@ package struct DatabaseOpening: Sendable {
         DatabaseOpening(bundleID: bundleID, creates: true, migrates: false)
     }
 
-    /// A service must be able to write; a command may only read.
+    /// A service needs a database that it may write to. For a command, it's enough that it can read.
     package var use: DatabaseRequirements.Use { migrates ? .writing : .reading }
 
     /// What the process requires of the database.

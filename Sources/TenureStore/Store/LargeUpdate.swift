@@ -151,10 +151,10 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
             var customer = found
             if found == nil, let newCustomer { customer = try transaction.customer(newCustomer) }
             guard let customer else { return .done(nil) }
-            let leading = named.knownIdentities.first { $0.survivor == customer.id }
+            let strongest = named.knownIdentities.first { $0.survivor == customer.id }
             return .done(
                 Subject(
-                    customer: customer, identity: found == nil ? nil : leading?.identity,
+                    customer: customer, identity: found == nil ? nil : strongest?.identity,
                     identitiesOfOthers: named.strongestIdentityOfEach(except: customer.id),
                     unknownIdentities: named.unknownIdentities))
         }
@@ -230,7 +230,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
             transaction.knownFacts = prepared.knownFacts
             let named = try transaction.resolve(identities, in: plan.realm)
             let known = try transaction.find(named, proving: plan.acquisition).known
-            guard let joining = try transaction.joining(known), prepared.isOf(joining) else { return nil }
+            guard let joining = try transaction.joining(known), prepared.matches(joining) else { return nil }
             return try transaction.join(joining, as: prepared.encoded.facts, encoded: prepared.encoded)
         }
     }
@@ -239,7 +239,8 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
 
     /// The number of identities in one piece, if no sync finds customers by them. Such identities need no lock.
     private static var otherIdentitiesPerPiece: Int { 2 * DatabaseTransaction.identitiesPerStatement }
-    /// The number of artifacts in one piece. If there are no more, the last transaction writes all of them.
+    /// The number of artifacts in one piece. An update without more artifacts writes all of them in the last
+    /// transaction.
     private static var artifactsPerPiece: Int { 64 }
     /// How many artifacts of a larger update are left to the last transaction.
     private static var artifactsOfLastPiece: Int { 32 }
@@ -249,7 +250,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         let customer = subject.customer
         let former = try await read { transaction in try transaction.addingCompleteness(customer) } ?? customer
         let (update, outcome) = decide(former)
-        return PreparedUpdate(of: former, by: subject.identity, update, outcome)
+        return PreparedUpdate(of: former, foundBy: subject.identity, update, outcome)
     }
 
     /// Writes the identities, piece by piece. Returns false if one of them belongs to another customer by now, or if
@@ -299,7 +300,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
     ) async throws(StoreError) -> Bool {
         let realm = plan.realm
         return try await write(locking: exclusively ? identities : []) { transaction in
-            guard try transaction.isThere(customer) else { return false }
+            guard try transaction.stillExists(customer) else { return false }
             let count = try transaction.insert(identities, ofMember: customer.member, in: realm)
             return !exclusively || count == identities.count
         }
@@ -326,7 +327,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         for piece in Array(left.dropLast(Self.artifactsOfLastPiece)).chunks(of: Self.artifactsPerPiece) {
             let (updateID, isFirst) = (progress.updateID, progress.member == nil)
             let isWritten = try await write(locking: []) { transaction in
-                guard try transaction.isThere(former) else { return false }
+                guard try transaction.stillExists(former) else { return false }
                 if isFirst { try transaction.begin(updateID, of: former.member) }
                 guard try transaction.isUnderWay(updateID, of: former.member) else { return false }
                 try transaction.insert(Array(piece), of: former, isNew: false, updateID: updateID)

@@ -6,14 +6,14 @@ extension Store {
     /// Makes a change that support requested, such as a grant. For a grant or revocation of a large customer, this
     /// function computes the facts before the transaction, so that other transactions can write meanwhile.
     func support(
-        _ request: RequestedChange, on customer: CustomerName, by rederivation: Rederivation
+        _ request: RequestedChange, on customer: CustomerName, using rederivation: Rederivation
     ) async throws(StoreError) -> ChangeOutcome {
         try await retrying { () throws(StoreError) -> Attempt<ChangeOutcome> in
             let prepared = try await read(at: request.at) { try $0.prepareSupport(request, on: customer) }
             return try await write(at: request.at, locking: request.keys) { transaction in
                 var transaction = transaction
                 guard try transaction.use(prepared, of: customer) else { return .unfinished }
-                return .done(try transaction.perform(request, on: customer, by: rederivation))
+                return .done(try transaction.perform(request, on: customer, using: rederivation))
             }
         }
     }

@@ -72,7 +72,7 @@ extension Store {
         return true
     }
 
-    /// Removes the oldest unbound customers with the same leading artifact if there are too many.
+    /// Removes the oldest unbound customers with the same leading artifact (see `Identity.Lead`) if there are too many.
     package func makeRoom(for unbound: Identity, in realm: Realm, at now: Date) async throws(StoreError) {
         while let oldest = try await read(at: now, { try $0.oldestUnbound(of: unbound, in: realm) }) {
             try await writePiece(at: now) { transaction in

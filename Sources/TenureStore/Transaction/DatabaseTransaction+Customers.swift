@@ -123,7 +123,7 @@ extension DatabaseTransaction {
                 SQLValue(realm.code), .text(publicID), milliseconds, .blob(encoded?.bytes ?? facts.encoded),
                 SQLValue(sent?.json), change.nextComparison(at: now),
             ])
-        guard let number else { throw .defect("a new customer was stored without a number") }
+        guard let number else { throw .defect("a new customer was stored without a row ID") }
         return Customer(
             id: number, realm: realm, publicID: publicID, createdAt: now.toMillisecond, facts: facts,
             sentEntitlements: change.sentEntitlements)
@@ -172,6 +172,10 @@ extension Customer {
 
     init(_ row: SQLRow) throws(StoreError) { try self.init(row, remembering: nil) }
 
+    /// Reads a customer from a row.
+    ///
+    /// - Parameter remembered: facts that were decoded before. They are used if the row still has their bytes, because
+    ///   decoding is slower than comparing.
     init(_ row: SQLRow, remembering remembered: EncodedFacts?) throws(StoreError) {
         let bytes = try row.bytes(4)
         if let remembered, remembered.hasSameBytes(as: bytes) {

@@ -116,7 +116,7 @@ extension DatabaseTransaction {
                 .text(request.actor), SQLValue(request.author), SQLValue(request.reason), SQLValue(request.rehearsal),
                 SQLValue(counts.customers), SQLValue(counts.gaining), SQLValue(counts.losing),
             ])
-        guard let row else { throw .defect("a publication was stored without a number") }
+        guard let row else { throw .defect("a publication was stored without a row ID") }
         return try row.integer(0)
     }
 

@@ -18,7 +18,7 @@ extension DatabaseTransaction {
     ///
     /// - Parameter former: the customer before the split.
     func restore(
-        _ ids: [Int64], of former: Customer, by rederivation: Rederivation
+        _ ids: [Int64], of former: Customer, using rederivation: Rederivation
     ) throws(StoreError) -> [Customer] {
         // What each side proves by itself.
         var parts: [Part] = []
@@ -28,7 +28,7 @@ extension DatabaseTransaction {
             }
             var part = Part(customer: customer, members: try group(of: customer.id))
             var own: [CustomerFacts] = []
-            for member in part.members { own += try facts(of: member, by: rederivation) }
+            for member in part.members { own += try facts(of: member, using: rederivation) }
             part.facts = try combined(
                 CustomerFacts(), with: own, isComplete: try purchasesAreComplete(of: part.members))
             parts.append(part)
@@ -47,7 +47,7 @@ extension DatabaseTransaction {
     }
 
     /// The facts of one member: from signed entries, promises, and support.
-    private func facts(of member: Int64, by rederivation: Rederivation) throws(StoreError) -> [CustomerFacts] {
+    private func facts(of member: Int64, using rederivation: Rederivation) throws(StoreError) -> [CustomerFacts] {
         // Most signatures were verified before the transaction. Entries that were stored since then are verified here.
         var proven =
             largeFacts?.provenFacts(of: member) ?? rederivation.provenFacts[member] ?? Rederivation.ProvenFacts()

@@ -14,13 +14,13 @@ extension DatabaseTransaction {
     /// - Parameter isPermanent: whether later signed data doesn't merge them again.
     func splitOff(
         _ member: CustomerMember, isPermanent: Bool, actor: String?, _ detail: [String: String],
-        by rederivation: Rederivation
+        using rederivation: Rederivation
     ) throws(StoreError) {
         let former = try customer(of: member)
         guard former.id != member.id else { return }
         try mergeMember(member.id, into: nil)
         if isPermanent { try separate(member.id, from: try group(of: former.id)) }
-        let parts = try restore([former.id, member.id], of: former, by: rederivation)
+        let parts = try restore([former.id, member.id], of: former, using: rederivation)
         // The event of each customer names the other one.
         for (customer, publicID) in zip(parts, [member.publicID, former.publicID]) {
             try append(

@@ -80,9 +80,9 @@ extension Identity {
         }
     }
 
-    /// Creates the identity of an unbound customer. Its value is the leading artifact, the identity that this artifact
-    /// names, a space, and the digest of all artifacts.
-    package init(unboundLedBy lead: Lead, naming identity: Identity?, showing digest: String) {
+    /// Creates the identity of an unbound customer. Its value is the kind of the leading artifact, the identity that
+    /// this artifact names, and the digest of all artifacts, separated by spaces.
+    package init(unboundLedBy lead: Lead, naming identity: Identity?, digest: String) {
         self.init(.unbound, lead.valuePrefix(naming: identity) + " " + digest)
     }
 

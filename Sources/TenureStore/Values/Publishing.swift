@@ -13,7 +13,7 @@ package struct RequestedPublication: Sendable, Hashable {
     package let rehearsal: String?
     /// The publication that was in effect at the rehearsal. If another one is in effect by now, the request is refused.
     let base: Int64
-    /// A publication: the promises that later publications ended are restored. Nil restores none.
+    /// The number of a publication. The promises that later publications ended are restored. Nil restores none.
     package let restoringAfter: Int64?
     /// How many customers may lose something.
     let allowance: Int
