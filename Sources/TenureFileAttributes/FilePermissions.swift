@@ -20,6 +20,7 @@ package enum FilePermissions {
         return (status.st_uid, status.st_gid)
     }
 
+    /// The same check for the mode and the owner of a file.
     package static func areOpenToOthers(mode: UInt32, isOwnedByRoot: Bool) -> Bool {
         mode & (isOwnedByRoot ? 0o037 : 0o077) != 0
     }

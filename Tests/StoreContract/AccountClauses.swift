@@ -105,7 +105,7 @@ extension StoreClause {
             _ = try await store.update(named, in: Sample.production, at: Sample.now) { (CustomerUpdate(of: $0), ()) }
             try expect(try await store.present(account).id == account.id, "enough")
             try expect(
-                try await store.read { try $0.members(of: .number(first.id)) }.count == 100, "and they stay merged")
+                try await store.read { try $0.members(of: .rowID(first.id)) }.count == 100, "and they stay merged")
         },
         StoreClause("undoing a merge returns any number of artifacts, and an artifact that arrives meanwhile") {
             store in
@@ -216,7 +216,7 @@ extension StoreClause {
             var next: Int64? = 0
             while let after = next {
                 let page = try unwrap(
-                    try await store.read { try $0.details(of: .number(owner.id), with: .unbound, unboundAfter: after) },
+                    try await store.read { try $0.details(of: .rowID(owner.id), with: .unbound, unboundAfter: after) },
                     "a page")
                 seen += page.unbound.count
                 next = page.nextUnbound

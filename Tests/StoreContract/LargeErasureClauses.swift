@@ -338,7 +338,7 @@ private struct LargePerson {
             try expect(
                 try await base.read { try $0.details(of: .publicID(customer.publicID), with: .unbound) } != nil,
                 "details")
-            try expect(try await !base.read { try $0.members(of: .number(customer.id)) }.isEmpty, "members")
+            try expect(try await !base.read { try $0.members(of: .rowID(customer.id)) }.isEmpty, "members")
             try expect(
                 try await base.read { try $0.signedEntries(of: customer.id, after: .init(), limit: 1) } != nil,
                 "signed entries")

@@ -54,7 +54,7 @@ extension StoreClause {
                 counted.counts.reset()
                 let customer = try await counted.buy(numbers, by: "joining \(count)")
                 try expect(customer.facts.purchases.count == count, "all customers are merged")
-                let members = try await store.read { try $0.members(of: .number(customer.id)) }.count
+                let members = try await store.read { try $0.members(of: .rowID(customer.id)) }.count
                 try expect(members == count || members == count + 1, "\(members) members of \(count)")
                 let statements = counted.counts.transactions.map(\.statements).reduce(0, +)
                 if let last { try expect(Double(statements) <= 2.6 * Double(last), "\(count): \(statements), \(last)") }
@@ -117,7 +117,7 @@ extension StoreClause {
             counted.counts.reset()
             let found = try await store.customer(by: Identity(.originalTransactionID, "399"), in: Sample.production)
             try expect(found?.id == customer.id, "one customer")
-            try expect(try await store.read { try $0.members(of: .number(customer.id)) }.count == 2, "merged from two")
+            try expect(try await store.read { try $0.members(of: .rowID(customer.id)) }.count == 2, "merged from two")
         },
         StoreClause("a customer who is erased during a large update isn't partly restored") { store in
             let counted = store.counted
@@ -161,7 +161,7 @@ extension StoreClause {
             let rows = try unwrap(try await store.read { try $0.rows(of: shown.unbound.id) }, "the rows")
             try expect(rows.isUnbound && rows.artifacts.count == 1, "unbound, with the artifact")
             let details = try unwrap(
-                try await store.read { try $0.details(of: .number(other.id), with: .unbound) }, "a details")
+                try await store.read { try $0.details(of: .rowID(other.id), with: .unbound) }, "a details")
             try expect(details.unbound.map(\.customer.id) == [shown.unbound.id], "the details of each name it")
             _ = try await store.change(.erase, on: other)
             try expect(try await store.lookUp(shown.unbound.id) == nil, "gone with one of them")

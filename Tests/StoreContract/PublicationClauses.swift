@@ -89,14 +89,14 @@ extension StoreClause {
             var evaluation = PublicationEvaluation(at: try await store.write { try $0.position() })
             for id in [one.id, other.id] { evaluation.setImpact(PublicationImpact(loses: true), of: id) }
             _ = try await store.perform(
-                RequestedChange(.merge(other: other.publicID), actor: "ada", at: Sample.now), on: .number(one.id),
+                RequestedChange(.merge(other: other.publicID), actor: "ada", at: Sample.now), on: .rowID(one.id),
                 using: Sample.rederivation)
             let merged = try await store.attempt([2], after: start, evaluation: evaluation) { _ in
                 PublicationImpact(loses: true)
             }
             try expect(merged == .tooManyLosing(1), "the merged customers count once")
             _ = try await store.perform(
-                RequestedChange(.erase, actor: "ada", at: Sample.now), on: .number(one.id),
+                RequestedChange(.erase, actor: "ada", at: Sample.now), on: .rowID(one.id),
                 using: Sample.rederivation)
             let erased = try await store.attempt([2], after: start, evaluation: evaluation)
             guard case .published(let publication) = erased else {

@@ -39,7 +39,7 @@ extension Store: Operable {
     func memberID(of identity: Identity) async throws(StoreError) -> String? {
         try await read { transaction in
             guard let id = try transaction.member(by: identity, in: RandomOperation.realm) else { return nil }
-            return try transaction.member(.number(id), forUpdate: false)?.publicID
+            return try transaction.member(.rowID(id), forUpdate: false)?.publicID
         }
     }
 }

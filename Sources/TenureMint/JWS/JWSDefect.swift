@@ -17,7 +17,7 @@ package enum JWSDefect: String, CaseIterable, Sendable, Hashable {
     // The signature. `foreignSignature` is the signature of other bytes.
     case derSignature, foreignSignature, shortSignature
     case flippedHeaderBit, flippedPayloadBit, flippedSignatureBit
-    // The encoding.
+    // The encoding: the Base64 of the segments, and their number.
     case paddedSegment, nonCanonicalSignature, standardAlphabet, trailingNewline, fourthSegment, twoSegments
     // The payload.
     case payloadIsNoObject, duplicateKey, escapedDuplicateKey, deepNesting, oversized, invalidUTF8, trailingJSON

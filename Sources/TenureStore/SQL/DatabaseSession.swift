@@ -19,7 +19,7 @@ package protocol DatabaseSession {
     func allowLongStatements() throws(StoreError)
 
     /// The cached row IDs of headers; nil if the session has no cache.
-    var headers: HeaderNumbers? { get }
+    var headers: HeaderRowIDs? { get }
 }
 
 extension DatabaseSession {
@@ -27,7 +27,7 @@ extension DatabaseSession {
         try row(sql + " RETURNING id", arguments).map { row throws(StoreError) in try row.integer(0) }
     }
 
-    package var headers: HeaderNumbers? { nil }
+    package var headers: HeaderRowIDs? { nil }
 
     package func allowLongStatements() throws(StoreError) {}
 

@@ -12,7 +12,7 @@ package final class SQLiteConnection: @unchecked Sendable {
     let path: String
     private var preparedStatements: [SQLText: OpaquePointer] = [:]
     /// The cached row IDs of headers, if this is the only connection that writes.
-    package var headers: HeaderNumbers?
+    package var headers: HeaderRowIDs?
 
     /// How the connection opens the database's file.
     package enum Access: Sendable {

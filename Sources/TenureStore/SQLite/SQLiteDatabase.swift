@@ -77,7 +77,7 @@ package struct SQLiteDatabase: Database {
         // SQLite must not write the log into the file after a commit: another file may be at the path. `SQLiteWriter`
         // checks that first.
         try connection.execute("PRAGMA wal_autocheckpoint = 0")
-        connection.headers = HeaderNumbers()
+        connection.headers = HeaderRowIDs()
     }
 
     /// Creates the file so that only its owner may read it. SQLite gives the log and the index the same mode.

@@ -4,8 +4,8 @@ import TenureFileAttributes
 /// Lets one process at a time open an SQLite database.
 ///
 /// The first process that opens a copy gives it a new number (`SQLiteCopyNumber`). Without the lock, a second process
-/// could read the old number just before. It would take the new number for that of another file, and move away the log
-/// that both processes use.
+/// could read the old number just before. It would later find the new number, take the file for another copy, and move
+/// away the log that both processes use.
 ///
 /// The lock is on a file beside the database. A descriptor of the database itself would drop SQLite's locks when it
 /// closes.

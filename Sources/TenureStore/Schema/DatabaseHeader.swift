@@ -138,7 +138,7 @@ package struct DatabaseOpening: Sendable {
     /// What the process requires of the database.
     ///
     /// - Parameter id: the ID of the database that was opened. It must stay the same if the opening names an app. The
-    ///   exception is `new(of:)`: its caller fills the database from another one, and it gets the other ID.
+    ///   exception is `new(of:)`: its caller copies another database into the new one, which gets the other's ID.
     package func requirements(for name: String, opened id: [UInt8]? = nil) -> DatabaseRequirements {
         DatabaseRequirements(
             name: name, id: bundleID != nil && (migrates || !creates) ? id : nil, bundleID: bundleID,

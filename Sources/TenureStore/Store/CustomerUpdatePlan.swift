@@ -63,7 +63,7 @@ extension DatabaseTransaction {
     func stillApplies(_ plan: CustomerUpdatePlan) throws(StoreError) -> Bool {
         switch plan.source {
         case .signedArtifacts: true
-        case .appStoreResponse(let member): try self.member(.number(member)) != nil
+        case .appStoreResponse(let member): try self.member(.rowID(member)) != nil
         case .notification(let notification): try !isKnown(notification, about: plan.identities)
         case .unbound(let members): try !lockExisting(members).isEmpty
         case .linkedUnbound(let unbound): try member(by: unbound, in: plan.realm) != nil

@@ -65,7 +65,7 @@ extension DatabaseTransaction {
     /// Whether the customer was neither erased nor merged. Locks the customer, so that their updates run one after the
     /// other.
     func stillExists(_ customer: Customer) throws(StoreError) -> Bool {
-        guard let row = try member(.number(customer.id)) else { return false }
+        guard let row = try member(.rowID(customer.id)) else { return false }
         return row.mergedInto == nil
     }
 }

@@ -39,7 +39,7 @@ private struct Rebuildable: Sendable {
 private struct RowsFingerprint: Sendable, Hashable {
     let facts: [UInt8]
     let group: [Int64]
-    /// For each table, the number of rows, and the last one.
+    /// For each table with rows of the customer, the number of these rows and the highest row ID.
     let counts: [Int64]
 }
 

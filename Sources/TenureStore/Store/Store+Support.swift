@@ -18,11 +18,13 @@ extension Store {
         }
     }
 
-    /// Repeats `body` while other transactions change the customer that it depends on.
+    /// Repeats `body` while other transactions change the customer that `body` depends on. Throws `busy` after 20
+    /// attempts.
     func retrying<Value: Sendable>(
         _ body: () async throws(StoreError) -> Attempt<Value>
     ) async throws(StoreError) -> Value {
         for number in 0..<20 {
+            // A random wait lets the other transactions finish first.
             if number > 2 { try? await Task.sleep(for: .milliseconds(Int.random(in: 1...10 * number))) }
             if case .done(let value) = try await body() { return value }
         }

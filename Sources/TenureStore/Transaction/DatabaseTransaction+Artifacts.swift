@@ -20,7 +20,7 @@ extension DatabaseTransaction {
         var count = isNew ? 0 : try artifactCount(of: customer.member)
         let known = count == 0 ? [:] : try knownArtifacts(among: artifacts, of: customer.member)
         // Nearly all artifacts of a long list have the same header. PostgreSQL sessions have no cache of headers.
-        let headers = session.headers ?? HeaderNumbers()
+        let headers = session.headers ?? HeaderRowIDs()
         for artifact in artifacts {
             switch known[artifact.sha256] {
             case .counts: continue
@@ -83,7 +83,7 @@ extension DatabaseTransaction {
 
     /// Stores one artifact. Returns false if it is stored already.
     private func insert(
-        _ artifact: Artifact, of customer: Customer, _ headers: HeaderNumbers, updateID: Int64?
+        _ artifact: Artifact, of customer: Customer, _ headers: HeaderRowIDs, updateID: Int64?
     ) throws(StoreError) -> Bool {
         let (header, rest) = artifact.parts
         let headerID = SQLValue(try header.map { header throws(StoreError) in try self.headerID(header, headers) })
@@ -100,24 +100,24 @@ extension DatabaseTransaction {
 
     /// Returns the row ID of a header; each header is stored once. PostgreSQL compares hashes, because its index
     /// entries are too small for headers.
-    func headerID(_ bytes: ArraySlice<UInt8>, _ headers: HeaderNumbers? = nil) throws(StoreError) -> Int64 {
+    func headerID(_ bytes: ArraySlice<UInt8>, _ headers: HeaderRowIDs? = nil) throws(StoreError) -> Int64 {
         let headers = headers ?? session.headers
-        if let known = headers?.number(of: bytes) { return known }
+        if let known = headers?.rowID(of: bytes) { return known }
         let find: String
         switch session.dialect {
         case .sqlite: find = "SELECT id FROM headers WHERE bytes = $1"
         case .postgres: find = "SELECT id FROM headers WHERE sha256(bytes) = sha256($1)"
         }
-        var number = try session.row(find, [SQLValue(bytes)])?.integer(0)
-        if number == nil {
-            number = try session.insert(
+        var rowID = try session.row(find, [SQLValue(bytes)])?.integer(0)
+        if rowID == nil {
+            rowID = try session.insert(
                 "INSERT INTO headers (bytes) VALUES ($1) ON CONFLICT DO NOTHING", [SQLValue(bytes)])
         }
         // If another transaction inserted the header first, read its row ID.
-        if number == nil { number = try session.row(find, [SQLValue(bytes)])?.integer(0) }
-        guard let number else { throw .defect("a header wasn't stored") }
-        headers?.remember(bytes, as: number)
-        return number
+        if rowID == nil { rowID = try session.row(find, [SQLValue(bytes)])?.integer(0) }
+        guard let rowID else { throw .defect("a header wasn't stored") }
+        headers?.remember(bytes, rowID: rowID)
+        return rowID
     }
 
     /// Returns a member's artifacts that count, with the time when each was received.
@@ -150,7 +150,7 @@ extension DatabaseTransaction {
     package func signedEntries(
         of id: Int64, after position: SignedEntries.Position, limit: Int
     ) throws(StoreError) -> SignedEntries? {
-        guard let member = try member(.number(id), forUpdate: false) else { return nil }
+        guard let member = try member(.rowID(id), forUpdate: false) else { return nil }
         let artifacts = try numberedArtifacts(of: id, after: position.artifact, limit: limit)
         let notifications = try numberedNotifications(of: id, after: position.notification, limit: limit)
         var end = position

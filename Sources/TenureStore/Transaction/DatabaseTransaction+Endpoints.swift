@@ -63,5 +63,6 @@ extension DatabaseTransaction {
             named: Self.heartbeat(of: endpoint.name), to: String(UInt64.random(in: .min ... .max), radix: 36))
     }
 
+    /// The name of the row in `progress` with the endpoint's heartbeat.
     private static func heartbeat(of name: String) -> String { "heartbeat of endpoint \(name)" }
 }

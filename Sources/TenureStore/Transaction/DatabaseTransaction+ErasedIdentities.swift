@@ -40,7 +40,7 @@ extension DatabaseTransaction {
         // be large.
         for identity in identities {
             guard let number = try member(by: identity, in: realm) else { continue }
-            if try member(.number(number), forUpdate: isForUpdate) != nil { return false }
+            if try member(.rowID(number), forUpdate: isForUpdate) != nil { return false }
             isBeingErased = true
         }
         if isBeingErased { return true }

@@ -132,7 +132,7 @@ extension DatabaseTransaction {
         // Splits off the members that were merged only because of this user.
         let group = try group(of: customer.id)
         for id in group {
-            guard let other = try self.member(.number(id)), other.mergedInto != nil else { continue }
+            guard let other = try self.member(.rowID(id)), other.mergedInto != nil else { continue }
             let detail = try mergeDetail(of: other, among: group)
             guard detail["because"] == MergeReason.sameUser.rawValue, detail[Self.userKey] == user else { continue }
             try splitOff(other, isPermanent: false, actor: actor, ["because": "unlinked"], using: rederivation)

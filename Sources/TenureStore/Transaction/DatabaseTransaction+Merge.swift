@@ -40,7 +40,7 @@ extension DatabaseTransaction {
         var detail = ["customer": other.publicID, "because": cause.rawValue]
         // Stores which member the signed data named, because `other` may be a customer with several accounts.
         if cause == .signedTogether, other.member != other.id {
-            detail["named"] = try member(.number(other.member))?.publicID
+            detail["named"] = try member(.rowID(other.member))?.publicID
         }
         detail[Self.userKey] = user
         detail["reason"] = reason

@@ -163,11 +163,11 @@ extension Message {
     fileprivate init(
         published version: Int64, _ sha256: [UInt8], by action: StoredPublication.Action, former: Int64?
     ) {
-        var facts = [
+        var fields = [
             "action": action.rawValue, "version": String(version),
             "sha256": sha256.hexadecimal,
         ]
-        facts["former"] = former.map { String($0) }
-        self.init(.policyPublished, facts)
+        fields["former"] = former.map { String($0) }
+        self.init(.policyPublished, fields)
     }
 }

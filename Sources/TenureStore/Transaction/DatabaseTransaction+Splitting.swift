@@ -39,7 +39,7 @@ extension DatabaseTransaction {
         var parents: [Int64: Int64] = [:]
         var members: [Int64: CustomerMember] = [:]
         for id in group {
-            members[id] = try member(.number(id))
+            members[id] = try member(.rowID(id))
             parents[id] = members[id]?.mergedInto
         }
         // The number of members in the chain of merges from this member to the customer, itself included.
