@@ -18,7 +18,7 @@ package protocol DatabaseSession {
     /// other transactions, statements fail after some seconds, so that a request gets an answer.
     func allowLongStatements() throws(StoreError)
 
-    /// The cached row IDs of headers; nil if the session has no cache.
+    /// The cached row IDs of the JWS headers that the table `headers` stores; nil if the session has no cache.
     var headers: HeaderRowIDs? { get }
 }
 

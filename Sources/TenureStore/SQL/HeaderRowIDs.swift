@@ -9,7 +9,8 @@ package final class HeaderRowIDs {
     /// The headers with their row IDs. The header that was used last comes first.
     private var knownHeaders: [(bytes: [UInt8], rowID: Int64)] = []
 
-    /// Enough for each signing certificate that the App Store uses, and for those of the local App Store.
+    /// The maximum number of headers: enough for each signing certificate that the App Store uses, and for those of the
+    /// local App Store.
     private static let maximumCount = 8
 
     /// The row ID of a header; nil if the header isn't in the cache.

@@ -17,8 +17,8 @@ package protocol Database: Sendable {
         locking keys: [LockKey], _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value
 
-    /// Runs one transaction that writes while no other process and no other task writes. Unlike `write`, it also runs
-    /// in a database that was moved.
+    /// Runs one transaction that writes while no other process and no other task writes. Unlike `write`, it works even
+    /// after the content was moved to another database (`StoreError.moved`).
     func writeAlone<Value: Sendable>(
         _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value

@@ -71,18 +71,20 @@ extension DatabaseTransaction {
     /// Each of these facts goes to the side with the identity that it names, such as a purchase's transaction ID. If
     /// neither side has that identity, it goes to the side of the first member with 5,000 artifacts.
     private func distribute(_ former: Customer, among parts: inout [Part]) throws(StoreError) {
-        var full: Int64?
-        for member in parts.flatMap(\.members).sorted() where full == nil {
-            if try artifactCount(of: member) >= Self.artifactsPerCustomer { full = member }
+        var fullMember: Int64?
+        for member in parts.flatMap(\.members).sorted() where fullMember == nil {
+            if try artifactCount(of: member) >= Self.artifactsPerCustomer { fullMember = member }
         }
         // Without such a member, every fact has an artifact.
-        guard let full, let fallback = parts.firstIndex(where: { $0.members.contains(full) }) else { return }
+        guard let fullMember, let fallback = parts.firstIndex(where: { $0.members.contains(fullMember) }) else {
+            return
+        }
         let rest = try remainder(of: former.facts, without: parts.map(\.facts))
         let names =
             rest.proofs.flatMap(\.names) + rest.purchases.flatMap(\.names) + rest.renewals.flatMap(\.names)
         let owners = try members(by: Array(Set(names)), in: former.realm)
         func part(of names: [Identity]) -> Int {
-            let owner = names.lazy.compactMap { owners[$0] }.first ?? full
+            let owner = names.lazy.compactMap { owners[$0] }.first ?? fullMember
             return parts.firstIndex { $0.members.contains(owner) } ?? fallback
         }
         let proofs = Dictionary(grouping: rest.proofs) { part(of: $0.names) }

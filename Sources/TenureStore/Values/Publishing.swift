@@ -1,15 +1,18 @@
 package import Foundation
 import TenureCore
 
-/// A policy to publish, with what its rehearsal over all customers allows.
+/// A policy to publish, with the numbers of customers who may gain or lose something by it.
 package struct RequestedPublication: Sendable, Hashable {
     package let compiled: [UInt8]
     package let sha256: [UInt8]
     let action: StoredPublication.Action
     package let at: Date
+    /// The name of the admin key.
     package let actor: String
+    /// The author of the policy, as given with the publication.
     let author: String?
     let reason: String?
+    /// The ID of the rehearsal to which the publication refers.
     package let rehearsal: String?
     /// The publication that was in effect at the rehearsal. If another one is in effect by now, the request is refused.
     let base: Int64
@@ -163,8 +166,9 @@ package struct ChangedCustomers: Sendable {
 /// A customer to evaluate, with the promises that a rollback would restore.
 package struct CustomerToEvaluate: Sendable, Hashable {
     package let customer: Customer
-    /// Whether the customer is unbound. Unbound customers aren't counted, and their copied promises end with the
-    /// original ones.
+    /// Whether the customer is unbound: the artifacts came without proof that they belong to the sender. Unbound
+    /// customers aren't counted. Their promises repeat those of the customers whom the artifacts name, and end with
+    /// them.
     package let isUnbound: Bool
     package let restored: [StoredPromise]
 
