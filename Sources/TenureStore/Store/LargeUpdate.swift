@@ -103,7 +103,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
             progress.restart()
             return .unfinished
         }
-        let attempt = try await finish(prepared, artifacts, progress)
+        let attempt = try await finish(prepared, lastArtifacts: artifacts, progress)
         // The next attempt continues with the written artifacts, unless another update took some, or they were removed.
         if case .unfinished = attempt, progress.member != nil, try await !isUnderWay(progress) { progress.restart() }
         return attempt
@@ -208,16 +208,16 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
                     try transaction.joinCustomers(try transaction.find(named, proving: plan.acquisition).known).customer
                 )
             }
-            if case .unfinished = attempt { attempt = .done(try await joinLarge(identities, customer)) }
+            if case .unfinished = attempt { attempt = .done(try await joinLarge(identities, into: customer)) }
             guard case .done(let joined?) = attempt, joined.id == customer.id else { return nil }
             customer = joined.named(as: customer.member)
         }
         return customer
     }
 
-    /// Merges customers with large facts, which are combined before the transaction. Returns nil if one of the
-    /// customers changed in the meantime.
-    private func joinLarge(_ identities: [Identity], _ customer: Customer) async throws(StoreError) -> Customer? {
+    /// Merges the customers whom the identities name into `customer`. The facts are large, so they are combined before
+    /// the transaction. Returns nil if one of the customers changed in the meantime.
+    private func joinLarge(_ identities: [Identity], into customer: Customer) async throws(StoreError) -> Customer? {
         let plan = plan
         let prepared = try await read { transaction -> PreparedJoining? in
             let named = try transaction.resolve(identities, in: plan.realm)
@@ -351,7 +351,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
     /// Writes the facts and the last artifacts, and makes all artifacts count. Returns `unfinished` if the customer
     /// changed since the decision, or another update took some of the artifacts.
     private func finish(
-        _ prepared: PreparedUpdate<Outcome>, _ artifacts: [Artifact], _ progress: Progress
+        _ prepared: PreparedUpdate<Outcome>, lastArtifacts: [Artifact], _ progress: Progress
     ) async throws(StoreError) -> Attempt<(customer: Customer, outcome: Outcome)> {
         let plan = plan
         let (updateID, member) = (progress.updateID, progress.member)
@@ -363,7 +363,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
             if let member, try !transaction.finish(updateID, of: member) { return .unfinished }
             let customer = try transaction.write(
                 prepared.update, of: former, in: plan.realm, encoded: prepared.encoded)
-            try transaction.record(prepared.update, of: customer, former: former, artifacts: artifacts)
+            try transaction.record(prepared.update, of: customer, former: former, artifacts: lastArtifacts)
             try transaction.complete(plan, for: customer)
             return .done((customer, prepared.outcome))
         }

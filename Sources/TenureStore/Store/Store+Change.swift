@@ -8,7 +8,7 @@ extension Store {
     ) async throws(StoreError) -> ChangeOutcome {
         switch request.change {
         case .grant, .revoke: return try await support(request, on: customer, using: rederivation)
-        case .erase: return try await erase(request, customer, using: rederivation)
+        case .erase: return try await erase(request, on: customer, using: rederivation)
         case .link, .unlink, .merge, .unmerge:
             return try await write(with: LargeFacts(rederivation), at: request.at, locking: request.keys) {
                 try $0.perform(request, on: customer, using: rederivation)

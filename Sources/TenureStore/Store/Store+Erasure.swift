@@ -5,7 +5,7 @@ extension Store {
     /// Hides the customer in one transaction, and removes their rows in pieces. Returns when no row is left. If the
     /// process ends before, another request or the next start continues.
     func erase(
-        _ request: RequestedChange, _ customer: CustomerName, using rederivation: Rederivation
+        _ request: RequestedChange, on customer: CustomerName, using rederivation: Rederivation
     ) async throws(StoreError) -> ChangeOutcome {
         let hidden = try await hideUnbound(of: customer, at: request.at)
         let outcome = try await writePiece(at: request.at, locking: request.keys) { transaction in

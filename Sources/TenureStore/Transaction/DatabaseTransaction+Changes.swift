@@ -93,7 +93,7 @@ extension DatabaseTransaction {
         }
         var detail = ["because": MergeReason.support.rawValue]
         detail["reason"] = request.reason
-        try splitOff(other, isPermanent: true, actor: request.actor, detail, using: rederivation)
+        try splitOff(other, isPermanent: true, actor: request.actor, detail: detail, using: rederivation)
         return .done(try customer(of: member), isNew: true)
     }
 

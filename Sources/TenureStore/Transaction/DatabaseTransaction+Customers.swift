@@ -194,7 +194,7 @@ extension Customer {
             createdAt: try row.instant(3), facts: facts, sentEntitlements: rights.map { SentEntitlements(rights: $0) })
     }
 
-    /// Returns the same customer with other facts.
+    /// Returns the same customer with other facts and sent entitlements.
     func with(
         _ facts: CustomerFacts, _ sentEntitlements: SentEntitlements?, namedAs member: Int64? = nil
     ) -> Customer {

@@ -52,7 +52,8 @@ extension DatabaseTransaction {
         }
         // Write: take the account away from the former user, then merge it with the user's other accounts.
         if isTransfer {
-            customer = try takeAway(taken, with: member, from: customer, all, actor: actor, using: rederivation)
+            customer = try takeAway(
+                taken, including: member, from: customer, allMembers: all, actor: actor, using: rederivation)
         }
         if let theirs {
             customer = try merge(customer, into: theirs, because: .sameUser, of: user, actor: actor)
@@ -92,12 +93,13 @@ extension DatabaseTransaction {
     ///
     /// - Parameters:
     ///   - taken: the members of the account.
-    ///   - all: the members of the customer.
+    ///   - member: one of these members, which the result names.
+    ///   - allMembers: the members of the customer.
     private func takeAway(
-        _ taken: [Int64], with member: CustomerMember, from customer: Customer, _ all: [Int64], actor: String,
+        _ taken: [Int64], including member: CustomerMember, from customer: Customer, allMembers: [Int64], actor: String,
         using rederivation: Rederivation
     ) throws(StoreError) -> Customer {
-        guard let (rest, alone) = try split(taken, from: all) else {
+        guard let (rest, alone) = try split(taken, from: allMembers) else {
             for user in try users(of: customer.id) {
                 try remove(Identity(.userID, user), in: member.realm)
                 try append(.unlinked, to: customer, actor: actor, detail: [Self.userKey: user])
@@ -135,7 +137,8 @@ extension DatabaseTransaction {
             guard let other = try self.member(.rowID(id)), other.mergedInto != nil else { continue }
             let detail = try mergeDetail(of: other, among: group)
             guard detail["because"] == MergeReason.sameUser.rawValue, detail[Self.userKey] == user else { continue }
-            try splitOff(other, isPermanent: false, actor: actor, ["because": "unlinked"], using: rederivation)
+            try splitOff(
+                other, isPermanent: false, actor: actor, detail: ["because": "unlinked"], using: rederivation)
         }
         return .done(try self.customer(of: member), isNew: true)
     }

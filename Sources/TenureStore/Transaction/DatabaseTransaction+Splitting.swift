@@ -11,9 +11,11 @@ extension DatabaseTransaction {
     /// For example, 3 was merged into 2, and 2 into 1. Splitting off 2 leaves the customer 1, and the customer 2 with
     /// the members 2 and 3. The facts of both are derived from their own rows.
     ///
-    /// - Parameter isPermanent: whether later signed data doesn't merge them again.
+    /// - Parameters:
+    ///   - isPermanent: whether later signed data doesn't merge the two customers again.
+    ///   - detail: the reason, for the events of both customers.
     func splitOff(
-        _ member: CustomerMember, isPermanent: Bool, actor: String?, _ detail: [String: String],
+        _ member: CustomerMember, isPermanent: Bool, actor: String?, detail: [String: String],
         using rederivation: Rederivation
     ) throws(StoreError) {
         let former = try customer(of: member)
