@@ -235,7 +235,7 @@ extension Store {
     fileprivate func complete(_ customer: Customer, _ numbers: Range<Int>) async throws {
         let identities = numbers.map { Identity(.originalTransactionID, "history \($0)") }
         _ = try await update(
-            customer, by: [Identity(.appTransactionID, "known")] + identities, at: Sample.now,
+            customer, naming: [Identity(.appTransactionID, "known")] + identities, at: Sample.now,
             adding: 2 * numbers.count
         ) { (Sample.list(numbers, of: $0), ()) }
     }

@@ -50,7 +50,7 @@ extension Store {
     ///   - identities: the identities that the response names.
     ///   - size: about how many artifacts, purchases and renewals the update adds.
     package func update<Outcome: Sendable>(
-        _ customer: Customer, by identities: [Identity], at now: Date, adding size: Int = 0,
+        _ customer: Customer, naming identities: [Identity], at now: Date, adding size: Int = 0,
         decide: @escaping @Sendable (Customer?) -> (CustomerUpdate, Outcome)
     ) async throws(StoreError) -> (customer: Customer, outcome: Outcome)? {
         var plan = CustomerUpdatePlan(naming: identities, in: customer.realm, at: now, adding: size)
