@@ -13,7 +13,8 @@ package struct JSONTape: Sendable, Hashable {
         case object, array, string, escapedString, number, `true`, `false`, null
     }
 
-    /// One value, or one name in an object. After the node of an object, its names and values follow alternately.
+    /// One value, or one name in an object. After the node of an object, its names and values follow alternately. For
+    /// example, `{"a":[1]}` has four nodes: the object, the name `a`, the array and the number.
     package struct Node: Sendable, Hashable {
         package let kind: Kind
         /// The offset of the first byte, after the quote of a string.

@@ -62,7 +62,10 @@ package struct PublicationImpact: Sendable, Hashable {
     }
 }
 
-/// The impacts on all customers for a publication, as of a position of the database.
+/// What a publication does to all customers, as of a position of the database.
+///
+/// A rehearsal reads all customers and calls `add` for each. Then `removeImpacts` and `update` replace the impacts on
+/// customers that changed meanwhile, until few are left. The transaction that publishes does the same for these.
 package struct PublicationEvaluation: Sendable {
     /// The impacts that aren't empty, by customer.
     package private(set) var impacts: [Int64: PublicationImpact] = [:]
