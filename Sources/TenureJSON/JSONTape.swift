@@ -3,8 +3,9 @@ import Foundation
 /// A parsed JSON text, with values that are decoded on demand: its bytes, and the offset of each value. It is called a
 /// tape, because the values of all levels are in one array, in the order of the text.
 ///
-/// It is stricter than RFC 8259. It rejects duplicate names in an object (because other parsers may use another one of
-/// them), NUL, invalid UTF-8, unpaired surrogates, text before or after the value, and more than 64 levels.
+/// The parser is stricter than RFC 8259. It rejects NUL, invalid UTF-8, unpaired surrogates, text before or after the
+/// value, and more than 64 levels. It also rejects a name that an object has twice, because other parsers may use
+/// another one of the two values.
 package struct JSONTape: Sendable, Hashable {
     static let maximumDepth = 64
 

@@ -99,8 +99,8 @@ extension PostgresConnection {
             .unreachable(database: address.description, detail: "the server didn't confirm the commit: \(warning)"))
     }
 
-    /// Returns a statement that makes the commit wait for the standby even if the transaction wrote nothing: it may
-    /// have read what an earlier transaction wrote and no standby has yet. Empty if no standby is waited for.
+    /// Returns a statement that makes the commit wait for the standby even if the transaction wrote nothing. The
+    /// transaction may have read a change that no standby has yet. Empty if commits don't wait for a standby.
     private func waitForStandby(in transaction: Transaction) -> String {
         guard server.hasSynchronousStandby, case .writing = transaction else { return "" }
         return "SELECT pg_logical_emit_message(true, 'tenure', '') WHERE pg_current_xact_id_if_assigned() IS NULL; "

@@ -49,8 +49,8 @@ struct PreparedJoining: Sendable {
 
 extension DatabaseTransaction {
     /// Locks and returns the customer. Returns nil if something that the decision used has changed since: which
-    /// customer the identity names, a field of the customer, or `otherAccountsAreComplete`, which isn't
-    /// stored in the customer's row.
+    /// customer the identity names, a field of the customer, or `otherAccountsAreComplete`. The last one isn't a column
+    /// of the customer's row, so it is read separately.
     func unchanged<Outcome>(
         _ prepared: PreparedUpdate<Outcome>, in realm: Realm
     ) throws(StoreError) -> Customer? {

@@ -27,7 +27,7 @@ package struct DatabaseCopy: Sendable {
     /// Copies everything. If anything fails before the end, the target stays unchanged.
     ///
     /// The source accepts no writes until the copy is complete. Before the target keeps the copy, the source is marked
-    /// as moved, so no service writes to the source afterward and the copy contains every acknowledged write.
+    /// as moved. So no service writes to the source afterward, and the copy contains every acknowledged write.
     /// `summarize` runs on both sides before the target's transaction ends, and both summaries must be equal.
     ///
     /// - Parameters:

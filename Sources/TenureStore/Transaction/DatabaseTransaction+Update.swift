@@ -104,9 +104,9 @@ extension DatabaseTransaction {
     /// Returns all customers whom the identities name, the strongest first, and the identities that name no customer
     /// yet.
     ///
-    /// Identities are looked up in the order of their kinds. A customer whom no app transaction ID names is
-    /// skipped in two cases: if their proofs contradict `acquisition`, or if they and the update have different app
-    /// transaction IDs.
+    /// Identities are looked up in the order of their kinds. An app transaction ID is always right about its customer.
+    /// A customer whom only other identities name is skipped in two cases: their proofs contradict `acquisition`, or
+    /// they and the update have different app transaction IDs.
     ///
     /// - Parameters:
     ///   - forUpdate: whether to lock the customers. A transaction that only reads can't lock them.
