@@ -3,7 +3,7 @@ import Foundation
 
 /// A connection to an SQLite file, and the statements that it has prepared, each once.
 ///
-/// One caller at a time uses it.
+/// One caller at a time may use a connection.
 package final class SQLiteConnection: @unchecked Sendable {
     // A lock in this class can't make it safe: rows are read through pointers while a statement runs, and a transaction
     // takes several calls. So the owner of a connection hands it to one caller at a time, and SQLite's own mutex is

@@ -12,7 +12,8 @@ package protocol Database: Sendable {
     /// Runs one transaction that writes. When this returns, the database has flushed all of it; when it throws, nothing
     /// changed.
     ///
-    /// Transactions with a key in common run one after the other. `body` may run again if the database asks for it.
+    /// Transactions with a key in common run one after the other. `body` may run again, because PostgreSQL repeats a
+    /// transaction that conflicts with another.
     func write<Value: Sendable>(
         locking keys: [LockKey], _ body: @escaping @Sendable (any DatabaseSession) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value

@@ -3,7 +3,7 @@ package import Foundation
 /// Erases customers. Their rows are removed in pieces, so that other transactions don't wait.
 extension Store {
     /// Hides the customer in one transaction, and removes their rows in pieces. Returns when no row is left. If the
-    /// process ends before, another request or the next start continues.
+    /// process ends before that, another request or the next start of the service continues.
     func erase(
         _ request: RequestedChange, on customer: CustomerName, using rederivation: Rederivation
     ) async throws(StoreError) -> ChangeOutcome {
