@@ -14,8 +14,8 @@ package struct SQLiteDatabase: Database {
     /// What every transaction requires of the database.
     private let requirements: DatabaseRequirements
 
-    /// Opens the database. If something other than a Tenure database is at the path, throws `unusable` and doesn't change
-    /// it.
+    /// Opens the database. If something other than a Tenure database is at the path, throws `unusable` and doesn't
+    /// change it.
     package init(path: String, _ opening: DatabaseOpening = DatabaseOpening()) throws(StoreError) {
         guard try SQLiteFile.holdsDatabase(at: path, knowing: opening.migrations) || opening.creates else {
             throw .unusable(
