@@ -301,7 +301,7 @@ extension Store {
     ) async throws -> PublicationOutcome {
         let request = RequestedPublication(
             compiled: policy, sha256: policy, action: action, at: Sample.now, actor: "command", author: "ada",
-            reason: "because", base: base.id, restoringAfter: restoringAfter, allowance: allowance,
+            reason: "because", base: base.id, restoringAfter: restoringAfter, lossAllowance: allowance,
             gainAllowance: gainAllowance, endsPromises: endsPromises)
         var known = evaluation
         if known == nil { known = PublicationEvaluation(at: try await write { try $0.position() }) }

@@ -1,6 +1,7 @@
 /// What a database says about itself: the app that it belongs to, the releases that may use it, and whether its content
 /// was moved.
 package struct DatabaseHeader: Sendable, Hashable {
+    /// The random ID of the database; see `Database.id`.
     package let id: [UInt8]
     /// The bundle ID of the app. Nil until a service opens the database.
     package let bundleID: String?
@@ -106,6 +107,7 @@ package struct DatabaseOpening: Sendable {
     package var migrates: Bool
     /// Whether to fail if the database exists already.
     package var mustBeNew: Bool
+    /// The steps of the schema that this release knows.
     package var migrations: [Migration]
 
     package init(

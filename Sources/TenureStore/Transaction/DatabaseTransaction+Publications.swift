@@ -77,7 +77,7 @@ extension DatabaseTransaction {
         counts.customers = evaluation.customers
         counts.gaining = impacts.values.count { $0.gains }
         counts.losing = impacts.values.count { $0.loses }
-        guard counts.losing <= request.allowance else { return .tooManyLosing(counts.losing) }
+        guard counts.losing <= request.lossAllowance else { return .tooManyLosing(counts.losing) }
         if let most = request.gainAllowance, counts.gaining > most { return .tooManyGaining(counts.gaining) }
 
         let version = try version(of: request.compiled, sha256: request.sha256)

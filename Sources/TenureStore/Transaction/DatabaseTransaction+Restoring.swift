@@ -4,12 +4,13 @@ import TenureCore
 /// Derives the facts of two customers after they were split.
 ///
 /// The row of a merged customer has the facts of all members together, and doesn't say which fact came from whom. So
-/// the facts of each side are derived again from what its members stored: signed artifacts, promises and support's
-/// changes.
+/// the facts of each side are derived again from what its members stored: signed artifacts, promises, and
+/// grants and revocations by support.
 extension DatabaseTransaction {
     /// One of the customers after a split, with the facts from its own rows.
     private struct Part {
         let customer: Customer
+        /// The row IDs of the customer's members.
         let members: [Int64]
         var facts = CustomerFacts()
     }

@@ -3,7 +3,9 @@ import TenureCore
 
 /// A policy to publish, with the numbers of customers who may gain or lose something by it.
 package struct RequestedPublication: Sendable, Hashable {
+    /// Compact JSON, as `tenure policy compile` writes it.
     package let compiled: [UInt8]
+    /// The hash that identifies the policy.
     package let sha256: [UInt8]
     let action: StoredPublication.Action
     package let at: Date
@@ -16,10 +18,11 @@ package struct RequestedPublication: Sendable, Hashable {
     package let rehearsal: String?
     /// The publication that was in effect at the rehearsal. If another one is in effect by now, the request is refused.
     let base: Int64
-    /// The number of a publication. The promises that later publications ended are restored. Nil restores none.
+    /// For a rollback, the number of the publication to which it returns: the promises that later publications ended
+    /// are restored. Nil restores none.
     package let restoringAfter: Int64?
     /// How many customers may lose something.
-    let allowance: Int
+    let lossAllowance: Int
     /// How many customers may gain something; nil means any number.
     let gainAllowance: Int?
     /// Whether rights that the new policy doesn't give end even if they were promised.
@@ -28,7 +31,7 @@ package struct RequestedPublication: Sendable, Hashable {
     package init(
         compiled: [UInt8], sha256: [UInt8], action: StoredPublication.Action, at: Date, actor: String,
         author: String? = nil, reason: String?, rehearsal: String? = nil, base: Int64, restoringAfter: Int64? = nil,
-        allowance: Int = 0, gainAllowance: Int? = nil, endsPromises: Bool = false
+        lossAllowance: Int = 0, gainAllowance: Int? = nil, endsPromises: Bool = false
     ) {
         self.compiled = compiled
         self.sha256 = sha256
@@ -40,7 +43,7 @@ package struct RequestedPublication: Sendable, Hashable {
         self.rehearsal = rehearsal
         self.base = base
         self.restoringAfter = restoringAfter
-        self.allowance = allowance
+        self.lossAllowance = lossAllowance
         self.gainAllowance = gainAllowance
         self.endsPromises = endsPromises
     }
@@ -50,7 +53,7 @@ package struct RequestedPublication: Sendable, Hashable {
 package struct PublicationImpact: Sendable, Hashable {
     /// Whether the customer gains something.
     package var gains: Bool
-    /// Whether the customer loses something, with or without promises as the publication says.
+    /// Whether the customer loses something. If the publication keeps promises, what was promised isn't lost.
     package var loses: Bool
     /// Entitlements with promises that end.
     package var ending: Set<String>
@@ -69,7 +72,8 @@ package struct PublicationImpact: Sendable, Hashable {
 package struct PublicationEvaluation: Sendable {
     /// The impacts that aren't empty, by customer.
     package private(set) var impacts: [Int64: PublicationImpact] = [:]
-    /// The value for `promises.ending` of the promises that the publication ends: random, and not 0.
+    /// The value for `promises.ending` of the promises that the publication ends: random, and not 0. See
+    /// `DatabaseTransaction+PromiseMarks.swift`.
     let mark = Int64.random(in: 1 ... .max)
     /// Customers with promises to mark, or with marks to remove, according to the impacts.
     var unmarkedCustomers: Set<Int64> = []
@@ -173,6 +177,7 @@ package struct CustomerToEvaluate: Sendable, Hashable {
     /// customers aren't counted. Their promises repeat those of the customers whom the artifacts name, and end with
     /// them.
     package let isUnbound: Bool
+    /// The promises that a rollback would restore; empty for other publications.
     package let restored: [StoredPromise]
 
     package init(customer: Customer, isUnbound: Bool, restored: [StoredPromise]) {
@@ -199,6 +204,7 @@ package enum PublicationOutcome: Sendable, Hashable {
 struct PendingPublication: Sendable {
     let request: RequestedPublication
     var evaluation: PublicationEvaluation
+    /// The version of the policy that is in effect before this publication.
     let formerVersion: Int64
     /// Customers that changed since the evaluation, and must be evaluated again.
     let changedCustomers: [Int64]
