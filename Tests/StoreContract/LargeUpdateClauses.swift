@@ -186,7 +186,7 @@ extension StoreClause {
                 unbound, naming: [Identity(.appTransactionID, "1")], in: Sample.production, at: Sample.now,
                 Sample.shown("c"))
             try expect(shown == nil, "no customer is named")
-            try expect(try await store.read { try $0.newestCustomer() } == 0, "and none is created")
+            try expect(try await store.read { try $0.highestCustomerRowID() } == 0, "and none is created")
         },
         StoreClause("support's revocation for an unbound customer stays when the artifacts are sent again") { store in
             let owner = try await store.bring("1")

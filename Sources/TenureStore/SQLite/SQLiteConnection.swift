@@ -127,6 +127,8 @@ package final class SQLiteConnection: @unchecked Sendable {
     var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
     /// Runs a transaction. By default, it writes, so it first waits for other writing transactions to end.
+    ///
+    /// - Parameter begin: the statement that begins the transaction; `BEGIN` for a transaction that only reads.
     package func transaction<Value>(
         _ begin: String = "BEGIN IMMEDIATE", _ body: () throws(StoreError) -> Value
     ) throws(StoreError) -> Value {

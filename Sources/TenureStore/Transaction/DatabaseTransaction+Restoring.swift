@@ -74,7 +74,7 @@ extension DatabaseTransaction {
     private func distribute(_ former: Customer, among parts: inout [Part]) throws(StoreError) {
         var fullMember: Int64?
         for member in parts.flatMap(\.members).sorted() where fullMember == nil {
-            if try artifactCount(of: member) >= Self.artifactsPerCustomer { fullMember = member }
+            if try artifactCount(of: member) >= Self.maximumArtifactsPerMember { fullMember = member }
         }
         // Without such a member, every fact has an artifact.
         guard let fullMember, let fallback = parts.firstIndex(where: { $0.members.contains(fullMember) }) else {
