@@ -246,7 +246,8 @@ import Testing
             }
             let (full, other) = (try await bring("1", purchases), try await bring("2", ["other"]))
             #expect(
-                try await store.read { try $0.artifacts(of: full.id) }.count == DatabaseTransaction.maximumArtifactsPerMember
+                try await store.read { try $0.artifacts(of: full.id) }.count
+                    == DatabaseTransaction.maximumArtifactsPerMember
             )
             let rederivation = Rederivation { entries in
                 var facts = CustomerFacts()
