@@ -23,6 +23,7 @@ package struct CorpusTruth: Sendable, Hashable {
     package private(set) var customers = 0
     package private(set) var losing = 0
     package private(set) var gaining = 0
+    /// The expected counts of the entitlement `everything`, and of `cloud`.
     package private(set) var everything = Entitlement()
     package private(set) var cloud = Entitlement()
     /// The number of lines of each kind.

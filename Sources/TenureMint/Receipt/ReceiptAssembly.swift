@@ -68,7 +68,9 @@ struct ReceiptAssembly {
     var signedAttributes: [[UInt8]]?
     /// The unsigned attributes, with their tag.
     var unsignedAttributes: [UInt8] = []
+    /// The revocation lists, with their tag.
     var revocationLists: [UInt8] = []
+    /// Digest algorithms that the receipt lists besides the one that it uses.
     var extraDigests: [[UInt8]] = []
     /// Changes the finished bytes.
     var finish: (([UInt8]) -> [UInt8])?

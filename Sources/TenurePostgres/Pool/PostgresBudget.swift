@@ -15,6 +15,7 @@ package final class PostgresBudget: Sendable {
         lookups = PostgresWorkers(for: .lookups, limit: 2)
     }
 
+    /// The budgets by the servers in the URLs of their apps.
     private static let budgets = Locked<[Set<PostgresHostName>: Weak<PostgresBudget>]>([:])
 
     /// Returns the budget of the address's server. It exists as long as an app uses it.

@@ -68,6 +68,7 @@ package final class SQLiteConnection: @unchecked Sendable {
     private static func escaped(_ path: String) -> String {
         path.addingPercentEncoding(withAllowedCharacters: plain) ?? path
     }
+    /// The characters that need no escape in a URI.
     private static let plain = CharacterSet(
         charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/.-_")
 

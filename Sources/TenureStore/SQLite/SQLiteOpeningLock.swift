@@ -11,9 +11,11 @@ import TenureFileAttributes
 /// closes.
 final class SQLiteOpeningLock {
     private let path: String
+    /// The descriptor of the lock's file; -1 without a lock.
     private var file: CInt = -1
 
     private static let suffix = "-opening"
+    /// The maximum number of attempts to lock the file.
     private static let attempts = 500
     /// The pause between two attempts, in microseconds.
     private static let pause: UInt32 = 10_000

@@ -19,6 +19,7 @@ import TenureCore
 struct LargeUpdate<Outcome: Sendable>: Sendable {
     let store: Store
     let plan: CustomerUpdatePlan
+    /// Decides what to add to the customer, outside of transactions. It may run again.
     let decide: @Sendable (Customer?) -> (CustomerUpdate, Outcome)
 
     /// Returns the customer after the update; nil if the update no longer applies, such as one for an erased customer.

@@ -37,7 +37,9 @@ private struct Rebuildable: Sendable {
 
 /// A summary of a customer's rows. Two summaries differ if a row was written in between.
 private struct RowsFingerprint: Sendable, Hashable {
+    /// The stored bytes of the facts.
     let facts: [UInt8]
+    /// The row IDs of the customer's members.
     let group: [Int64]
     /// For each table with rows of the customer, the number of these rows and the highest row ID.
     let counts: [Int64]

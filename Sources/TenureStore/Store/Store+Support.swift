@@ -34,8 +34,11 @@ extension Store {
 
 /// A customer's facts before and after a change, with their bytes.
 struct PreparedFacts: Sendable {
+    /// The row ID of the customer.
     let customer: Int64
+    /// The facts before the change.
     let former: EncodedFacts
+    /// The facts after the change.
     let next: EncodedFacts
 }
 

@@ -163,6 +163,7 @@ extension DatabaseTransaction {
 }
 
 extension MessageSelection {
+    /// An SQL condition that lacks its second operand, and the value of that operand.
     fileprivate var condition: (text: String, value: SQLValue) {
         switch self {
         case .event(let event): ("event =", .text(event))

@@ -151,5 +151,6 @@ extension [SizedCustomer] {
         return pieces
     }
 
+    /// The maximum number of customers in one group.
     private static var maximumInOnePiece: Int { 16 }
 }

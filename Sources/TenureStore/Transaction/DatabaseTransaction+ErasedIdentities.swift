@@ -53,6 +53,7 @@ extension DatabaseTransaction {
         return false
     }
 
+    /// The name of the row in `progress` with the salt.
     private static let salt = "salt of erasures"
 
     /// Returns the salt of the hashes. The first erasure creates it, and it never changes afterward.
