@@ -1,7 +1,7 @@
 import TenureCore
 package import TenureStore
 
-/// The connections of this process to one server, which all of its apps there share.
+/// The connections of this process to one server. All apps of the process with a database on this server share them.
 package final class PostgresBudget: Sendable {
     /// The connections for transactions.
     let transactions: PostgresWorkers
